@@ -1,0 +1,79 @@
+"""Gradients of ordinary Python: a CPython import hook that makes whole modules differentiable.
+
+Importing this package is cheap: NumPy, the compiler and the rule packs are loaded by the first derivative.
+"""
+
+from __future__ import annotations
+
+from autodiff_hook._version import __version__ as __version__
+from autodiff_hook.loader.bootstrap import install_from_environment
+
+TYPE_CHECKING = False  # of typing, which would be the dearest import here
+if TYPE_CHECKING:
+    from autodiff_hook import testing as testing
+    from autodiff_hook.api import J as J
+    from autodiff_hook.api import checkpoint as checkpoint
+    from autodiff_hook.api import code_adjoint as code_adjoint
+    from autodiff_hook.api import code_ir as code_ir
+    from autodiff_hook.api import grad as grad
+    from autodiff_hook.api import gradient as gradient
+    from autodiff_hook.api import hessian as hessian
+    from autodiff_hook.api import hook as hook
+    from autodiff_hook.api import hvp as hvp
+    from autodiff_hook.api import jacobian as jacobian
+    from autodiff_hook.api import jvp as jvp
+    from autodiff_hook.api import pullback as pullback
+    from autodiff_hook.api import stop_gradient as stop_gradient
+    from autodiff_hook.api import tree_map as tree_map
+    from autodiff_hook.api import value_and_grad as value_and_grad
+    from autodiff_hook.api import vjp as vjp
+    from autodiff_hook.api import withgradient as withgradient
+    from autodiff_hook.errors import AutodiffError as AutodiffError
+    from autodiff_hook.errors import ConfigError as ConfigError
+    from autodiff_hook.errors import NotDifferentiable as NotDifferentiable
+    from autodiff_hook.errors import Unsupported as Unsupported
+    from autodiff_hook.loader import install as install
+    from autodiff_hook.loader import uninstall as uninstall
+    from autodiff_hook.loader.status import status as status
+    from autodiff_hook.registry import Any as Any
+    from autodiff_hook.registry import Array as Array
+    from autodiff_hook.registry import Complex as Complex
+    from autodiff_hook.registry import Real as Real
+    from autodiff_hook.registry import nondifferentiable as nondifferentiable
+    from autodiff_hook.registry import not_implemented as not_implemented
+    from autodiff_hook.registry import rrule as rrule
+    from autodiff_hook.tangent import Tangent as Tangent
+
+_NAMES = {
+    "api": (
+        *("J", "checkpoint", "code_adjoint", "code_ir", "grad", "gradient", "hessian", "hook", "hvp", "jacobian"),
+        *("jvp", "pullback", "stop_gradient", "tree_map", "value_and_grad", "vjp", "withgradient"),
+    ),
+    "errors": ("AutodiffError", "ConfigError", "NotDifferentiable", "Unsupported"),
+    "loader": ("install", "uninstall"),
+    "loader.status": ("status",),
+    "registry": ("Any", "Array", "Complex", "Real", "nondifferentiable", "not_implemented", "rrule"),
+    "tangent": ("Tangent",),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = ["__version__", "testing", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name == "testing":
+        return import_module("autodiff_hook.testing")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+install_from_environment()

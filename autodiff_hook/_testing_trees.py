@@ -1,0 +1,176 @@
+"""Trees for the checks in ``testing``: numbers and arrays in lists, tuples and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.registry import Complex, NotImplementedCotangent
+
+Path = tuple[Any, ...]
+
+
+def is_leaf(x: Any) -> bool:
+    return x.dtype.kind in "iufc" if isinstance(x, np.ndarray) else Complex.contains(type(x))
+
+
+def is_integer(leaf: Any) -> bool:
+    return np.asarray(leaf).dtype.kind in "iuO"
+
+
+def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    if isinstance(tree, (list, tuple, dict)):
+        for key, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from leaves(part, (*path, key))
+    elif is_leaf(tree):
+        yield path, tree
+
+
+def at(tree: Any, path: Path) -> Any:
+    for key in path:
+        if tree is None or isinstance(tree, NotImplementedCotangent):
+            return tree
+        tree = tree.get(key) if isinstance(tree, dict) else tree[key]
+    return tree
+
+
+def shown(path: Path) -> str:
+    return "".join(f"[{key!r}]" for key in path)
+
+
+def rebuilt(tree: Any, parts: list[Any]) -> Any:
+    if isinstance(tree, dict):
+        return type(tree)(zip(tree, parts))
+    return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
+
+
+def replaced(tree: Any, path: Path, leaf: Any) -> Any:
+    if not path:
+        return leaf
+    keys = list(tree) if isinstance(tree, dict) else range(len(tree))
+    return rebuilt(tree, [replaced(tree[k], path[1:], leaf) if k == path[0] else tree[k] for k in keys])
+
+
+def mapped(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """``function`` of the numbers and arrays, and of whatever stands there in the other trees."""
+    if isinstance(tree, (list, tuple, dict)):
+        keys = list(tree) if isinstance(tree, dict) else range(len(tree))
+        return rebuilt(tree, [mapped(function, tree[k], *(at(other, (k,)) for other in rest)) for k in keys])
+    return function(tree, *rest) if is_leaf(tree) else tree
+
+
+def copied(tree: Any, writeable: bool = True) -> Any:
+    def copied(leaf: Any) -> Any:
+        if not isinstance(leaf, np.ndarray):
+            return leaf
+        copy = leaf.copy()
+        copy.flags.writeable = writeable
+        return copy
+
+    return mapped(copied, tree)
+
+
+def zero(leaf: Any) -> Any:
+    return leaf * 0.0
+
+
+def absolute(tree: Any) -> Any:
+    return mapped(abs, tree)
+
+
+def combined(a: Any, b: Any) -> Any:
+    return a if b is None else a + 2.0 * b
+
+
+def like(number: float, value: Any) -> Any:
+    """``number`` as a cotangent of ``value``: of its shape and precision."""
+    if isinstance(value, np.ndarray):
+        return np.full(value.shape, number, value.dtype if value.dtype.kind in "fc" else float)
+    return type(value)(number) if isinstance(value, np.inexact) else number
+
+
+def cotangent(value: Any, rng: np.random.Generator) -> Any:
+    """A random cotangent of ``value``; None where it has none. Its arrays are read-only."""
+
+    def random(leaf: Any) -> Any:
+        real, imaginary = rng.standard_normal((2, *np.shape(leaf)))
+        drawn = real + 1j * imaginary if np.iscomplexobj(leaf) else real
+        if not isinstance(leaf, np.ndarray):
+            return type(leaf)(drawn) if isinstance(leaf, np.inexact) else drawn.item()
+        drawn = np.asarray(drawn, leaf.dtype if leaf.dtype.kind in "fc" else float)
+        drawn.flags.writeable = False
+        return drawn
+
+    if isinstance(value, (list, tuple, dict)):
+        return rebuilt(value, [cotangent(x, rng) for x in (value.values() if isinstance(value, dict) else value)])
+    return random(value) if is_leaf(value) else None
+
+
+def direction(leaf: Any, rng: np.random.Generator) -> Any:
+    """A random direction of the size of ``leaf``."""
+    size = largest(leaf) or 1.0
+    drawn = rng.uniform(0.5, 1.5, np.shape(leaf)) * rng.choice((-1.0, 1.0), np.shape(leaf)) * size
+    return drawn * np.exp(1j * rng.uniform(0, 7, np.shape(leaf))) if np.iscomplexobj(leaf) else drawn
+
+
+def shifted(leaf: Any, direction: Any, step: float) -> Any:
+    """``leaf`` moved, in double precision."""
+    moved = np.asarray(leaf, complex if np.iscomplexobj(leaf) else float) + step * direction
+    if isinstance(leaf, np.ndarray):
+        return moved
+    return moved[()] if isinstance(leaf, np.generic) else moved.item()
+
+
+def inner(x̄: Any, ẋ: Any) -> float:
+    """The real inner product; None is zero."""
+    if isinstance(x̄, (list, tuple, dict)):
+        return sum(inner(at(x̄, (key,)), at(ẋ, (key,))) for key in (x̄ if isinstance(x̄, dict) else range(len(x̄))))
+    if x̄ is None or ẋ is None or isinstance(x̄, NotImplementedCotangent):
+        return 0.0
+    return float(np.real(np.sum(np.conj(x̄) * ẋ)))
+
+
+def tolerances(trees: Any, rtol: float, atol: float) -> tuple[float, float]:
+    single = any(getattr(leaf, "dtype", None) in (np.float32, np.complex64) for _, leaf in leaves(trees))
+    return (max(rtol, 1e-4), max(atol, 1e-5)) if single else (rtol, atol)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equality of types and values, NaN included."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(map(same, a.values(), b.values()))
+    if isinstance(a, np.ndarray) and is_leaf(a):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True)
+    return bool(np.all(a == b)) or (is_leaf(a) and a != a and b != b) or isinstance(a, NotImplementedCotangent)
+
+
+def close(a: Any, b: Any, ȳ: Any) -> bool:
+    """Agreement of two results for ``ȳ`` up to rounding; None is zero."""
+    rtol = tolerances((a, b), 1e-9, 0.0)[0]
+    size = max(_size((a, b)), 1e-5 * _size((ȳ,)))
+    return _close(a, b, rtol, rtol * size)
+
+
+def _size(tree: Any) -> float:
+    return max([largest(leaf) for _, leaf in leaves(tree)], default=0.0)
+
+
+def largest(leaf: Any) -> float:
+    return float(np.max(np.abs(leaf), initial=0.0, where=np.isfinite(leaf)))
+
+
+def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
+    if a is None:
+        a, b = b, a
+    if isinstance(a, (list, tuple, dict)):
+        keys = a if isinstance(a, dict) else range(len(a))
+        return all(_close(at(a, (key,)), at(b, (key,)), rtol, atol) for key in keys)
+    if isinstance(a, NotImplementedCotangent) or isinstance(b, NotImplementedCotangent):
+        return True
+    return np.allclose(0.0 if a is None else a, 0.0 if b is None else b, rtol, atol, equal_nan=True)

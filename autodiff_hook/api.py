@@ -1,0 +1,277 @@
+"""The functions people call. Gradients have the form of the arguments; see ``docs/design.md``, section 2."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_hook.errors import NotDifferentiable, Unsupported
+from autodiff_hook.registry import describe
+from autodiff_hook.runtime.session import Session, scalar_seed
+from autodiff_hook.runtime.trees import jacobian_of
+from autodiff_hook.runtime.trees import tree_map as tree_map
+
+Argnums = int | tuple[int, ...]
+
+
+def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """The gradients of a scalar function, one for each positional argument.
+
+    Number -> number, array -> array of the same shape and float dtype, container -> the same container of
+    gradients, object -> ``Tangent``; None for what has no derivative. Keyword arguments are constants.
+    ``f`` runs once. Raises ``Unsupported`` if the value is not a real scalar, ``NotDifferentiable`` if
+    the gradient would have to pass through a call without known derivative.
+
+    >>> def f(x, y):
+    ...     return x * x if isinstance(x, float) else y
+    >>> gradient(f, 0.7, 2.0)
+    (1.4, 0.0)
+    """
+    return withgradient(f, *args, **kwargs)[1]
+
+
+def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The value of ``f`` and its gradients, as ``(value, grads)``.
+
+    >>> withgradient(lambda x: x ** 3, 2.0)
+    (8.0, (12.0,))
+    """
+    session = Session(f, args, kwargs)
+    return session.value, session.back(scalar_seed(session.value, f))
+
+
+def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of ``f`` and the function that maps a cotangent of it to cotangents of the arguments.
+
+    ``back`` may be called any number of times; None stands for a structural zero. What the caller
+    mutates between ``pullback`` and ``back`` is the caller's responsibility.
+
+    >>> y, back = pullback(lambda x, y: (x * y, x), 3.0, 5.0)
+    >>> back((1.0, 10.0))
+    (15.0, 3.0)
+    """
+    session = Session(f, args, kwargs)
+    return session.value, session.back
+
+
+vjp = pullback
+
+
+def J(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Like ``pullback``, but the first cotangent is that of ``f`` itself: what it captured, or is bound to.
+
+    >>> w = 3.0
+    >>> def scaled(w):
+    ...     return lambda x: w * x
+    >>> y, back = J(scaled(3.0), 2.0)
+    >>> f̄, x̄ = back(1.0)
+    >>> f̄.w, x̄
+    (2.0, 3.0)
+    """
+    session = Session(f, args, kwargs, of_function=True)
+    return session.value, session.back
+
+
+def _require_callable(f: Any) -> None:
+    if not callable(f):
+        raise Unsupported(f"the function to differentiate is not callable: {f!r}")
+
+
+def _chosen(f: Any, argnums: Argnums, args: tuple[Any, ...]) -> tuple[int, ...]:
+    if not isinstance(argnums, (int, tuple)):
+        raise Unsupported(f"argnums is an int or a tuple of ints, not {argnums!r}")
+    chosen = (argnums,) if isinstance(argnums, int) else argnums
+    for i in chosen:
+        if not isinstance(i, int) or not -len(args) <= i < len(args):
+            raise Unsupported(
+                f"argnums={argnums!r} is out of range: {describe(f)} was called with {len(args)} arguments"
+            )
+    return tuple(i % len(args) for i in chosen)
+
+
+def _picked(f: Any, argnums: Argnums, grads: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    chosen = _chosen(f, argnums, args)
+    for i in chosen:
+        if grads[i] is None:
+            raise NotDifferentiable(
+                f"argument {i} of {describe(f)} is a {type(args[i]).__qualname__} and has no derivative; choose others "
+                f"with argnums"
+            )
+    picked = tuple(grads[i] for i in chosen)
+    return picked[0] if isinstance(argnums, int) else picked
+
+
+def _closed(f: Any, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    """``f`` as a function of the chosen arguments alone, and those."""
+    chosen = _chosen(f, argnums, args)
+
+    def of_chosen(*values: Any) -> Any:
+        full = list(args)
+        for i, value in zip(chosen, values):
+            full[i] = value
+        return f(*full, **kwargs)
+
+    return of_chosen, tuple(args[i] for i in chosen)
+
+
+def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The gradient of ``f`` as a function: a bare result for an int ``argnums``, a tuple for a tuple.
+
+    >>> grad(lambda x, n: x ** n)(2.0, 3)
+    12.0
+    """
+    gradient_of = value_and_grad(f, argnums)
+
+    @functools.wraps(f, updated=())
+    def grad_of_f(*args: Any, **kwargs: Any) -> Any:
+        return gradient_of(*args, **kwargs)[1]
+
+    return grad_of_f
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """Value and gradient of ``f`` as a function; fits ``scipy.optimize.minimize(..., jac=True)``.
+
+    >>> value_and_grad(lambda x: x * x)(3.0)
+    (9.0, 6.0)
+    """
+    _require_callable(f)
+
+    @functools.wraps(f, updated=())
+    def value_and_grad_of_f(*args: Any, **kwargs: Any) -> Any:
+        _chosen(f, argnums, args)
+        value, grads = withgradient(f, *args, **kwargs)
+        return value, _picked(f, argnums, grads, args)
+
+    return value_and_grad_of_f
+
+
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The Jacobian of ``f`` as a function; a leaf has the shape ``y.shape + x.shape`` (numbers add no axes).
+
+    Containers in the value: the same containers, with the structure of the argument at each leaf.
+    Complex arguments or values are an error.
+
+    >>> jacobian(lambda x: (x * x, 2 * x))(3.0)
+    (6.0, 2.0)
+    """
+    _require_callable(f)
+
+    def jacobian_of_f(*args: Any, **kwargs: Any) -> Any:
+        chosen = _chosen(f, argnums, args)
+        session = Session(f, args, kwargs)
+        found = tuple(jacobian_of(session, args[i], i) for i in chosen)
+        return found[0] if isinstance(argnums, int) else found
+
+    return jacobian_of_f
+
+
+def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The value of ``f`` and its derivative in the direction of ``tangents``, as ``(y, ẏ)``.
+
+    ``tangents`` has the form of gradients: one for each primal, None for zero, a ``Tangent`` or a dict for
+    an object. ``ẏ`` mirrors ``y``, with zeros where nothing flows. ``f`` runs once.
+
+    >>> jvp(lambda x, y: (x * y, y), (3.0, 5.0), (1.0, 10.0))
+    ((15.0, 5.0), (35.0, 10.0))
+    """
+    from autodiff_hook.runtime.pushing.session import push
+
+    return push(f, tuple(primals), tuple(tangents))
+
+
+def hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The Hessian of a scalar function times ``tangents``: a tuple, one product for each primal.
+
+    >>> hvp(lambda x: x[0] ** 3 * x[1], ([2.0, 5.0],), ([1.0, 0.0],))
+    ([60.0, 12.0],)
+    """
+
+    def slope(*values: Any) -> Any:
+        value, derivative = jvp(f, values, tangents)
+        scalar_seed(value, f)
+        return derivative
+
+    return gradient(slope, *primals)
+
+
+def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The Hessian of a scalar function as a function; a leaf has the shape ``x.shape + x.shape``.
+
+    Containers: the structure of the gradient, with the structure of the argument at each leaf; a tuple of
+    ``argnums`` counts as a container. Complex arguments are an error.
+
+    >>> hessian(lambda x, n: x ** n)(2.0, 3)
+    12.0
+    """
+
+    def hessian_of_f(*args: Any, **kwargs: Any) -> Any:
+        from autodiff_hook.runtime.pushing.hessians import hessian_of
+
+        of_chosen, values = _closed(f, argnums, args, kwargs)
+        return hessian_of(f, of_chosen, values, isinstance(argnums, int))
+
+    return hessian_of_f
+
+
+def stop_gradient(x: Any) -> Any:
+    """``x``, as a constant of the differentiation. Lists, dicts and objects are copied.
+
+    >>> gradient(lambda x: x * stop_gradient(x), 3.0)
+    (3.0,)
+    """
+    import copy
+
+    from autodiff_hook.runtime.kinds import kind_of
+
+    return x if kind_of(type(x)) in ("number", "array", "inert") else copy.deepcopy(x)
+
+
+def hook(fn: Callable[[Any], Any], x: Any) -> Any:
+    """``x``; on the way back its cotangent goes through ``fn`` (to print, clip or scale it).
+
+    >>> gradient(lambda x: hook(lambda c: 10 * c, x) * x, 3.0)
+    (33.0,)
+    """
+    import copy
+
+    from autodiff_hook.runtime.kinds import kind_of
+
+    return x if kind_of(type(x)) in ("number", "array", "inert", "tuple") else copy.copy(x)
+
+
+def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f``, recomputed in the reverse sweep instead of storing what it needs.
+
+    >>> gradient(lambda x: checkpoint(lambda t: t * t)(x), 3.0)
+    (6.0,)
+    """
+    from autodiff_hook.runtime.controls import Checkpoint
+
+    return Checkpoint(f)
+
+
+def code_ir(f: Callable[..., Any], /, *args: Any) -> str:
+    """The SSA form of ``f`` with source lines, as text in the grammar of ``autodiff_hook.ir.types``.
+
+    ``f`` is not run. Raises ``Unsupported`` if it is not Python code or cannot be lifted.
+
+    >>> print(code_ir(lambda x: x, 1.0).rstrip())
+    function <lambda>(%1)
+    b0(%1):
+        return %1  # line 1
+    """
+    from autodiff_hook.runtime.inspection import ir_text
+
+    return ir_text(f)
+
+
+def code_adjoint(f: Callable[..., Any], /, *args: Any) -> str:
+    """The adjoint program of ``f``, its forward and its reverse pass, as text.
+
+    ``f`` is not run. Raises ``Unsupported`` if it is not Python code or cannot be lifted.
+    """
+    from autodiff_hook.runtime.inspection import adjoint_text
+
+    return adjoint_text(f)

@@ -1,0 +1,54 @@
+"""``emit``: the passes in order."""
+
+from __future__ import annotations
+
+from types import CodeType
+
+from bytecode.instr import CellVar
+
+from autodiff_hook.emit import versions
+from autodiff_hook.emit.assemble import Assembler, fuse_locals, linear
+from autodiff_hook.emit.graph import Graph
+from autodiff_hook.emit.layout import layout
+from autodiff_hook.emit.lower import Lowering, dying_variables, improve
+from autodiff_hook.emit.slots import Liveness, Slots
+from autodiff_hook.emit.weave import Weaver
+from autodiff_hook.ir.types import IR, Variable
+
+
+def emit(ir: IR, release: bool = False) -> CodeType:
+    """Code that does what ``ir`` says; with ``release`` a local forgets its value after its last use."""
+    graph = Graph(ir)
+    segments = Weaver(graph, keep=not release).weave()
+    ir = graph.ir
+    params = dict(zip(ir.entry.params, ir.signature.names))
+    liveness = Liveness(segments, graph.cells)
+    cells = [cell.name for cell in graph.cells.values() if isinstance(cell, CellVar)]
+    slots = Slots(segments, liveness, params, _reserved(ir, cells), keep=not release)
+    released = list(liveness.variables) if release else _exceptions(graph)
+    lowering = Lowering(slots, liveness, graph.cells, released, keep=not release)
+    order = layout(segments)
+    dying = dying_variables(order, liveness)
+    lowered = {segment: lowering.lower(segment, dying[segment]) for segment in order}
+    code = improve(list(linear(order, lowered)))
+    if versions.FUSED_LOCALS:
+        code = fuse_locals(code)
+    names = slots.names({*cells, *ir.free_names})
+    assembler = Assembler(ir, names, cells)
+    assembler.prologue()
+    assembler.body(code)
+    return assembler.finish({handler.label: handler.depth + 2 for s in order for handler in s.handlers})
+
+
+def _exceptions(graph: Graph) -> list[Variable]:
+    """Variables that hold exceptions: a frame that kept them would be part of a cycle."""
+    found = [chain.received[1] for chain in graph.chains if len(chain.received) > 1]
+    for chain in graph.chains:
+        found += [step.results[0] for step in chain.steps if step.op == "push_exc" and step.results]
+    return found
+
+
+def _reserved(ir: IR, cells: list[str]) -> set[int]:
+    """Slots that must keep their parameter: it became a cell, or ``super()`` looks for it there."""
+    reserved = {i for i, name in enumerate(ir.signature.names) if name in cells}
+    return reserved | {0} if "__class__" in ir.free_names and ir.signature.names else reserved

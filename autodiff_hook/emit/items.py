@@ -1,0 +1,116 @@
+"""The code between scheduling and assembling: instructions over unlimited virtual locals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+from bytecode.instr import Label
+
+from autodiff_hook.ir.types import Constant, Operand, Position, Variable
+
+
+class Null(Enum):
+    """What the calling convention wants beside a callable."""
+
+    NULL = "NULL"
+
+
+NULL: Final = Null.NULL
+NO_ARG: Final = object()
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """A bytecode instruction; ``handler`` covers it."""
+
+    name: str
+    arg: Any = NO_ARG
+    position: Position | None = None
+    handler: Segment | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Load:
+    """Push a virtual local, a constant, a cell or NULL."""
+
+    value: Operand | Null
+    position: Position | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Store:
+    """Pop into a virtual local."""
+
+    variable: Variable
+    position: Position | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Copies:
+    """A parallel copy; ``stacked`` are targets whose new values lie on the stack already."""
+
+    pairs: list[tuple[Variable, Operand]]
+    stacked: list[Variable] = field(default_factory=list)
+    position: Position | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Mark:
+    """The place of a label inside a segment."""
+
+    label: Label
+
+
+Item = Op | Load | Store | Copies | Mark
+
+
+@dataclass(eq=False, slots=True)
+class Pending:
+    """Something to be done at its place between two operands: instructions, in order."""
+
+    items: list[Op | Copies]
+
+
+Entry = Operand | Null | Pending
+
+
+@dataclass(eq=False, slots=True)
+class Exit:
+    """How a segment ends: ``jump``, ``true``, ``none`` (jump if so to the first target), ``next``, ``send``, ``end``.
+
+    ``after`` follows a jump that is not taken; ``landing`` is where SEND jumps to if that is not a start.
+    """
+
+    kind: str
+    targets: list[Segment] = field(default_factory=list)
+    position: Position | None = None
+    handler: Segment | None = None
+    after: list[Op] = field(default_factory=list)
+    landing: Label | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Segment:
+    """A run of instructions that is entered only at its start, with ``depth`` values on the stack.
+
+    ``fixed`` of its items must remain the first; a ``pinned`` one must be behind what jumps to it.
+    """
+
+    depth: int = 0
+    items: list[Item] = field(default_factory=list)
+    exit: Exit = field(default_factory=lambda: Exit("end"))
+    label: Label = field(default_factory=Label)
+    rank: int = 0
+    nesting: int = 0
+    pinned: bool = False
+    fixed: int = 0
+    handlers: list[Segment] = field(default_factory=list)
+
+    def successors(self) -> list[Segment]:
+        """Where control may go, exception handlers last."""
+        return [*self.exit.targets, *self.handlers]
+
+
+NONE: Final = Constant(None)

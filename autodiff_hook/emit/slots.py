@@ -1,0 +1,229 @@
+"""Local slots for virtual locals: liveness, interference, coalescing of copies, colouring. Sets are int bit masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from autodiff_hook.emit.items import Copies, Item, Load, Op, Segment, Store
+from autodiff_hook.ir.types import Variable
+
+
+class Liveness:
+    """Which virtual locals are live where."""
+
+    def __init__(self, segments: list[Segment], never: Iterable[Variable]) -> None:
+        self.number: dict[Variable, int] = {}
+        self.variables: list[Variable] = []
+        self._never = frozenset(never)
+        self.live_in: dict[Segment, int] = dict.fromkeys(segments, 0)
+        for segment in segments:
+            segment.handlers = _handlers(segment)
+        pending = list(segments)
+        users: dict[Segment, list[Segment]] = {segment: [] for segment in segments}
+        for segment in segments:
+            for target in segment.successors():
+                users[target].append(segment)
+        queued = set(pending)
+        while pending:
+            segment = pending.pop()
+            queued.discard(segment)
+            live = self.live_out(segment)
+            for item in reversed(segment.items):
+                live = self.before(item, live)
+            if live != self.live_in[segment]:
+                self.live_in[segment] = live
+                new = [s for s in users[segment] if s not in queued]
+                queued.update(new)
+                pending.extend(new)
+
+    def bit(self, variable: Variable) -> int:
+        """The mask of one variable."""
+        number = self.number.get(variable)
+        if number is None:
+            number = self.number[variable] = len(self.variables)
+            self.variables.append(variable)
+        return 1 << number
+
+    def uses_local(self, value: object) -> bool:
+        """Whether loading ``value`` reads a local slot."""
+        return isinstance(value, Variable) and value not in self._never
+
+    def live_out(self, segment: Segment) -> int:
+        """What is live after the last item, the exit's own handler included."""
+        live = 0
+        for target in segment.exit.targets:
+            live |= self.live_in[target]
+        if segment.exit.handler is not None:
+            live |= self.live_in[segment.exit.handler]
+        for op in segment.exit.after:
+            if op.handler is not None:
+                live |= self.live_in[op.handler]
+        return live
+
+    def before(self, item: Item, live: int) -> int:
+        """What is live before ``item`` if ``live`` is after it."""
+        if isinstance(item, Load):
+            value = item.value
+            return live | self.bit(value) if isinstance(value, Variable) and value not in self._never else live
+        if isinstance(item, Store):
+            return live & ~self.bit(item.variable)
+        if isinstance(item, Copies):
+            result = live
+            for target in (*(t for t, _ in item.pairs), *item.stacked):
+                result &= ~self.bit(target)
+            for target, value in item.pairs:
+                if live & self.bit(target) and isinstance(value, Variable) and value not in self._never:
+                    result |= self.bit(value)
+            return result
+        if isinstance(item, Op) and item.handler is not None:
+            return live | self.live_in[item.handler]
+        return live
+
+
+def _handlers(segment: Segment) -> list[Segment]:
+    found = {item.handler: None for item in (*segment.items, *segment.exit.after) if isinstance(item, Op)}
+    found[segment.exit.handler] = None
+    return [handler for handler in found if handler is not None]
+
+
+class Slots:
+    """The slot of each virtual local.
+
+    With ``keep``, what the user has named keeps its object as long as the user's variable would: its
+    slot is shared only with variables of the same name. Other values share slots as they can.
+    """
+
+    def __init__(
+        self,
+        segments: list[Segment],
+        liveness: Liveness,
+        params: dict[Variable, str],
+        reserved: set[int],
+        keep: bool,
+    ) -> None:
+        self.liveness = liveness
+        for param in params:
+            liveness.bit(param)
+        self._entry = segments[0]
+        count = len(liveness.variables)
+        self._conflicts = [0] * count
+        self._members = [1 << i for i in range(count)]
+        self._leader = list(range(count))
+        self._fixed: dict[int, int] = {liveness.number[p]: i for i, p in enumerate(params)}
+        self._names = [params.get(v, v.name if keep else None) for v in liveness.variables]
+        affinities: list[tuple[int, int, int]] = []
+        for segment in segments:
+            self._collect(segment, affinities)
+        entering = liveness.live_in[self._entry]
+        for param in params:
+            self._conflicts[liveness.number[param]] |= entering & ~liveness.bit(param)
+        self._make_symmetric()
+        self._keep_apart(list(params))
+        for _, a, b in sorted(affinities, key=lambda x: -x[0]):
+            self._coalesce(a, b)
+        self.slot_members: list[int] = [0] * len(params)
+        self._slot_names: list[str | None] = list(params.values())
+        self._reserved = reserved
+        self.slot: dict[Variable, int] = {}
+        self._colour()
+
+    def _collect(self, segment: Segment, affinities: list[tuple[int, int, int]]) -> None:
+        """Interference: what is live when a variable gets its value, but not what it is a copy of."""
+        liveness = self.liveness
+        live = liveness.live_out(segment)
+        for item in reversed(segment.items):
+            if isinstance(item, Store):
+                i = liveness.number[item.variable]
+                self._conflicts[i] |= live & ~(1 << i)
+            elif isinstance(item, Copies):
+                for target, value in item.pairs:
+                    i = liveness.number[target]
+                    if not live >> i & 1:
+                        continue
+                    others = live & ~(1 << i)
+                    if liveness.uses_local(value):
+                        j = liveness.number[value]  # type: ignore[index]
+                        others &= ~(1 << j)
+                        affinities.append((segment.nesting, i, j))
+                    self._conflicts[i] |= others
+                for target in item.stacked:
+                    i = liveness.number[target]
+                    self._conflicts[i] |= live & ~(1 << i)
+            live = liveness.before(item, live)
+
+    def _make_symmetric(self) -> None:
+        conflicts = self._conflicts
+        for i, mask in enumerate(list(conflicts)):
+            for j in bits(mask):
+                conflicts[j] |= 1 << i
+
+    def _keep_apart(self, params: list[Variable]) -> None:
+        """Two parameters never share a slot, even if one is never read."""
+        numbers = [self.liveness.number[p] for p in params]
+        everything = sum(1 << n for n in numbers)
+        for n in numbers:
+            self._conflicts[n] |= everything & ~(1 << n)
+
+    def _find(self, i: int) -> int:
+        leader = self._leader
+        while leader[i] != i:
+            leader[i] = leader[leader[i]]
+            i = leader[i]
+        return i
+
+    def _coalesce(self, a: int, b: int) -> None:
+        a, b = self._find(a), self._find(b)
+        if a == b or self._conflicts[a] & self._members[b] or self._conflicts[b] & self._members[a]:
+            return
+        if None not in (self._names[a], self._names[b]) and self._names[a] != self._names[b]:
+            return
+        if b in self._fixed:
+            a, b = b, a
+        self._names[a] = self._names[a] or self._names[b]
+        self._leader[b] = a
+        self._conflicts[a] |= self._conflicts[b]
+        self._members[a] |= self._members[b]
+
+    def _colour(self) -> None:
+        leaders = [i for i in range(len(self._leader)) if self._find(i) == i]
+        for leader in leaders:
+            if leader in self._fixed:
+                self._place(leader, self._fixed[leader])
+        for leader in leaders:
+            if leader not in self._fixed:
+                self._place(leader, self._free_slot(leader))
+
+    def _free_slot(self, leader: int) -> int:
+        conflicts, name = self._conflicts[leader], self._names[leader]
+        for slot, members in enumerate(self.slot_members):
+            if self._slot_names[slot] == name and slot not in self._reserved and not members & conflicts:
+                return slot
+        self.slot_members.append(0)
+        self._slot_names.append(name)
+        return len(self.slot_members) - 1
+
+    def _place(self, leader: int, slot: int) -> None:
+        self.slot_members[slot] |= self._members[leader]
+        for i in bits(self._members[leader]):
+            self.slot[self.liveness.variables[i]] = slot
+
+    def names(self, taken: set[str]) -> list[str]:
+        """A name for each slot: the user's, or one nobody can write."""
+        result: list[str] = []
+        taken = set(taken)
+        for slot, name in enumerate(self._slot_names):
+            if slot >= len(self._fixed):
+                own = (self.liveness.variables[i].name for i in bits(self.slot_members[slot]))
+                name = next((n for n in (name, *own) if n is not None and n not in taken), f".{slot}")
+            assert name is not None
+            taken.add(name)
+            result.append(name)
+        return result
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The positions of the set bits."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

@@ -1,0 +1,151 @@
+"""What differs between the supported versions of CPython."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+from bytecode.instr import BinaryOp, CellVar, Compare, FreeVar, Intrinsic1Op, Intrinsic2Op
+
+from autodiff_hook.emit.items import NO_ARG, NULL, Null
+from autodiff_hook.ir.types import Constant, Operand
+
+VERSION: Final = sys.version_info[:2]
+PY312: Final = VERSION >= (3, 12)
+PY313: Final = VERSION >= (3, 13)
+
+Code = tuple[str, Any]
+
+_BINARY: Final = {
+    symbol: BinaryOp(number)
+    for number, symbol in enumerate(("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"))
+}
+_COMPARE: Final = {"<": "LT", "<=": "LE", "==": "EQ", "!=": "NE", ">": "GT", ">=": "GE"}
+
+
+def binary(symbol: str, inplace: bool) -> Code:
+    """``a symbol b`` or ``a symbol= b``."""
+    number = _BINARY[symbol]
+    return "BINARY_OP", BinaryOp(number + 13) if inplace else number
+
+
+def compare(symbol: str, cast: bool) -> Code:
+    """A comparison; with ``cast`` (of effect in 3.13+) its result is an exact bool."""
+    return "COMPARE_OP", Compare[_COMPARE[symbol] + ("_CAST" if cast and PY313 else "")]
+
+
+def truth_test() -> list[Code]:
+    """What a conditional jump and UNARY_NOT need before them if the operand may be no exact bool."""
+    return [("TO_BOOL", NO_ARG)] if PY313 else []
+
+
+def truth() -> list[Code]:
+    """``bool(x)``."""
+    return truth_test() or [("UNARY_NOT", NO_ARG), ("UNARY_NOT", NO_ARG)]
+
+
+def intrinsic(number: int, count: int) -> list[Code]:
+    """CALL_INTRINSIC_1 and 2 and what they were before they existed."""
+    if PY312:
+        return [
+            ("CALL_INTRINSIC_1", Intrinsic1Op(number)) if count == 1 else ("CALL_INTRINSIC_2", Intrinsic2Op(number))
+        ]
+    before = {(5, 1): "UNARY_POSITIVE", (6, 1): "LIST_TO_TUPLE", (4, 1): "ASYNC_GEN_WRAP", (1, 2): "PREP_RERAISE_STAR"}
+    return [(before[number, count], NO_ARG)]
+
+
+def callable_and_null(function: Operand) -> list[Operand | Null]:
+    """A callable that is not a method, as the calling convention wants it."""
+    return [function, NULL] if PY313 else [NULL, function]
+
+
+def call(count: int, names: tuple[str, ...] | None) -> list[Code]:
+    """The call itself, after callable and arguments."""
+    if PY313:
+        return [("LOAD_CONST", names), ("CALL_KW", count)] if names else [("CALL", count)]
+    keywords: list[Code] = [("KW_NAMES", names)] if names else []
+    return [*keywords, ("CALL", count)] if PY312 else [*keywords, ("PRECALL", count), ("CALL", count)]
+
+
+def attribute(name: str) -> Code:
+    """``o.name``."""
+    return "LOAD_ATTR", (False, name) if PY312 else name
+
+
+def method(name: str) -> Code:
+    """``o.name`` about to be called: two values."""
+    return ("LOAD_ATTR", (True, name)) if PY312 else ("LOAD_METHOD", name)
+
+
+def load_cell(cell: CellVar | FreeVar) -> Code:
+    """The cell itself."""
+    return "LOAD_FAST" if PY313 else "LOAD_CLOSURE", cell
+
+
+def formatting(conversion: str, spec: bool) -> list[Code]:
+    """A piece of an f-string."""
+    kind = ("", "s", "r", "a").index(conversion)
+    if not PY313:
+        return [("FORMAT_VALUE", kind | (4 if spec else 0))]
+    if not spec:
+        return [*([("CONVERT_VALUE", kind)] if kind else []), ("FORMAT_SIMPLE", NO_ARG)]
+    convert: list[Code] = [("SWAP", 2), ("CONVERT_VALUE", kind), ("SWAP", 2)] if kind else []
+    return [*convert, ("FORMAT_WITH_SPEC", NO_ARG)]
+
+
+def make_function(code: Any, flags: list[int]) -> list[Code]:
+    """A function from ``code``; the attributes of ``flags`` lie on the stack."""
+    if PY313:
+        return [
+            ("LOAD_CONST", code),
+            ("MAKE_FUNCTION", NO_ARG),
+            *(("SET_FUNCTION_ATTRIBUTE", flag) for flag in reversed(flags)),
+        ]
+    return [("LOAD_CONST", code), ("MAKE_FUNCTION", sum(flags))]
+
+
+def merge_padding(function: Operand) -> list[Operand]:
+    """What DICT_MERGE looks for below the dict to name the function in its message."""
+    return [function, Constant(None), Constant(None)] if PY313 else [function, Constant(None)]
+
+
+def suspend(data: Any, delegating: bool) -> list[Code]:
+    """YIELD_VALUE and RESUME; ``data`` is their pair of arguments in the original, if there was one."""
+    if data is not None:
+        yielding, resuming = data
+    else:
+        # An except depth of 2 and RESUME without bit 2: close() runs the handlers.
+        yielding = (1 if delegating else 0) if PY313 else 2
+        resuming = 2 if delegating else 1
+    return [("YIELD_VALUE", yielding if PY312 else NO_ARG), ("RESUME", resuming)]
+
+
+def after_exhaustion() -> list[Code]:
+    """What stands where FOR_ITER jumps to; the iterator is gone after it."""
+    if not PY312:
+        return []
+    return [("END_FOR", NO_ARG), ("POP_TOP", NO_ARG)] if PY313 else [("END_FOR", NO_ARG)]
+
+
+def after_send() -> list[Code]:
+    """What stands where SEND jumps to; the receiver is gone after it."""
+    return [("END_SEND", NO_ARG)] if PY312 else []
+
+
+def jump(forward: bool, to_send: bool = False) -> str:
+    """An unconditional jump; no signal may come between a sub-generator and the generator that awaits it."""
+    if forward:
+        return "JUMP_FORWARD"
+    return "JUMP_BACKWARD_NO_INTERRUPT" if to_send else "JUMP_BACKWARD"
+
+
+def conditional_jump(condition: str, forward: bool) -> str | None:
+    """A jump if TOS is ``condition`` (TRUE, FALSE, NONE, NOT_NONE); None if there is none in that direction."""
+    if PY312:
+        return f"POP_JUMP_IF_{condition}" if forward else None
+    return f"POP_JUMP_{'FORWARD' if forward else 'BACKWARD'}_IF_{condition}"
+
+
+BINARY_SLICES: Final = PY312
+RETURN_CONST: Final = PY312
+FUSED_LOCALS: Final = PY313

@@ -1,0 +1,117 @@
+"""Facts about the control-flow graph of an IR; exception edges count as edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from autodiff_hook.ir.types import IR, Block, Edge
+
+
+def predecessors(ir: IR) -> dict[Block, list[tuple[Block, Edge]]]:
+    """The edges into each block, with the blocks they leave."""
+    result: dict[Block, list[tuple[Block, Edge]]] = {block: [] for block in ir.blocks}
+    for block in ir.blocks:
+        for edge in block.edges():
+            result.setdefault(edge.target, []).append((block, edge))
+    return result
+
+
+def reverse_postorder(ir: IR) -> list[Block]:
+    """The reachable blocks, each before its successors except along back edges."""
+    order: list[Block] = []
+    seen = {ir.entry}
+    stack = [(ir.entry, [edge.target for edge in ir.entry.edges()])]
+    while stack:
+        block, pending = stack[-1]
+        while pending:
+            target = pending.pop()
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, [edge.target for edge in target.edges()]))
+                break
+        else:
+            stack.pop()
+            order.append(block)
+    order.reverse()
+    return order
+
+
+def dominators(ir: IR, order: list[Block] | None = None) -> dict[Block, Block]:
+    """The immediate dominator of each reachable block (the entry's is itself); Cooper, Harvey, Kennedy."""
+    order = order or reverse_postorder(ir)
+    index = {block: i for i, block in enumerate(order)}
+    incoming: list[list[int]] = [[] for _ in order]
+    for i, block in enumerate(order):
+        for edge in block.edges():
+            incoming[index[edge.target]].append(i)
+    idom: list[int] = [-1] * len(order)
+    idom[0] = 0
+    changed = True
+    while changed:
+        changed = False
+        for i in range(1, len(order)):
+            new = -1
+            for p in incoming[i]:
+                if idom[p] >= 0:
+                    new = p if new < 0 else _common(idom, new, p)
+            if idom[i] != new:
+                idom[i] = new
+                changed = True
+    return {order[i]: order[d] for i, d in enumerate(idom)}
+
+
+def _common(idom: list[int], a: int, b: int) -> int:
+    while a != b:
+        while a > b:
+            a = idom[a]
+        while b > a:
+            b = idom[b]
+    return a
+
+
+def dominates(idom: dict[Block, Block], a: Block, b: Block) -> bool:
+    """Whether every path from the entry to ``b`` goes through ``a``."""
+    while b is not a:
+        if idom[b] is b:
+            return False
+        b = idom[b]
+    return True
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """A natural loop: ``header`` dominates ``body`` (which contains it); ``latches`` jump back to it."""
+
+    header: Block
+    latches: list[Block]
+    body: set[Block]
+    exits: list[tuple[Block, Edge]] = field(default_factory=list)
+
+
+def natural_loops(ir: IR) -> list[Loop]:
+    """The natural loops, one for each header, outer loops before the loops they contain."""
+    order = reverse_postorder(ir)
+    idom = dominators(ir, order)
+    incoming: dict[Block, list[Block]] = {block: [] for block in order}
+    for block in order:
+        for edge in block.edges():
+            incoming[edge.target].append(block)
+    loops = []
+    for header in order:
+        latches = [b for b in dict.fromkeys(incoming[header]) if dominates(idom, header, b)]
+        if latches:
+            body = _loop_body(header, latches, incoming)
+            exits = [(b, e) for b in order if b in body for e in b.edges() if e.target not in body]
+            loops.append(Loop(header, latches, body, exits))
+    return loops
+
+
+def _loop_body(header: Block, latches: list[Block], incoming: dict[Block, list[Block]]) -> set[Block]:
+    body = {header}
+    pending = list(latches)
+    while pending:
+        block = pending.pop()
+        if block not in body:
+            body.add(block)
+            pending.extend(incoming[block])
+    return body

@@ -1,0 +1,186 @@
+"""The SSA builder: variables that may be assigned many times in, SSA with block arguments out.
+
+On-the-fly construction after Braun et al., "Simple and Efficient Construction of Static Single
+Assignment Form" (2013): ``write`` and ``read`` a key in a block, ``seal`` a block when all its
+incoming edges are known, ``finish`` at the end. The lifter's keys are locals and stack slots, the
+adjoint pass's keys are cotangents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Position, Statement, Variable
+
+
+class Builder:
+    """Builds the blocks of one function.
+
+    ``default(key)`` is the value of a key that is read on a path where nothing wrote it.
+    """
+
+    def __init__(self, default: Callable[[Hashable], Operand] | None = None) -> None:
+        self.blocks: list[Block] = []
+        self._default = default or (lambda key: Constant(UNBOUND))
+        self._definitions: dict[Block, dict[Hashable, Operand]] = {}
+        self._incoming: dict[Block, list[tuple[Block, Edge]]] = {}
+        self._incomplete: dict[Block, dict[Hashable, Variable]] = {}
+        self._joins: dict[Block, dict[Variable, list[Operand]]] = {}
+        self._block_of: dict[Variable, Block] = {}
+        self._unfilled: list[tuple[Variable, Hashable]] = []
+        self._users: dict[Variable, set[Variable]] = {}
+        self._replaced: dict[Variable, Operand] = {}
+        self._sealed: set[Block] = set()
+
+    def block(self, sealed: bool = False) -> Block:
+        """A new block at the end of the function."""
+        block = Block()
+        self.blocks.append(block)
+        self._definitions[block] = {}
+        self._incoming[block] = []
+        self._incomplete[block] = {}
+        self._joins[block] = {}
+        if sealed:
+            self._sealed.add(block)
+        return block
+
+    def emit(
+        self,
+        block: Block,
+        op: str,
+        *operands: Operand,
+        data: object = None,
+        position: Position | None = None,
+        result: bool = True,
+        name: str | None = None,
+    ) -> Variable:
+        """Append a statement; its result (a dangling variable if ``result`` is false)."""
+        variable = Variable(name)
+        block.statements.append(
+            Statement(op, [self.resolve(x) for x in operands], variable if result else None, data, position)
+        )
+        return variable
+
+    def edge(self, source: Block, target: Block) -> Edge:
+        """An edge that ``source`` will use; ``finish`` appends the arguments that the builder's keys need."""
+        assert target not in self._sealed, "edge into a sealed block"
+        edge = Edge(target)
+        self._incoming[target].append((source, edge))
+        return edge
+
+    def write(self, key: Hashable, block: Block, value: Operand) -> None:
+        """Let ``key`` have ``value`` from here on in ``block``."""
+        self._definitions[block][key] = value
+
+    def read(self, key: Hashable, block: Block) -> Operand:
+        """The value that ``key`` has at this point of ``block``."""
+        value = self._look_up(key, block)
+        self._complete()
+        return self.resolve(value)
+
+    def _look_up(self, key: Hashable, block: Block) -> Operand:
+        """The value of ``key``; parameters made for it wait for ``_complete`` (no recursion: functions are long)."""
+        pending = []
+        while key not in self._definitions[block] and block in self._sealed and len(self._incoming[block]) == 1:
+            pending.append(block)
+            block = self._incoming[block][0][0]
+        definitions = self._definitions[block]
+        value = self.resolve(definitions[key]) if key in definitions else self._join(key, block)
+        for passed in pending:
+            self._definitions[passed][key] = value
+        return value
+
+    def _join(self, key: Hashable, block: Block) -> Operand:
+        if block in self._sealed and not self._incoming[block]:
+            value = self._default(key)
+            self._definitions[block][key] = value
+            return value
+        param = Variable(key[1] if isinstance(key, tuple) and len(key) > 1 and isinstance(key[1], str) else None)
+        self._joins[block][param] = []
+        self._block_of[param] = block
+        self._definitions[block][key] = param
+        if block in self._sealed:
+            self._unfilled.append((param, key))
+        else:
+            self._incomplete[block][key] = param
+        return param
+
+    def _complete(self) -> None:
+        """Give the waiting parameters their values, then remove the needless ones."""
+        filled = []
+        while self._unfilled:
+            param, key = self._unfilled.pop()
+            self._fill(param, key)
+            filled.append(param)
+        self._simplify(filled)
+
+    def _fill(self, param: Variable, key: Hashable) -> None:
+        block = self._block_of[param]
+        values = [self._look_up(key, source) for source, _ in self._incoming[block]]
+        for value in values:
+            if isinstance(value, Variable) and value in self._block_of:
+                self._users.setdefault(value, set()).add(param)
+        self._joins[block][param] = values
+
+    def _simplify(self, pending: list[Variable]) -> None:
+        """Replace each parameter that can only have one value by that value."""
+        while pending:
+            param = pending.pop()
+            same = self._only_value(param) if param in self._block_of else None
+            if same is None:
+                continue
+            del self._joins[self._block_of.pop(param)][param]
+            self._replaced[param] = same
+            users = self._users.pop(param, set())
+            if isinstance(same, Variable) and same in self._block_of:
+                self._users.setdefault(same, set()).update(users)
+            pending.extend(users)
+
+    def _only_value(self, param: Variable) -> Operand | None:
+        same: Operand | None = None
+        for value in map(self.resolve, self._joins[self._block_of[param]][param]):
+            if value is param or value is same or _same_constant(value, same):
+                continue
+            if same is not None:
+                return None
+            same = value
+        return same
+
+    def seal(self, block: Block) -> None:
+        """Declare that all edges into ``block`` exist now."""
+        assert block not in self._sealed
+        self._sealed.add(block)
+        self._unfilled.extend((param, key) for key, param in self._incomplete[block].items())
+        self._incomplete[block].clear()
+        self._complete()
+
+    def incoming(self, block: Block) -> list[tuple[Block, Edge]]:
+        """The edges into ``block`` made so far, with the blocks they leave."""
+        return self._incoming[block]
+
+    def resolve(self, value: Operand) -> Operand:
+        """``value``, or what it was replaced by."""
+        while isinstance(value, Variable) and value in self._replaced:
+            value = self._replaced[value]
+        return value
+
+    def finish(self) -> list[Block]:
+        """The blocks, with parameters and edges filled in and every use of a replaced parameter rewritten."""
+        for block in self.blocks:
+            assert block in self._sealed, "an unsealed block"
+            joins = self._joins[block]
+            block.params.extend(joins)
+            for index, (_, edge) in enumerate(self._incoming[block]):
+                edge.args.extend(values[index] for values in joins.values())
+        for block in self.blocks:
+            for statement in block.statements:
+                statement.operands = [self.resolve(x) for x in statement.operands]
+            if block.terminator is not None:
+                block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
+            for edge in block.edges():
+                edge.args = [self.resolve(x) for x in edge.args]
+        return self.blocks
+
+
+def _same_constant(a: Operand | None, b: Operand | None) -> bool:
+    return isinstance(a, Constant) and isinstance(b, Constant) and a.value is b.value

@@ -1,0 +1,144 @@
+"""Reading a code object: instructions, exception table, basic blocks and their order."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import CodeType
+from typing import Final, NamedTuple
+
+from autodiff_hook.ir.types import Position
+
+_JUMPS: Final = frozenset(dis.opname[number] for number in dis.hasjrel)
+_LAST: Final = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+_UNIT: Final = 2
+
+
+class Region(NamedTuple):
+    """An entry of the exception table: which handler is in force from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    lasti: bool
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One instruction with its prefixes folded in; ``following`` is the offset after its caches."""
+
+    name: str
+    arg: int
+    offset: int
+    following: int
+    target: int | None
+    region: Region | None
+    position: Position
+
+    @property
+    def falls_through(self) -> bool:
+        unconditional = self.name.startswith("JUMP_") and "_IF_" not in self.name
+        return self.name not in _LAST and not unconditional
+
+
+@dataclass(slots=True)
+class CodeBlock:
+    """Instructions that run one after another, unless one raises."""
+
+    start: int
+    instructions: list[Instruction] = field(default_factory=list)
+
+    def successors(self) -> list[int]:
+        """Where control may go from here, handlers included, without repetition."""
+        last = self.instructions[-1]
+        found = [last.following] if last.falls_through else []
+        if last.target is not None:
+            found.append(last.target)
+        found.extend(x.region.target for x in self.instructions if x.region is not None)
+        return list(dict.fromkeys(found))
+
+
+def read_instructions(code: CodeType) -> list[Instruction]:
+    """The instructions of ``code``, without caches and argument prefixes."""
+    regions = list(_regions(code.co_exceptiontable))
+    positions = list(code.co_positions())
+    decoded = list(_decode(code.co_code))
+    follow = [start for start, _, _, _ in decoded[1:]] + [len(code.co_code)]
+    instructions = []
+    for (start, offset, name, arg), following in zip(decoded, follow, strict=True):
+        target = None
+        if name in _JUMPS:
+            target = following + (-arg if "BACKWARD" in name else arg) * _UNIT
+        region = next((x for x in regions if x.start <= offset < x.end), None)
+        position = Position(*positions[offset // _UNIT])
+        instructions.append(Instruction(name, arg, start, following, target, region, position))
+    return instructions
+
+
+def _decode(raw: bytes) -> Iterator[tuple[int, int, str, int]]:
+    """Offset of the first prefix, offset, name and argument of each instruction."""
+    start, arg = 0, 0
+    for offset in range(0, len(raw), _UNIT):
+        name = dis.opname[raw[offset]]
+        if name == "CACHE":
+            start = offset + _UNIT
+            continue
+        arg = arg << 8 | raw[offset + 1]
+        if name != "EXTENDED_ARG":
+            yield start, offset, name, arg
+            start, arg = offset + _UNIT, 0
+
+
+def _regions(table: bytes) -> Iterator[Region]:
+    data = iter(table)
+    for first in data:
+        start = _varint(data, first)
+        length, target, flags = (_varint(data, next(data)) for _ in range(3))
+        yield Region(start * _UNIT, (start + length) * _UNIT, target * _UNIT, flags >> 1, bool(flags & 1))
+
+
+def _varint(data: Iterator[int], byte: int) -> int:
+    value = byte & 63
+    while byte & 64:
+        byte = next(data)
+        value = value << 6 | byte & 63
+    return value
+
+
+def split(instructions: list[Instruction]) -> dict[int, CodeBlock]:
+    """The basic blocks by offset, in order of the code."""
+    leaders = {0}
+    for before, x in pairwise(instructions):
+        if x.region is not None and before.region is None:
+            leaders.add(x.offset)
+    for x in instructions:
+        if x.target is not None or not x.falls_through:
+            leaders.add(x.following)
+        leaders.update(y for y in (x.target, x.region and x.region.target) if y is not None)
+    blocks: dict[int, CodeBlock] = {}
+    block = CodeBlock(0)
+    for x in instructions:
+        if x.offset in leaders:
+            block = blocks[x.offset] = CodeBlock(x.offset)
+        block.instructions.append(x)
+    return blocks
+
+
+def reverse_postorder(successors: Mapping[int, Sequence[int]]) -> list[int]:
+    """The offsets that can be reached from 0, each after its predecessors except around loops."""
+    order: list[int] = []
+    seen = {0}
+    pending = [(0, iter(successors[0]))]
+    while pending:
+        start, rest = pending[-1]
+        following = next((x for x in rest if x not in seen), None)
+        if following is None:
+            order.append(start)
+            pending.pop()
+        else:
+            seen.add(following)
+            pending.append((following, iter(successors[following])))
+    return order[::-1]

@@ -1,0 +1,51 @@
+"""What a code object says about its function: parameters, slots, kind."""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType
+from typing import Final
+
+from autodiff_hook.ir.types import FunctionKind, Signature
+
+_KINDS: Final[dict[int, FunctionKind]] = {
+    inspect.CO_GENERATOR: "generator",
+    inspect.CO_COROUTINE: "coroutine",
+    inspect.CO_ASYNC_GENERATOR: "async_generator",
+}
+
+
+def parameter_names(code: CodeType) -> tuple[str, ...]:
+    """The parameters in the order of ``co_varnames``."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[:count]
+
+
+def signature(code: CodeType) -> Signature:
+    """The parameters as the IR describes them."""
+    return Signature(
+        names=parameter_names(code),
+        positional=code.co_argcount,
+        positional_only=code.co_posonlyargcount,
+        keyword_only=code.co_kwonlyargcount,
+        varargs=bool(code.co_flags & inspect.CO_VARARGS),
+        varkeywords=bool(code.co_flags & inspect.CO_VARKEYWORDS),
+    )
+
+
+def slot_names(code: CodeType) -> list[tuple[str, str]]:
+    """A key for each slot of the frame; a name can be both a local (of a comprehension) and free."""
+    own = dict.fromkeys(code.co_varnames + code.co_cellvars)
+    return [("local", name) for name in own] + [("free", name) for name in code.co_freevars]
+
+
+def kind(code: CodeType) -> FunctionKind:
+    """Which kind of function the code is."""
+    return next((kind for flag, kind in _KINDS.items() if code.co_flags & flag), "function")
+
+
+def is_function(code: CodeType) -> bool:
+    """Whether the code has fast locals, unlike the code of a module or a class."""
+    flags = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+    return code.co_flags & flags == flags

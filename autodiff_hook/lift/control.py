@@ -1,0 +1,153 @@
+"""What opcodes that call, jump, raise and suspend do to the abstract machine."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Final
+
+from autodiff_hook.ir.types import Constant, Operand, Variable
+from autodiff_hook.lift.abstract import Machine, Marker, Meaning
+
+NONE: Final = Constant(None)
+
+# Calls
+
+
+def invoke(m: Machine, count: int, keywords: tuple[str, ...] = ()) -> None:
+    """Call what the two slots below ``count`` arguments hold, whatever the version's order is."""
+    args = m.pop_many(count)
+    above, below = m.pop_slot(), m.pop_slot()
+    if isinstance(below, Marker) and below.method is not None and not isinstance(above, Marker):
+        m.perform("call_method", above, *args, data=(below.method, keywords))
+        return
+    callees = [x for x in (below, above) if not isinstance(x, Marker)]
+    function, args = callees[0], [*callees[1:], *args]
+    if not args and _is_global_super(m, function):
+        args = _arguments_of_super(m)
+    m.perform("call", function, *args, data=keywords)
+
+
+def _is_global_super(m: Machine, function: Operand) -> bool:
+    made = m.made.get(function) if isinstance(function, Variable) else None
+    return made is not None and made.op == "global" and made.data == "super"
+
+
+def _arguments_of_super(m: Machine) -> list[Operand]:
+    """What ``super()`` would find in its caller's frame; nothing where it would fail."""
+    if not m.code.co_argcount or "__class__" not in m.code.co_freevars:
+        return []
+    owner = m.emit("cell_get", m.read_local(m.slot_of_free("__class__")), data="__class__")
+    first = m.read_local(0)
+    if m.code.co_varnames[0] in m.code.co_cellvars:
+        first = m.emit("cell_get", first, data=m.code.co_varnames[0])
+    return [owner, first]
+
+
+def push_method(m: Machine, name: str) -> None:
+    """Replace an object by the pair of its method and itself."""
+    obj = m.pop()
+    m.push_marker(Marker(name))
+    m.push(obj)
+
+
+def call_ex(m: Machine, flags: int) -> None:
+    keywords = m.pop() if flags & 1 else NONE
+    args = m.pop()
+    functions = [x for x in (m.pop_slot(), m.pop_slot()) if not isinstance(x, Marker)]
+    if len(functions) != 1:
+        m.refuse("a call with unpacked arguments in the method form")
+    m.perform("call_ex", functions[0], args, keywords)
+
+
+def make_function(m: Machine, flags: int) -> None:
+    code: CodeType = m.pop_constant()
+    parts = [m.pop() if flags & flag else NONE for flag in (8, 4, 2, 1)]
+    m.perform("make_function", *parts[::-1], data=code)
+
+
+# Control
+
+
+def jump(m: Machine, arg: int) -> None:
+    m.jump(m.target)
+
+
+def jump_if(sense: bool) -> Meaning:
+    """A jump that pops a value and is taken if its truth is ``sense``."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        condition = m.truth(m.pop())
+        edges = [m.edge(m.target), m.edge(m.instruction.following)]
+        m.terminate("branch", [condition], edges if sense else edges[::-1])
+
+    return meaning
+
+
+def jump_if_none(sense: bool) -> Meaning:
+    """A jump that pops a value and is taken if it is None, or if it is not."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        condition = m.emit("is" if sense else "is_not", m.pop(), NONE)
+        m.terminate("branch", [condition], [m.edge(m.target), m.edge(m.instruction.following)])
+
+    return meaning
+
+
+def return_value(m: Machine, arg: int) -> None:
+    m.terminate("return", [m.pop()])
+
+
+# Exceptions, with
+
+
+def raise_varargs(m: Machine, count: int) -> None:
+    m.terminate("raise", m.pop_many(count))
+
+
+def reraise(m: Machine, depth: int) -> None:
+    lasti = m.peek(depth + 1) if depth else NONE
+    m.terminate("reraise", [m.pop(), lasti])
+
+
+def push_exc_info(m: Machine, arg: int) -> None:
+    exception = m.pop()
+    m.perform("push_exc", exception)
+    m.push(exception)
+
+
+def pop_except(m: Machine, arg: int) -> None:
+    m.effect("pop_exc", m.pop())
+
+
+def check_exc_match(m: Machine, arg: int) -> None:
+    kind = m.pop()
+    m.perform("exc_match", m.peek(), kind)
+
+
+def with_except_start(m: Machine, arg: int) -> None:
+    m.perform("exit_call", m.peek(4), m.peek())
+
+
+# Generators and async
+
+
+def return_generator(m: Machine, arg: int) -> None:
+    m.push(NONE)
+
+
+def yield_value(m: Machine, arg: int) -> None:
+    assert m.upcoming is not None
+    value = m.pop()
+    # An exception thrown in finds None in the place of what would have been sent.
+    m.push(NONE)
+    sent = m.emit("yield", value, data=(arg, m.upcoming.arg))
+    m.drop()
+    m.push(sent)
+
+
+def get_awaitable(m: Machine, where: int) -> None:
+    m.perform("awaitable", m.pop(), data=where)
+
+
+def end_async_for(m: Machine, arg: int) -> None:
+    m.effect("end_async_for", *m.pop_many(2))

@@ -1,0 +1,38 @@
+"""``lift``: the stages in order."""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType
+
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.types import IR
+from autodiff_hook.lift.abstract import Machine
+from autodiff_hook.lift.code import is_function, kind, signature
+from autodiff_hook.lift.dialects import dialect
+from autodiff_hook.lift.tidy import tidy
+
+
+def lift(code: CodeType) -> IR:
+    """The IR of a function's code object; ``Unsupported`` says what it cannot represent, and where."""
+    if not is_function(code):
+        _refuse(code, "the code of a module or class")
+    if code.co_flags & inspect.CO_ITERABLE_COROUTINE:
+        _refuse(code, "a generator that types.coroutine made awaitable")
+    machine = Machine(code, dialect())
+    return IR(
+        name=code.co_name,
+        signature=signature(code),
+        qualname=code.co_qualname,
+        filename=code.co_filename,
+        first_line=code.co_firstlineno,
+        kind=kind(code),
+        free_names=code.co_freevars,
+        blocks=tidy(machine.run(), machine.offset_of),
+    )
+
+
+def _refuse(code: CodeType, construct: str) -> None:
+    raise Unsupported(
+        f"{construct} cannot be differentiated ({code.co_filename}:{code.co_firstlineno}, in {code.co_qualname})"
+    )

@@ -1,0 +1,131 @@
+"""What is left to do when the SSA form is complete: unreachable blocks, needless blocks, needless parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from autodiff_hook.ir.types import HANDLER_RECEIVED, RECEIVED, Block, Edge, Operand, Variable
+from autodiff_hook.lift.effects import cannot_raise, terminator_raises
+
+
+def tidy(blocks: list[Block], offset_of: Mapping[Block, int]) -> list[Block]:
+    """The reachable blocks in the order of the code, as few as possible; the first stays the first."""
+    kept = _reachable(sorted(blocks, key=offset_of.__getitem__))
+    _drop_parameters(kept)
+    for block in kept:
+        _bypass_empty(block)
+    return _merge(_reachable(kept))
+
+
+def _reachable(blocks: list[Block]) -> list[Block]:
+    found = {blocks[0]}
+    pending = [blocks[0]]
+    while pending:
+        for edge in pending.pop().edges():
+            if edge.target not in found:
+                found.add(edge.target)
+                pending.append(edge.target)
+    return [x for x in blocks if x in found]
+
+
+def _edges(blocks: Iterable[Block]) -> Iterable[tuple[Edge, int]]:
+    """All edges, and how many parameters the target of each receives by itself."""
+    for block in blocks:
+        if block.terminator is not None:
+            received = RECEIVED.get(block.terminator.kind, ())
+            yield from zip(block.terminator.edges, received, strict=True)
+        if block.handler is not None:
+            yield block.handler, HANDLER_RECEIVED
+
+
+def _drop_parameters(blocks: list[Block]) -> None:
+    """Remove block parameters that no statement and no terminator needs, not even through other parameters."""
+    sources: dict[Operand, list[Operand]] = {}
+    received = set(blocks[0].params)
+    for edge, count in _edges(blocks):
+        received.update(edge.target.params[:count])
+        for param, arg in zip(edge.target.params[count:], edge.args, strict=True):
+            sources.setdefault(param, []).append(arg)
+    pending: list[Operand] = [x for block in blocks for s in block.statements for x in s.operands]
+    pending += [x for block in blocks if block.terminator is not None for x in block.terminator.operands]
+    needed: set[Operand] = set(received)
+    while pending:
+        value = pending.pop()
+        if value not in needed:
+            needed.add(value)
+            pending.extend(sources.get(value, ()))
+    for edge, count in _edges(blocks):
+        bound = zip(edge.target.params[count:], edge.args, strict=True)
+        edge.args = [arg for param, arg in bound if param in needed]
+    for block in blocks:
+        block.params = [x for x in block.params if x in needed]
+
+
+def _bypass_empty(block: Block) -> None:
+    """Lead edges past blocks that only jump, unless two edges to one block would result."""
+    for edge in block.edges():
+        passed = {edge.target}
+        while (onward := _only_edge(edge.target)) is not None and not _does_anything(edge.target):
+            if onward.target in passed or any(x.target is onward.target for x in block.edges()):
+                break
+            passed.add(onward.target)
+            edge.target, edge.args = onward.target, list(onward.args)
+
+
+def _does_anything(block: Block) -> bool:
+    return bool(block.params or block.statements or block.handler)
+
+
+def _merge(blocks: list[Block]) -> list[Block]:
+    """Append to each block that jumps to a block with no other predecessor that block."""
+    incoming = Counter(edge.target for edge, _ in _edges(blocks))
+    replaced: dict[Operand, Operand] = {}
+    merged: set[Block] = set()
+    for block in blocks:
+        while block not in merged and (edge := _only_edge(block)) is not None:
+            if incoming[edge.target] > 1 or not _can_absorb(block, edge.target):
+                break
+            replaced.update(zip(edge.target.params, edge.args, strict=True))
+            _absorb(block, edge.target)
+            merged.add(edge.target)
+    kept = [x for x in blocks if x not in merged]
+    for block in kept:
+        _replace(block, replaced)
+    return kept
+
+
+def _only_edge(block: Block) -> Edge | None:
+    assert block.terminator is not None
+    return block.terminator.edges[0] if block.terminator.kind == "jump" else None
+
+
+def _can_absorb(block: Block, following: Block) -> bool:
+    """Whether one exception edge can serve both blocks."""
+    assert following.terminator is not None
+    if following is block:
+        return False
+    if block.handler is not None:
+        plain = not following.statements and not terminator_raises(following.terminator.kind)
+        return plain and following.handler is None
+    return following.handler is None or all(cannot_raise(x.op) for x in block.statements)
+
+
+def _absorb(block: Block, following: Block) -> None:
+    block.statements += following.statements
+    block.terminator = following.terminator
+    block.handler = block.handler or following.handler
+
+
+def _replace(block: Block, replaced: Mapping[Operand, Operand]) -> None:
+    def final(value: Operand) -> Operand:
+        while isinstance(value, Variable) and value in replaced:
+            value = replaced[value]
+        return value
+
+    for statement in block.statements:
+        statement.operands = [final(x) for x in statement.operands]
+    assert block.terminator is not None
+    block.terminator.operands = [final(x) for x in block.terminator.operands]
+    for edge in block.edges():
+        edge.args = [final(x) for x in edge.args]

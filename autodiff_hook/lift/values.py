@@ -1,0 +1,229 @@
+"""What opcodes that move and make values do to the abstract machine."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from autodiff_hook.ir.types import UNBOUND, Constant
+from autodiff_hook.lift.abstract import NULL, Machine, Meaning
+
+COMPARISONS: Final = ("<", "<=", "==", "!=", ">", ">=")
+CONVERSIONS: Final = ("", "s", "r", "a")
+_BINARY: Final = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")
+
+# Families of opcodes
+
+
+def skip(m: Machine, arg: int) -> None:
+    """Nothing to do: the emitter writes its own prologue and call conventions."""
+
+
+def operation(op: str, count: int, data: object = None) -> Meaning:
+    """An opcode that pops ``count`` operands and pushes the result of ``op``."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        m.perform(op, *m.pop_many(count), data=data)
+
+    return meaning
+
+
+def collection(op: str) -> Meaning:
+    """An opcode that builds a container of as many values as its argument says."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        m.perform(op, *m.pop_many(arg))
+
+    return meaning
+
+
+def extension(op: str, count: int) -> Meaning:
+    """An opcode that adds ``count`` operands to a container further down the stack."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        operands = m.pop_many(count)
+        m.effect(op, m.peek(arg), *operands)
+
+    return meaning
+
+
+def inspection(op: str, count: int) -> Meaning:
+    """An opcode that pushes something about the ``count`` topmost values and leaves them."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        m.perform(op, *(m.peek(depth) for depth in range(count, 0, -1)))
+
+    return meaning
+
+
+def pair(op: str, count: int) -> Meaning:
+    """An opcode whose operation gives two values."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        m.project(m.emit(op, *m.pop_many(count)), 0, 1)
+
+    return meaning
+
+
+def test(positive: str, negative: str) -> Meaning:
+    """A comparison that is negated if the argument is set."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        m.perform(negative if arg else positive, *m.pop_many(2))
+
+    return meaning
+
+
+def named(op: str) -> Meaning:
+    """An operation on the name that the argument denotes, with no operands."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        m.effect(op, data=m.names[arg])
+
+    return meaning
+
+
+# Locals, cells, globals
+
+
+def load_const(m: Machine, arg: int) -> None:
+    m.push(Constant(m.code.co_consts[arg]))
+
+
+def load_fast(m: Machine, slot: int) -> None:
+    value = m.read_local(slot)
+    takes_from_iterator = m.upcoming is not None and m.upcoming.name == "FOR_ITER"
+    if m.local_name(slot) == ".0" and takes_from_iterator:
+        value = m.emit("get_iter", value)
+    m.push(value)
+
+
+def check(m: Machine, slot: int) -> None:
+    """Let only bound values of a local pass."""
+    value = m.read_local(slot)
+    if not m.is_bound(value):
+        m.write_local(slot, m.emit("check", value, data=m.local_name(slot)))
+
+
+def load_fast_check(m: Machine, slot: int) -> None:
+    check(m, slot)
+    m.push(m.read_local(slot))
+
+
+def load_fast_and_clear(m: Machine, slot: int) -> None:
+    m.push(m.read_local(slot))
+    m.write_local(slot, Constant(UNBOUND))
+
+
+def store_fast(m: Machine, slot: int) -> None:
+    m.write_local(slot, m.pop())
+
+
+def delete_fast(m: Machine, slot: int) -> None:
+    check(m, slot)
+    m.write_local(slot, Constant(UNBOUND))
+
+
+def make_cell(m: Machine, slot: int) -> None:
+    m.write_local(slot, m.emit("make_cell", m.read_local(slot)))
+
+
+def load_closure(m: Machine, slot: int) -> None:
+    m.push(m.read_local(slot))
+
+
+def load_deref(m: Machine, slot: int) -> None:
+    m.perform("cell_get", m.read_local(slot), data=m.local_name(slot))
+
+
+def store_deref(m: Machine, slot: int) -> None:
+    m.effect("cell_set", m.read_local(slot), m.pop(), data=m.local_name(slot))
+
+
+def delete_deref(m: Machine, slot: int) -> None:
+    m.effect("cell_del", m.read_local(slot), data=m.local_name(slot))
+
+
+def store_global(m: Machine, arg: int) -> None:
+    m.effect("store_global", m.pop(), data=m.names[arg])
+
+
+# Stack
+
+
+def push_null(m: Machine, arg: int) -> None:
+    m.push_marker(NULL)
+
+
+def pop_top(m: Machine, arg: int) -> None:
+    m.drop()
+
+
+def copy(m: Machine, depth: int) -> None:
+    m.put(m.slot(depth))
+
+
+def swap(m: Machine, depth: int) -> None:
+    m.swap(depth)
+
+
+# Operators, attributes, items
+
+
+def binary_op(m: Machine, arg: int) -> None:
+    op = "inplace" if arg >= len(_BINARY) else "binary"
+    m.perform(op, *m.pop_many(2), data=_BINARY[arg % len(_BINARY)])
+
+
+def store_attr(m: Machine, arg: int) -> None:
+    value, container = m.pop_many(2)
+    m.effect("setattr", container, value, data=m.names[arg])
+
+
+def delete_attr(m: Machine, arg: int) -> None:
+    m.effect("delattr", m.pop(), data=m.names[arg])
+
+
+def store_subscr(m: Machine, arg: int) -> None:
+    value, container, key = m.pop_many(3)
+    m.effect("setitem", container, key, value)
+
+
+def delete_subscr(m: Machine, arg: int) -> None:
+    m.effect("delitem", *m.pop_many(2))
+
+
+# Containers
+
+
+def build_map(m: Machine, count: int) -> None:
+    m.perform("build_map", *m.pop_many(2 * count))
+
+
+def build_const_key_map(m: Machine, count: int) -> None:
+    keys = m.pop_constant()
+    pairs = zip(keys, m.pop_many(count), strict=True)
+    m.perform("build_map", *(x for key, value in pairs for x in (Constant(key), value)))
+
+
+def unpack_sequence(m: Machine, count: int) -> None:
+    m.project(m.emit("unpack", m.pop(), data=(count, None)), *reversed(range(count)))
+
+
+def unpack_ex(m: Machine, arg: int) -> None:
+    before, after = arg & 0xFF, arg >> 8
+    m.project(m.emit("unpack", m.pop(), data=(before, after)), *reversed(range(before + 1 + after)))
+
+
+# Match, import
+
+
+def match_class(m: Machine, count: int) -> None:
+    m.perform("match_class", *m.pop_many(3), data=count)
+
+
+def import_name(m: Machine, arg: int) -> None:
+    m.perform("import_name", *m.pop_many(2), data=m.names[arg])
+
+
+def import_from(m: Machine, arg: int) -> None:
+    m.perform("import_from", m.peek(), data=m.names[arg])

@@ -1,0 +1,271 @@
+"""The rule registry: which callables have a derivative, and which are declared to have none.
+
+A rule is an ordinary function with the parameters of its target. It returns the value and a pullback,
+a named local function that takes the cotangent of the value (never None; of a tuple or list: a tuple
+or list in which None stands for zero) and returns a tuple: one cotangent for each parameter in order,
+keyword-only ones left out, ``*args`` contributing one each. None is a structural zero.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any as AnyType
+from typing import Final
+
+from autodiff_hook.errors import AutodiffError, NotDifferentiable
+
+Rule = Callable[..., tuple[AnyType, Callable[[AnyType], tuple[AnyType, ...]]]]
+
+
+class Kind:
+    """A set of types that a rule's signature can ask for: ``Real``, ``Complex``, ``Array``, ``Any``."""
+
+    def __init__(self, name: str, rank: int, contains: Callable[[type], bool]) -> None:
+        self.name, self.rank, self.contains = name, rank, contains
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _numpy_type(cls: type, *names: str) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and issubclass(cls, tuple(getattr(numpy, name) for name in names))
+
+
+_ARITHMETIC: Final = (
+    "add sub mul truediv floordiv mod pow radd rsub rmul rtruediv rfloordiv rmod rpow neg pos abs".split()
+)
+
+
+def _is_real(cls: type) -> bool:
+    if cls is float or cls is int:
+        return True
+    base = float if issubclass(cls, float) else int
+    if issubclass(cls, base) and cls is not bool:
+        # A class that redefines arithmetic has derivatives of its own.
+        return all(getattr(cls, f"__{name}__") is getattr(base, f"__{name}__") for name in _ARITHMETIC) or _numpy_type(
+            cls, "floating"
+        )
+    return _numpy_type(cls, "floating", "integer")
+
+
+def _is_complex(cls: type) -> bool:
+    return _is_real(cls) or issubclass(cls, complex) or _numpy_type(cls, "complexfloating")
+
+
+Real: Final = Kind("Real", 1, _is_real)
+"""int, float and NumPy's real scalars; not bool."""
+Complex: Final = Kind("Complex", 2, _is_complex)
+"""``Real``, complex and NumPy's complex scalars."""
+Array: Final = Kind("Array", 1, lambda cls: _numpy_type(cls, "ndarray"))
+"""``numpy.ndarray`` of any dtype, 0-d arrays included."""
+Any: Final = Kind("Any", 3, lambda cls: True)
+"""Every type."""
+
+Entry = Kind | type
+
+
+def _accepts(entry: Entry, cls: type) -> bool:
+    return entry.contains(cls) if isinstance(entry, Kind) else issubclass(cls, entry)
+
+
+def _within(a: Entry, b: Entry) -> bool:
+    """Whether every type of ``a`` is one of ``b``."""
+    if a is b or b is Any:
+        return True
+    if isinstance(a, Kind):
+        return isinstance(b, Kind) and (a, b) == (Real, Complex)
+    return _accepts(b, a)
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    signature: tuple[Entry, ...]
+    rule: Rule
+
+    def accepts(self, types: tuple[type, ...]) -> bool:
+        """Whether the signature matches; what either side does not list is ``Any``, or absent."""
+        return all(_accepts(entry, cls) for entry, cls in zip(self.signature, types)) and all(
+            entry is Any for entry in self.signature[len(types) :]
+        )
+
+
+def _more_specific(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
+    length = max(len(a), len(b))
+    return all(map(_within, _padded(a, length), _padded(b, length)))
+
+
+def _padded(signature: tuple[Entry, ...], length: int) -> tuple[Entry, ...]:
+    return signature + (Any,) * (length - len(signature))
+
+
+def _ambiguous(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
+    length = max(len(a), len(b))
+    pairs = list(zip(_padded(a, length), _padded(b, length)))
+    overlap = all(_within(x, y) or _within(y, x) for x, y in pairs)
+    return overlap and not _more_specific(a, b) and not _more_specific(b, a)
+
+
+class Registry:
+    """Rules by callable and argument types; the most specific signature wins."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._rules: dict[int, tuple[object, list[_Registered]]] = {}
+        self._constants: dict[int, object] = {}
+        self._lookups: dict[tuple[object, ...], Rule | None] = {}
+        self._packs: list[AnyType] | None = None
+        self._modules_seen = 0
+        self.version = 0
+
+    def add(self, target: AnyType, signature: tuple[Entry, ...], rule: Rule) -> None:
+        """Register ``rule``; a rule with the same signature is replaced."""
+        while signature and signature[-1] is Any:
+            signature = signature[:-1]
+        with self._lock:
+            _, rules = self._rules.setdefault(id(target), (target, []))
+            for other in rules:
+                if other.signature != signature and _ambiguous(other.signature, signature):
+                    both = [
+                        tuple(_padded(s, max(len(signature), len(other.signature))))
+                        for s in (signature, other.signature)
+                    ]
+                    meet = tuple(a if _within(a, b) else b for a, b in zip(*both))
+                    if not any(_padded(r.signature, len(meet)) == meet for r in rules):
+                        raise AutodiffError(
+                            f"the rule {rule.__qualname__} for {describe(target)} with the signature {signature} is "
+                            f"ambiguous beside {other.signature}: register one for {meet} first"
+                        )
+            rules[:] = [other for other in rules if other.signature != signature] + [_Registered(signature, rule)]
+            self._constants.pop(id(target), None)
+            self._changed()
+
+    def add_constant(self, target: AnyType) -> None:
+        """Declare that ``target`` has no derivative: its results are constants."""
+        with self._lock:
+            self._constants[id(target)] = target
+            self._rules.pop(id(target), None)
+            self._changed()
+
+    def _changed(self) -> None:
+        self._lookups = {}
+        self.version += 1
+
+    def rule(self, target: AnyType, types: tuple[type, ...]) -> Rule | None:
+        """The rule for calling ``target`` with positional arguments of these types."""
+        key = (id(target), *types)
+        try:
+            return self._lookups[key]
+        except KeyError:
+            pass
+        self.load_packs()
+        with self._lock:
+            registered = self._rules.get(id(target))
+            found = None
+            for candidate in registered[1] if registered is not None else ():
+                if candidate.accepts(types) and (found is None or _more_specific(candidate.signature, found.signature)):
+                    found = candidate
+            result = None if found is None else found.rule
+            if registered is not None:
+                if len(self._lookups) > 10_000:
+                    self._lookups = {}
+                self._lookups[key] = result
+            return result
+
+    def has_rules(self, target: AnyType) -> bool:
+        """Whether any rule is registered for ``target``, whatever the types."""
+        self.load_packs()
+        return id(target) in self._rules
+
+    def is_constant(self, target: AnyType) -> bool:
+        """Whether ``target`` is declared non-differentiable."""
+        if id(target) in self._constants:
+            return True
+        self.load_packs()
+        return id(target) in self._constants
+
+    def load_packs(self) -> None:
+        """Import the rule packs that cover a module which is imported by now."""
+        if len(sys.modules) == self._modules_seen:
+            return
+        with self._lock:
+            if self._packs is None:
+                from importlib_metadata import entry_points
+
+                self._packs = list(entry_points(group="autodiff_hook.rules"))
+            self._modules_seen = len(sys.modules)
+            for entry in [entry for entry in self._packs if entry.name in sys.modules]:
+                self._packs.remove(entry)
+                try:
+                    entry.load()
+                except BaseException:
+                    self._packs.append(entry)
+                    self._modules_seen = 0
+                    raise
+
+
+registry: Final = Registry()
+
+
+def describe(target: AnyType) -> str:
+    """The dotted name of a callable, for messages."""
+    owner = getattr(target, "__objclass__", None)
+    module = getattr(owner or target, "__module__", None)
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
+    return name if module in (None, "builtins", "__main__") else f"{module}.{name}"
+
+
+def rrule(target: AnyType, *signature: Entry) -> Callable[[Rule], Rule]:
+    """Register a derivative of ``target`` for arguments of the given types.
+
+    ``signature`` lists types or kinds (``Real``, ``Complex``, ``Array``, ``Any``) of the leading
+    arguments; those not listed are ``Any``. Raises ``AutodiffError`` if the signature is ambiguous
+    beside one that exists.
+
+    >>> def cube(x):
+    ...     return x**3
+    >>> @rrule(cube)
+    ... def cube_rule(x):
+    ...     def cube_pullback(ȳ):
+    ...         return (3 * x**2 * ȳ,)
+    ...     return x**3, cube_pullback
+    """
+
+    def register(rule: Rule) -> Rule:
+        registry.add(target, signature, rule)
+        return rule
+
+    return register
+
+
+def nondifferentiable(target: AnyType) -> AnyType:
+    """Declare that a callable has no derivative: its result is a constant. A call or a decorator.
+
+    >>> @nondifferentiable
+    ... def bin_of(x):
+    ...     return int(x // 0.1)
+    """
+    registry.add_constant(target)
+    return target
+
+
+class NotImplementedCotangent:
+    """A cotangent that nobody has worked out yet; using it is an error, ignoring it is not."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __repr__(self) -> str:
+        return f"not_implemented({self.why!r})"
+
+    def fail(self) -> NotDifferentiable:
+        """The error that using this cotangent is."""
+        return NotDifferentiable(f"this derivative is not implemented: {self.why}")
+
+
+def not_implemented(why: str) -> AnyType:
+    """A cotangent for an argument whose derivative is unknown: an error only if somebody uses it."""
+    return NotImplementedCotangent(why)

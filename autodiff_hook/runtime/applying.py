@@ -1,0 +1,272 @@
+"""Calling a rule on actual values."""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import NotImplementedCotangent, Rule, describe
+from autodiff_hook.runtime.buffers import Scatter, dense
+from autodiff_hook.runtime.context import Context, Pullback, Sweep
+from autodiff_hook.runtime.cotangents import accumulate
+from autodiff_hook.runtime.iteration import VIEWS, Drained, Iteration, get_iter, viewed
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.opaque import call_opaque, live, user_location
+from autodiff_hook.runtime.structures import Structure, absorb, mark_deep, structure_of, take
+
+
+class RulePullback:
+    """The pullback of a rule, with its cotangents put where the arguments came from.
+
+    ``lead`` operands (the callable) come before the arguments and get none. ``places[i]`` is the index
+    of argument ``i`` among the rule's cotangents, None if it carries no derivative.
+    """
+
+    __slots__ = ("collected", "count", "drained", "lead", "places", "pullback", "result", "structures")
+
+    def __init__(self, pullback: Any, lead: int, places: list[int | None]) -> None:
+        self.pullback, self.lead, self.places = pullback, lead, places
+        self.structures: dict[int, Structure] | None = None
+        self.drained: dict[int, Drained] | None = None
+        self.result: Structure | None = None
+        self.count = 0
+        self.collected: dict[Any, Any] | None = None
+
+    def collect(self, place: Any, array: Any) -> None:
+        """Part ``place`` of the result has been written to: its cotangent is also in a shadow."""
+        self.collected = {**(self.collected or {}), place: array}
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> tuple[Any, ...] | None:
+        if self.result is not None:
+            cotangent = take(sweep, self.result, cotangent)
+        if self.collected is not None:
+            cotangent = _with_shadows(sweep, self.collected, self.count, cotangent)
+        if cotangent is None:
+            for drained in (self.drained or {}).values():
+                drained(sweep, None)
+            return None
+        if type(cotangent) is tuple:
+            for item in cotangent:
+                if type(item) is NotImplementedCotangent:
+                    raise item.fail()
+            cotangent = tuple(map(dense, cotangent))
+        elif type(cotangent) is Scatter:
+            cotangent = cotangent.dense()
+        given = self.pullback(cotangent)
+        cotangents: list[Any] = [None] * self.lead
+        cotangents += [None if place is None else given[place] for place in self.places]
+        if self.structures is not None:
+            for index, structure in self.structures.items():
+                cotangents[self.lead + index] = absorb(sweep, structure, cotangents[self.lead + index])
+        if self.drained is not None:
+            for index, drained in self.drained.items():
+                drained(sweep, cotangents[self.lead + index])
+                cotangents[self.lead + index] = None
+        return tuple(cotangents)
+
+
+class NumbersPullback:
+    """The pullback of a rule whose arguments and value are numbers."""
+
+    __slots__ = ("lead", "pullback", "witnesses")
+
+    def __init__(self, pullback: Any, lead: int, witnesses: Any) -> None:
+        self.pullback, self.lead, self.witnesses = pullback, lead, witnesses
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> Any:
+        if cotangent is None:
+            return None
+        given = self.pullback(cotangent)
+        return (None,) * self.lead + tuple(
+            [None if witness is None else c for witness, c in zip(self.witnesses, given)]
+        )
+
+
+NUMBERS: Final = frozenset({float, int, complex})
+
+
+def apply_to_numbers(w: Any, lead: int, rule: Rule, args: tuple[Any, ...]) -> tuple[Any, Pullback | None]:
+    """Call ``rule`` on plain numbers, of which some carry a derivative."""
+    result, pullback = rule(*args)
+    if type(result) in NUMBERS:
+        return result, NumbersPullback(pullback, lead, w[lead:] if lead else w)
+    return result, RulePullback(pullback, lead, [i if x is not None else None for i, x in enumerate(w[lead:])])
+
+
+def apply_rule(
+    ctx: Context,
+    w: Any,
+    lead: int,
+    rule: Rule,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    drained: dict[int, Drained] | None = None,
+) -> tuple[Any, Pullback | None]:
+    """Call ``rule``; ``w`` has the witnesses of ``lead`` leading operands and of the arguments."""
+    places: list[int | None] = []
+    flows = special = False
+    for index, value in enumerate(args):
+        kind = kind_of(type(value))
+        if kind in ("list", "dict", "tuple", "object"):
+            special = True
+            carries = w[lead + index] is not None or ctx.reaches(value) or bool(drained and index in drained)
+        elif _is_stored(ctx, value):
+            special = carries = True
+        else:
+            carries = w[lead + index] is not None and kind != "inert"
+        places.append(index if carries else None)
+        flows = flows or carries
+    if kwargs:
+        places, flows = _keyword_places(ctx, w, lead, rule, function, args, kwargs, places, flows)
+    if not flows:
+        return function(*args, **kwargs), None
+    unknown = _unknown_option(rule, kwargs)
+    if unknown is not None:
+        reason = f"of which the rule does not know the option {unknown!r}"
+        return call_opaque(ctx, w[lead:], function, args, kwargs, reason)
+    given = tuple(map(unchanging, args)) if special else args
+    result, pullback = rule(*given, **kwargs)
+    back = RulePullback(pullback, lead, places)
+    if special or kwargs:
+        back.drained = drained
+        back.structures = _structures(ctx, places, (*args, *kwargs.values()))
+    for value in args:
+        _capture(ctx, value)
+    for value in kwargs.values():
+        _capture(ctx, value)
+    kind = kind_of(type(result))
+    if kind == "array":
+        ctx.buffers.hold(result)
+        ctx.buffers.made(result, back, None)
+    elif kind in ("list", "dict", "tuple"):
+        back.result, back.count = structure_of(ctx, result), len(result)
+        mark_deep(ctx, result)
+        for place, item in enumerate(result) if kind != "dict" else result.items():
+            if kind_of(type(item)) == "array":
+                ctx.buffers.made(item, back, place)
+    return result, back
+
+
+def unchanging(value: Any) -> Any:
+    """An argument of which a pullback may keep hold: containers are copied, they may change."""
+    kind = kind_of(type(value))
+    if kind == "tuple" and type(value) is tuple:
+        return tuple(map(unchanging, value))
+    if type(value) is list:
+        return list(map(unchanging, value))
+    if type(value) is dict:
+        return {key: unchanging(item) for key, item in value.items()}
+    return value
+
+
+def _structures(ctx: Context, places: list[int | None], values: tuple[Any, ...]) -> dict[int, Structure] | None:
+    found = {
+        i: s for i, value in enumerate(values) if places[i] is not None and (s := structure_of(ctx, value)) is not None
+    }
+    return found or None
+
+
+def _with_shadows(sweep: Sweep, collected: dict[Any, Any], count: int, cotangent: Any) -> Any:
+    """The cotangent of a result, with what is in the shadows of arrays in it that were written to."""
+    if None in collected:
+        return accumulate(cotangent, sweep.buffers.take(collected[None]))
+    taken = {place: c for place, array in collected.items() if (c := sweep.buffers.take(array)) is not None}
+    if not taken:
+        return cotangent
+    if isinstance(cotangent, dict):
+        return {**cotangent, **{k: accumulate(cotangent.get(k), c) for k, c in taken.items()}}
+    parts = list(cotangent) if cotangent is not None else [None] * count
+    for place, c in taken.items():
+        parts[place] = accumulate(parts[place], c)
+    return tuple(parts)
+
+
+def _capture(ctx: Context, value: Any) -> None:
+    kind = kind_of(type(value))
+    if kind == "array":
+        ctx.buffers.hold(value)
+    elif kind in ("tuple", "list"):
+        for item in value:
+            if kind_of(type(item)) in ("array", "tuple", "list"):
+                _capture(ctx, item)
+
+
+def drain(ctx: Context, function: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[int, Drained] | None]:
+    """Arguments that are iterated over with derivatives turned into tuples, as rules want them."""
+    found = {
+        i: Drained(ctx, get_iter(ctx, (None,), None, x)[0])
+        for i, x in enumerate(args)
+        if (len(args) == 1 or function not in (max, min)) and _drains(ctx, function, x)
+    }
+    if not found:
+        return args, None
+    return tuple(found[i].values if i in found else a for i, a in enumerate(args)), found
+
+
+def _drains(ctx: Context, function: Any, value: Any) -> bool:
+    cls = type(value)
+    if cls is Iteration:
+        return True
+    if isinstance(value, VIEWS):
+        return id(viewed(value)) in ctx.marks
+    kind = kind_of(cls)
+    if kind == "set":
+        return id(value) in ctx.marks
+    return (
+        kind == "object"
+        and isinstance(find_in_type(cls, "__iter__"), FunctionType)
+        and (function in (sum, max, min) or getattr(function, "__module__", None) == "math")
+    )
+
+
+def _keyword_places(
+    ctx: Context,
+    w: Any,
+    lead: int,
+    rule: Rule,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    places: list[int | None],
+    flows: bool,
+) -> tuple[list[int | None], bool]:
+    positions = _positions(inspect.unwrap(rule).__code__)
+    for offset, (name, value) in enumerate(kwargs.items()):
+        witness = w[lead + len(args) + offset]
+        carries = live(ctx, witness, value) or ctx.reaches(value) or _is_stored(ctx, value)
+        place = positions.get(name)
+        if carries and place is None:
+            raise NotDifferentiable(
+                f"{user_location()}: the rule of {describe(function)} has no derivative with respect to the option "
+                f"{name!r}, which depends on what is differentiated; autodiff_hook.stop_gradient({name}) makes it a "
+                f"constant"
+            )
+        places.append(place if carries else None)
+        flows = flows or carries
+    return places, flows
+
+
+def _is_stored(ctx: Context, value: Any) -> bool:
+    return kind_of(type(value)) == "array" and ctx.buffers.is_stored(value)
+
+
+def _unknown_option(rule: Rule, kwargs: dict[str, Any]) -> str | None:
+    """The first keyword that ``rule`` has no parameter for."""
+    if not kwargs:
+        return None
+    code: CodeType = inspect.unwrap(rule).__code__
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        return None
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return next((name for name in kwargs if name not in names), None)
+
+
+@lru_cache(maxsize=4096)
+def _positions(code: CodeType) -> dict[str, int]:
+    """The index among the cotangents of each parameter that can be given by name."""
+    return {name: i for i, name in enumerate(code.co_varnames[: code.co_argcount])}

@@ -1,0 +1,92 @@
+"""NumPy calls that write: ``out=``, ``np.copyto``, ``ndarray.fill``, as stores of what they compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.runtime.context import Context, Pullback, Sweep
+from autodiff_hook.runtime.cotangents import accumulate
+from autodiff_hook.runtime.handlers import handles
+from autodiff_hook.runtime.items import store_into_array
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.opaque import array_mutation, call_native, live
+
+Result = tuple[Any, Pullback | None]
+
+
+def writes_result(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether this is a call of NumPy's with an array for its result."""
+    if isinstance(function, np.ufunc):
+        return len(args) > function.nin or kwargs.get("out") is not None
+    return kwargs.get("out") is not None and (
+        type(function).__module__ == "numpy"
+        or getattr(function, "__objclass__", None) is np.ndarray
+        or str(getattr(function, "__module__", "")).startswith("numpy")
+    )
+
+
+def call_with_out(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """A call with an array for its result: the call without it, then a store of all of it."""
+    from autodiff_hook.runtime.calls import apply
+
+    count = len(args)
+    if kwargs.get("out") is None:
+        place = function.nin
+        out, rest, options = args[place], args[:place], kwargs
+        witnesses = (*w[: 1 + place], *w[1 + count :])
+    else:
+        names = list(kwargs)
+        place = count + names.index("out")
+        out, rest, options = kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"}
+        witnesses = (*w[: 1 + place], *w[2 + place :])
+        if isinstance(out, tuple) and len(out) == 1:
+            out = out[0]
+    values = [*rest, *options.values()]
+    matters = any(live(ctx, x, v) for x, v in zip(witnesses[1:], values)) or any(map(ctx.reaches, values))
+    if kind_of(type(out)) != "array" or not (matters or live(ctx, w[1 + place], out)):
+        return call_native(ctx, function, args, kwargs, flows=matters)
+    if options.get("where", True) is not True:
+        raise array_mutation("a call with where= and out= writes to")
+    value, pullback = apply(ctx, witnesses, function, rest, options)
+    store = store_into_array(ctx, (w[1 + place], None, pullback), out, ..., value)
+    return out, None if store is None else _out_pullback(store, pullback, place)
+
+
+def _out_pullback(store: Pullback, pullback: Pullback | None, place: int) -> Pullback:
+    def out_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        given = store(sweep, None)
+        value = accumulate(cotangent, None if given is None else given[2])
+        if pullback is None or value is None:
+            return None
+        before = pullback(sweep, value)
+        return before and (*before[: 1 + place], None, *before[1 + place :])
+
+    return out_pullback
+
+
+@handles(np.copyto)
+def copyto(ctx: Context, w: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``np.copyto(target, source)``."""
+    if len(args) != 2 or kwargs.get("where", True) is not True:
+        matters = any(live(ctx, x, v) for x, v in zip(w, [*args, *kwargs.values()]))
+        return call_native(ctx, np.copyto, args, kwargs, flows=matters)
+    return None, _last_of(store_into_array(ctx, (w[0], None, w[1]), args[0], ..., args[1]))
+
+
+@handles(np.ndarray.fill)
+def fill(ctx: Context, w: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``array.fill(value)``."""
+    return None, _last_of(store_into_array(ctx, (w[0], None, w[1]), args[0], ..., args[1]))
+
+
+def _last_of(store: Pullback | None) -> Pullback | None:
+    if store is None:
+        return None
+
+    def fill_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        given = store(sweep, None)
+        return None if given is None else (None, given[2])
+
+    return fill_pullback

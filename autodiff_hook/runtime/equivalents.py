@@ -1,0 +1,263 @@
+"""Python code for callables of the standard library that are written in C: differentiated in their place.
+
+Each function takes the arguments of its original; ``substitutes`` registers them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+MISSING: Final = object()
+
+
+def maximum(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
+    """``max`` with a key or a default."""
+    found = best = MISSING
+    for item in args[0] if len(args) == 1 else args:
+        value = item if key is None else key(item)
+        if best is MISSING or value > best:
+            found, best = item, value
+    if best is not MISSING:
+        return found
+    if default is MISSING:
+        raise ValueError("max() iterable argument is empty")
+    return default
+
+
+def minimum(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
+    """``min`` with a key or a default."""
+    found = best = MISSING
+    for item in args[0] if len(args) == 1 else args:
+        value = item if key is None else key(item)
+        if best is MISSING or value < best:
+            found, best = item, value
+    if best is not MISSING:
+        return found
+    if default is MISSING:
+        raise ValueError("min() iterable argument is empty")
+    return default
+
+
+def item_of(keys: Any, owner: Any) -> Any:
+    """``operator.itemgetter(*keys)(owner)``."""
+    return owner[keys[0]] if len(keys) == 1 else tuple([owner[key] for key in keys])
+
+
+def attribute_of(names: Any, owner: Any) -> Any:
+    """``operator.attrgetter(*names)(owner)``."""
+    found = []
+    for dotted in names:
+        value = owner
+        for name in dotted.split("."):
+            value = getattr(value, name)
+        found.append(value)
+    return found[0] if len(names) == 1 else tuple(found)
+
+
+def method_of(name: Any, args: Any, kwargs: Any, owner: Any) -> Any:
+    """``operator.methodcaller(name, *args, **kwargs)(owner)``."""
+    return getattr(owner, name)(*args, **kwargs)
+
+
+def chain(*iterables: Any) -> Any:
+    """``itertools.chain``."""
+    for iterable in iterables:
+        for item in iterable:
+            yield item
+
+
+def chain_from(iterables: Any) -> Any:
+    """``itertools.chain.from_iterable``."""
+    for iterable in iterables:
+        for item in iterable:
+            yield item
+
+
+def count(start: Any = 0, step: Any = 1) -> Any:
+    """``itertools.count``."""
+    value = start
+    while True:
+        yield value
+        value = value + step
+
+
+def cycle(iterable: Any) -> Any:
+    """``itertools.cycle``."""
+    seen = []
+    for item in iterable:
+        yield item
+        seen.append(item)
+    while seen:
+        for item in seen:
+            yield item
+
+
+def repeat(value: Any, times: Any = None) -> Any:
+    """``itertools.repeat``."""
+    done = 0
+    while times is None or done < times:
+        yield value
+        done += 1
+
+
+def accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
+    """``itertools.accumulate``."""
+    iterator = iter(iterable)
+    total = initial
+    if initial is None:
+        for first in iterator:
+            total = first
+            break
+        else:
+            return
+    yield total
+    for item in iterator:
+        total = total + item if func is None else func(total, item)
+        yield total
+
+
+def product(*iterables: Any, repeat: Any = 1) -> Any:
+    """``itertools.product``."""
+    pools = [tuple(iterable) for iterable in iterables] * repeat
+    rows: list[tuple[Any, ...]] = [()]
+    for pool in pools:
+        rows = [(*row, item) for row in rows for item in pool]
+    for row in rows:
+        yield row
+
+
+def pairwise(iterable: Any) -> Any:
+    """``itertools.pairwise``."""
+    previous = MISSING
+    for item in iterable:
+        if previous is not MISSING:
+            yield previous, item
+        previous = item
+
+
+def islice(iterable: Any, *args: Any) -> Any:
+    """``itertools.islice``."""
+    part = slice(*args)
+    start, step = part.start or 0, 1 if part.step is None else part.step
+    indices = itertools.count() if part.stop is None else range(max(start, part.stop))
+    wanted = start
+    for index, item in zip(indices, iterable):
+        if index == wanted:
+            yield item
+            wanted += step
+
+
+def takewhile(predicate: Any, iterable: Any) -> Any:
+    """``itertools.takewhile``."""
+    for item in iterable:
+        if not predicate(item):
+            break
+        yield item
+
+
+def dropwhile(predicate: Any, iterable: Any) -> Any:
+    """``itertools.dropwhile``."""
+    dropping = True
+    for item in iterable:
+        dropping = dropping and predicate(item)
+        if not dropping:
+            yield item
+
+
+def filterfalse(predicate: Any, iterable: Any) -> Any:
+    """``itertools.filterfalse``."""
+    for item in iterable:
+        if not (item if predicate is None else predicate(item)):
+            yield item
+
+
+def compress(data: Any, selectors: Any) -> Any:
+    """``itertools.compress``."""
+    for item, selected in zip(data, selectors):
+        if selected:
+            yield item
+
+
+def starmap(function: Any, iterable: Any) -> Any:
+    """``itertools.starmap``."""
+    for args in iterable:
+        yield function(*args)
+
+
+def zip_longest(*iterables: Any, fillvalue: Any = None) -> Any:
+    """``itertools.zip_longest``."""
+    iterators = [iter(iterable) for iterable in iterables]
+    active = len(iterators)
+    ended = [False] * active
+    while active:
+        row = []
+        for place, iterator in enumerate(iterators):
+            item = MISSING if ended[place] else next(iterator, MISSING)
+            if item is MISSING and not ended[place]:
+                ended[place] = True
+                active -= 1
+            row.append(fillvalue if item is MISSING else item)
+        if active:
+            yield tuple(row)
+
+
+def chosen(indices: Any) -> Any:
+    """Tuples of the items of an iterable, at the places that ``indices`` gives for their number."""
+
+    def choose(iterable: Any, *args: Any) -> Any:
+        pool = tuple(iterable)
+        for places in indices(range(len(pool)), *args):
+            yield tuple([pool[place] for place in places])
+
+    return choose
+
+
+def groupby(iterable: Any, key: Any = None) -> Any:
+    """``itertools.groupby``, a group at a time."""
+    group: list[Any] = []
+    name: Any = MISSING
+    for item in iterable:
+        value = item if key is None else key(item)
+        if name is not MISSING and value != name:
+            yield name, iter(group)
+            group = []
+        group.append(item)
+        name = value
+    if name is not MISSING:
+        yield name, iter(group)
+
+
+SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
+    (itertools.chain, chain),
+    (itertools.count, count),
+    (itertools.cycle, cycle),
+    (itertools.repeat, repeat),
+    (itertools.accumulate, accumulate),
+    (itertools.product, product),
+    (itertools.pairwise, pairwise),
+    (itertools.islice, islice),
+    (itertools.takewhile, takewhile),
+    (itertools.dropwhile, dropwhile),
+    (itertools.filterfalse, filterfalse),
+    (itertools.compress, compress),
+    (itertools.starmap, starmap),
+    (itertools.zip_longest, zip_longest),
+    (itertools.groupby, groupby),
+    (itertools.combinations, chosen(itertools.combinations)),
+    (itertools.permutations, chosen(itertools.permutations)),
+    (itertools.combinations_with_replacement, chosen(itertools.combinations_with_replacement)),
+]
+
+GETTERS: Final[list[tuple[Any, Callable[..., Any]]]] = [
+    (operator.itemgetter.__call__, item_of),
+    (operator.attrgetter.__call__, attribute_of),
+]
+
+WITH_OPTIONS: Final[list[tuple[Any, Callable[..., Any]]]] = [(max, maximum), (min, minimum)]
+
+NATIVE: Final[tuple[Any, ...]] = (functools._lru_cache_wrapper, functools.cmp_to_key)
+"""Callables that only wrap a function; what is called later is seen then."""

@@ -1,0 +1,93 @@
+"""What a type means for differentiation: does it hold numbers, references, or nothing of interest?"""
+
+from __future__ import annotations
+
+import enum
+import sys
+import types
+import weakref
+from typing import Any, Final, Literal
+
+Kind = Literal["number", "array", "tuple", "list", "dict", "set", "cell", "object", "inert"]
+
+_KINDS: Final[dict[type, Kind]] = {
+    float: "number",
+    int: "number",
+    complex: "number",
+    tuple: "tuple",
+    list: "list",
+    dict: "dict",
+    set: "set",
+    types.CellType: "cell",
+}
+_KINDS_BY_ID: Final[dict[int, tuple[Kind, weakref.ref[type]]]] = {}
+
+_BASES: Final[tuple[tuple[type, Kind], ...]] = (
+    (float, "number"),
+    (int, "number"),
+    (complex, "number"),
+    (tuple, "tuple"),
+    (list, "list"),
+    (dict, "dict"),
+    (set, "set"),
+    (frozenset, "set"),
+)
+
+_INERT: Final = (
+    str,
+    bytes,
+    bytearray,
+    bool,
+    type(None),
+    type,
+    types.ModuleType,
+    slice,
+    range,
+    type(Ellipsis),
+    type(NotImplemented),
+    enum.Enum,
+    types.BuiltinFunctionType,
+    types.CodeType,
+    types.FrameType,
+    types.TracebackType,
+)
+
+
+def kind_of(cls: type) -> Kind:
+    """The kind of the values of type ``cls``."""
+    kind = _KINDS.get(cls)
+    if kind is not None:
+        return kind
+    known = _KINDS_BY_ID.get(id(cls))
+    return known[0] if known is not None else _remember(cls)
+
+
+def _remember(cls: type) -> Kind:
+    """Classify a class; it is not kept alive."""
+    kind = _classify(cls)
+    key = id(cls)
+
+    def forget(_: weakref.ref[type]) -> None:
+        _KINDS_BY_ID.pop(key, None)
+
+    _KINDS_BY_ID[key] = (kind, weakref.ref(cls, forget))
+    return kind
+
+
+def _classify(cls: type) -> Kind:
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        if issubclass(cls, numpy.ndarray):
+            return "array"
+        if issubclass(cls, numpy.bool_):
+            return "inert"
+        if issubclass(cls, numpy.number):
+            return "number"
+        if issubclass(cls, (numpy.dtype, numpy.ufunc, numpy.generic)):
+            return "inert"
+    if issubclass(cls, _INERT):
+        return "inert"
+    for base, kind in _BASES:
+        if issubclass(cls, base):
+            return kind
+    return "object"

@@ -1,0 +1,49 @@
+"""Attribute lookup on types, without running user code."""
+
+from __future__ import annotations
+
+from types import MethodDescriptorType, WrapperDescriptorType
+from typing import Any, Final
+
+MISSING: Final = object()
+
+
+def find_in_type(cls: type, name: str) -> Any:
+    """What ``name`` is bound to in the classes of the MRO; None if nothing."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def home_of(cls: type, name: str) -> type | None:
+    """The class in the MRO of ``cls`` that has ``name``."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base
+    return None
+
+
+def find_after(cls: type, after: type, name: str) -> Any:
+    """What ``super(after, …).name`` finds in the MRO of ``cls``; None if nothing."""
+    order = cls.__mro__
+    for base in order[order.index(after) + 1 :]:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def builtin_behind(method: Any) -> Any:
+    """The descriptor of a builtin class that a bound method was made from; None if there is none."""
+    owner = getattr(method, "__objclass__", None)
+    for base in (owner,) if owner is not None else type(method.__self__).__mro__:
+        found = base.__dict__.get(method.__name__)
+        if isinstance(found, (MethodDescriptorType, WrapperDescriptorType)):
+            return found
+    return None
+
+
+def is_data_descriptor(descriptor: Any) -> bool:
+    """Whether a class attribute takes precedence over the instance's own."""
+    cls = type(descriptor)
+    return hasattr(cls, "__set__") or hasattr(cls, "__delete__")

@@ -1,0 +1,157 @@
+"""Comparisons, membership and truth: constants, except that a class may have written them in Python."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.pushing.context import Result, TangentContext, quiet
+from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
+from autodiff_hook.runtime.pushing.iteration import get_iter, python_method
+
+_COMPARE: Final = {
+    "<": (operator.lt, "__lt__", "__gt__"),
+    "<=": (operator.le, "__le__", "__ge__"),
+    "==": (operator.eq, "__eq__", "__eq__"),
+    "!=": (operator.ne, "__ne__", "__ne__"),
+    ">": (operator.gt, "__gt__", "__lt__"),
+    ">=": (operator.ge, "__ge__", "__le__"),
+}
+
+
+def special(ctx: TangentContext, method: Any, t: Any, *args: Any) -> Result:
+    """Call a special method."""
+    from autodiff_hook.runtime.pushing.calls import apply
+
+    return apply(ctx, (None, *t), method, args, {})
+
+
+def compare(ctx: TangentContext, t: Any, op: str, a: Any, b: Any) -> Result:
+    """``a op b``."""
+    if not quiet(ctx, t):
+        for method, reflected in attempts(op, a, b):
+            if method is None:
+                break
+            value = special(ctx, method, t[::-1], b, a)[0] if reflected else special(ctx, method, t, a, b)[0]
+            if value is not NotImplemented:
+                return value, None
+    return compare_natively(op, a, b), None
+
+
+@bookkeeping
+def compare_natively(op: str, a: Any, b: Any) -> Any:
+    """``a op b``, by Python itself."""
+    return _COMPARE[op][0](a, b)
+
+
+@bookkeeping
+def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
+    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code."""
+    _, name, mirrored = _COMPARE[op]
+    left, right = _method(a, name), _method(b, mirrored)
+    if not isinstance(left, FunctionType) and not isinstance(right, FunctionType):
+        return []
+    order = [(left, False), (right, True)]
+    if type(b) is not type(a) and issubclass(type(b), type(a)):
+        order.reverse()
+    found: list[tuple[Any, bool]] = []
+    for method, reflected in order:
+        if isinstance(method, FunctionType):
+            found.append((method, reflected))
+        elif method is not None and (method(b, a) if reflected else method(a, b)) is not NotImplemented:
+            return [*found, (None, False)]
+    return found
+
+
+def _method(value: Any, name: str) -> Any:
+    found = find_in_type(type(value), name)
+    if found is object.__ne__ and isinstance(find_in_type(type(value), "__eq__"), FunctionType):
+        return _differs
+    return found
+
+
+def _differs(a: Any, b: Any) -> Any:
+    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
+    equal: Any = type(a).__eq__
+    result = equal(a, b)
+    return result if result is NotImplemented else not result
+
+
+def truth(ctx: TangentContext, t: Any, data: Any, value: Any) -> Result:
+    """The exact bool that a condition depends on."""
+    if not quiet(ctx, t):
+        method = python_method(value, "__bool__")
+        if method is not None:
+            return checked_bool(special(ctx, method, t, value)[0]), None
+        method = python_method(value, "__len__") if not has_method(value, "__bool__") else None
+        if method is not None:
+            return bool(special(ctx, method, t, value)[0]), None
+    return as_bool(value), None
+
+
+@bookkeeping
+def as_bool(value: Any) -> bool:
+    """``bool(value)``, by Python itself."""
+    return bool(value)
+
+
+@bookkeeping
+def checked_bool(value: Any) -> bool:
+    """What ``__bool__`` returned."""
+    if type(value) is not bool:
+        raise TypeError(f"__bool__ should return bool, returned {type(value).__name__}")
+    return value
+
+
+@bookkeeping
+def has_method(value: Any, name: str) -> bool:
+    """Whether the type of ``value`` has a special method."""
+    return find_in_type(type(value), name) is not None
+
+
+def not_(ctx: TangentContext, t: Any, data: Any, value: Any) -> Result:
+    """``not value``."""
+    return not truth(ctx, t, data, value)[0], None
+
+
+def contains(ctx: TangentContext, t: Any, data: Any, item: Any, container: Any) -> Result:
+    """``item in container``."""
+    if not quiet(ctx, t):
+        method = python_method(container, "__contains__")
+        if method is not None:
+            return bool(special(ctx, method, t[::-1], container, item)[0]), None
+        if python_method(container, "__iter__") is not None and not has_method(container, "__contains__"):
+            for value, _ in get_iter(ctx, t[1:], None, container)[0]:
+                if value is item or value == item:
+                    return True, None
+            return False, None
+    return is_in(item, container), None
+
+
+@bookkeeping
+def is_in(item: Any, container: Any) -> bool:
+    """``item in container``, by Python itself."""
+    return item in container
+
+
+def not_contains(ctx: TangentContext, t: Any, data: Any, item: Any, container: Any) -> Result:
+    """``item not in container``."""
+    return not contains(ctx, t, data, item, container)[0], None
+
+
+@pushes(bool)
+def bool_(ctx: TangentContext, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``bool``."""
+    return truth(ctx, t, None, args[0]) if args else (False, None)
+
+
+@pushes(len)
+def len_(ctx: TangentContext, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``len``."""
+    method = python_method(args[0], "__len__") if len(args) == 1 else None
+    if method is not None:
+        return operator.index(special(ctx, method, t, args[0])[0]), None
+    return builtins.len(*args), None

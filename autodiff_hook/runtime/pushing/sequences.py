@@ -1,0 +1,190 @@
+"""Lists that change, with the parallel list of tangents; and what makes lists, tuples and sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep_all, kind, known, some, to_change
+from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
+from autodiff_hook.runtime.pushing.items import materialised
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+def order_of(ctx: TangentContext, items: list[Any], tangents: Any, key: Any = None, reverse: bool = False) -> Any:
+    """The stable permutation that sorts ``items``."""
+    from autodiff_hook.runtime.pushing.calls import apply
+
+    keys = items
+    if key is not None:
+        moving = [None] * len(items) if tangents is None else tangents
+        keys = [apply(ctx, (None, tangent), key, (item,), {})[0] for item, tangent in zip(items, moving)]
+    return sorting(keys, reverse)
+
+
+@bookkeeping
+def sorting(keys: list[Any], reverse: bool) -> list[int]:
+    """The stable permutation that sorts ``keys``."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+@pushes(list)
+def list_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list(...)``."""
+    if not args:
+        return [], None
+    items, tangents = materialised(ctx, t[0], args[0])
+    keep_all(ctx, items, tangents)
+    return items, None
+
+
+@pushes(tuple)
+def tuple_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``tuple(...)``."""
+    if not args:
+        return (), None
+    items, tangents = materialised(ctx, t[0], args[0])
+    return tuple(items), tuple(tangents) if some(tangents) else None
+
+
+def concatenate(ctx: TangentContext, t: Any, a: Any, b: Any) -> Result:
+    """``a + b`` of two lists or of two tuples."""
+    first, second = materialised(ctx, t[0], a)[1], materialised(ctx, t[1], b)[1]
+    result = a + b
+    if kind(a) == "tuple":
+        return result, (*first, *second) if some(first) or some(second) else None
+    keep_all(ctx, result, [*first, *second])
+    return result, None
+
+
+def repeat(ctx: TangentContext, t: Any, a: Any, b: Any) -> Result:
+    """``sequence * n`` or ``n * sequence``."""
+    result = a * b
+    first = kind(a) in ("list", "tuple")
+    tangents = materialised(ctx, t[0] if first else t[1], a if first else b)[1] * (b if first else a)
+    if kind(result) == "tuple":
+        return result, tuple(tangents) if some(tangents) else None
+    keep_all(ctx, result, tangents)
+    return result, None
+
+
+@pushes(list.append)
+def list_append(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.append``."""
+    owner, value = args
+    found = to_change(ctx, owner, t[1:])
+    owner.append(value)
+    if found is not None:
+        found.append(t[1])
+    return None, None
+
+
+@pushes(list.insert)
+def list_insert(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.insert``."""
+    owner, index, value = args
+    found = to_change(ctx, owner, t[2:])
+    owner.insert(index, value)
+    if found is not None:
+        found.insert(index, t[2])
+    return None, None
+
+
+@pushes(list.extend)
+def list_extend(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.extend``, ``+=`` and unpacking into a list display."""
+    owner, value = args
+    items, tangents = materialised(ctx, t[1], value)
+    found = to_change(ctx, owner, tangents)
+    owner.extend(items)
+    if found is not None:
+        found.extend(tangents)
+    return None, None
+
+
+@pushes(list.__iadd__)
+def list_iadd(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list += iterable``."""
+    list_extend(ctx, t, args, kwargs)
+    return args[0], None
+
+
+@pushes(list.__imul__)
+def list_imul(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list *= n``."""
+    owner, count = args
+    found = known(ctx, owner)
+    owner[:] = owner * count
+    if found is not None:
+        found[:] = found * count
+    return owner, None
+
+
+@pushes(list.pop)
+def list_pop(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.pop``."""
+    owner, *index = args
+    found = known(ctx, owner)
+    value = owner.pop(*index)
+    return value, None if found is None else found.pop(*index)
+
+
+@pushes(list.remove)
+def list_remove(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.remove``."""
+    owner, value = args
+    found = known(ctx, owner)
+    index = owner.index(value)
+    del owner[index]
+    if found is not None:
+        del found[index]
+    return None, None
+
+
+@pushes(list.clear)
+def list_clear(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.clear``."""
+    found = known(ctx, args[0])
+    args[0].clear()
+    if found is not None:
+        found.clear()
+    return None, None
+
+
+@pushes(list.reverse)
+def list_reverse(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.reverse``."""
+    found = known(ctx, args[0])
+    args[0].reverse()
+    if found is not None:
+        found.reverse()
+    return None, None
+
+
+@pushes(list.sort)
+def list_sort(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.sort``."""
+    owner = args[0]
+    found = known(ctx, owner)
+    order = order_of(ctx, list(owner), found, **kwargs)
+    owner[:] = [owner[i] for i in order]
+    if found is not None:
+        found[:] = [found[i] for i in order]
+    return None, None
+
+
+@pushes(list.copy)
+def list_copy(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.copy``."""
+    return list_(ctx, t, args, kwargs)
+
+
+@pushes(sorted)
+def sorted_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """The builtin ``sorted``."""
+    items, tangents = materialised(ctx, t[0], args[0])
+    order = order_of(ctx, items, tangents, **kwargs)
+    result = [items[i] for i in order]
+    keep_all(ctx, result, [tangents[i] for i in order])
+    return result, None

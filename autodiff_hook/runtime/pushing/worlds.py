@@ -1,0 +1,112 @@
+"""What a function can see, as it was at one time: to notice that running it again would be another run."""
+
+from __future__ import annotations
+
+import gc
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.registry import describe
+from autodiff_hook.runtime.functions import is_own
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import _attributes as attributes_of
+
+_HEAP_TYPE: Final = 1 << 9
+"""Classes made by Python code."""
+
+
+class World:
+    """The content of all references that can be reached from a call."""
+
+    __slots__ = ("contents", "function")
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.contents: dict[int, tuple[Any, list[Any]]] = {}
+        stack: list[Any] = [function, args, kwargs]
+        while stack:
+            item = stack.pop()
+            kind = kind_of(type(item))
+            if id(item) in self.contents or kind in ("inert", "number"):
+                continue
+            found = _content(item, kind)
+            self.contents[id(item)] = (item, found)
+            if kind != "array":
+                stack.extend(found)
+
+    def arrays(self) -> list[Any]:
+        """The arrays among what can be reached."""
+        return [item for item, _ in self.contents.values() if kind_of(type(item)) == "array"]
+
+    def check(self, what: str) -> None:
+        """Raise if something has changed."""
+        for item, content in self.contents.values():
+            now = _content(item, kind_of(type(item)))
+            if len(now) != len(content) or any(a is not b and not _same(a, b) for a, b in zip(now, content)):
+                raise Unsupported(
+                    f"{describe(self.function)}, whose gradient is taken within a function that is differentiated, "
+                    f"{what}: a {type(item).__qualname__} changed. Remedy: let it return what it computes"
+                )
+
+
+def _content(item: Any, kind: str) -> list[Any]:
+    if kind == "array":
+        return [item.shape, hash(item.tobytes()) if item.dtype.kind != "O" else id(item)]
+    if kind in ("tuple", "list", "set"):
+        return list(item)
+    if kind == "dict":
+        return [*item, *item.values()]
+    if isinstance(item, FunctionType):
+        return [*(item.__closure__ or ()), *(item.__defaults__ or ()), *_globals(item)]
+    if type(item).__module__.startswith("autodiff_hook"):
+        return []
+    if type(item).__flags__ & _HEAP_TYPE:
+        return [value for _, value in attributes_of(item)]
+    return gc.get_referents(item)
+
+
+def _globals(function: FunctionType) -> list[Any]:
+    """The global variables that a function names; the engine's own state does not count."""
+    if is_own(function.__globals__.get("__name__", "")):
+        return []
+    found, codes = [], [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        found += [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    return found
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two immutable values are the same, though not the same object."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (tuple, dict)) and kind_of(type(a)) in ("tuple", "dict"):
+        return len(a) == len(b) and all(x is y or _same(x, y) for x, y in zip(_values(a), _values(b)))
+    return kind_of(type(a)) in ("number", "inert") and bool(a == b or a != a and b != b)
+
+
+def _values(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else list(value)
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two runs gave the same value."""
+    kind = kind_of(type(a))
+    if type(a) is not type(b):
+        return False
+    if kind == "array":
+        return bool(a.shape == b.shape and a.tobytes() == b.tobytes())
+    if kind in ("tuple", "list", "dict"):
+        return len(a) == len(b) and all(map(same_value, _values(a), _values(b)))
+    return kind not in ("number", "inert") or bool(a == b) or a != a
+
+
+def check_again(function: Any, before: Any, after: Any) -> None:
+    """Raise if a function that was run again returned something else."""
+    if not same_value(before, after):
+        raise Unsupported(
+            f"{describe(function)} returned another value when it was run again, which the derivative of its gradient "
+            f"needs. Remedy: let it depend on its arguments only (pass random numbers in)"
+        )

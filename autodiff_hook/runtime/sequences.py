@@ -1,0 +1,413 @@
+"""Lists that change: every method of ``list``, as movements of slots; and what makes lists and tuples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.runtime.context import Context, Pullback, Sweep
+from autodiff_hook.runtime.cotangents import accumulate, tuple_cotangent
+from autodiff_hook.runtime.items import Copied, copied
+from autodiff_hook.runtime.iteration import Drained, get_iter
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.slots import loaded, stored
+
+Result = tuple[Any, Pullback | None]
+Args = tuple[Any, ...]
+
+
+class Splice:
+    """Pullback of replacing ``removed`` slots of a list from ``start`` on by ``inserted`` ones."""
+
+    __slots__ = ("inserted", "kept", "owner", "removed", "start")
+
+    def __init__(self, owner: list[Any], start: int, removed: int, inserted: int) -> None:
+        self.owner, self.start, self.removed, self.inserted = owner, start, removed, inserted
+        self.kept: list[Any] = []
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> list[Any]:
+        """The cotangents of the inserted slots; the slots behind them move back."""
+        shadow = sweep.shadow(self.owner)
+        given = [shadow.pop(self.start + i, None) for i in range(self.inserted)]
+        shift = self.removed - self.inserted
+        if shift:
+            behind = {k: shadow.pop(k) for k in [k for k in shadow if k >= self.start + self.inserted]}
+            shadow.update({k + shift: c for k, c in behind.items()})
+        return given
+
+
+def splice(ctx: Context, owner: list[Any], start: int, removed: int, witnesses: list[Any]) -> Splice | None:
+    """Note that slots of a list were replaced; None if no derivative is concerned."""
+    live = {start + i for i, x in enumerate(witnesses) if x is not None}
+    if not live and id(owner) not in ctx.marks:
+        return None
+    stop, shift = start + removed, len(witnesses) - removed
+    ctx.move(owner, lambda keys: live | {k if k < start else k + shift for k in keys if not start <= k < stop})
+    ctx.effects += 1
+    return Splice(owner, start, removed, len(witnesses))
+
+
+def listed(ctx: Context, witness: Any, value: Any) -> tuple[list[Any], Pullback | None]:
+    """The items of an iterable as a new list with their derivatives in its slots.
+
+    The pullback gives a tuple of one: the cotangent of the iterable.
+    """
+    if type(value) is list:
+        items = list(value)
+        return copied(ctx, items, value, range(len(items)), operands=1)
+    if type(value) is tuple:
+        items = list(value)
+        return items, None if witness is None else from_parts(ctx, items, [witness] * len(items), _edge)
+    if kind_of(type(value)) == "inert":
+        return list(value), None
+    pairs, started = get_iter(ctx, (witness,), None, value)
+    drained = Drained(ctx, pairs)
+    items = list(drained.values)
+    if started is None and drained.is_constant():
+        return items, None
+
+    def drained_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        drained(sweep, cotangent)
+        return (started(sweep, None)[0] if started is not None else None,)
+
+    return items, from_parts(ctx, items, drained.pullbacks, drained_pullback)
+
+
+def _edge(sweep: Sweep, cotangent: Any) -> Any:
+    return (cotangent,)
+
+
+def from_parts(ctx: Context, items: list[Any], witnesses: list[Any], gathered: Pullback) -> Pullback:
+    """The pullback of a new list; ``gathered`` takes the tuple of the cotangents of its items."""
+    for index, witness in enumerate(witnesses):
+        if witness is not None:
+            ctx.mark(items, index)
+    ctx.effects += 1
+    count = len(items)
+
+    def list_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        return gathered(sweep, tuple_cotangent(*(sweep.pop(items, i) for i in range(count))))
+
+    return list_pullback
+
+
+def to_slots(items: list[Any], gathered: Pullback) -> Pullback:
+    """The pullback of a tuple of what is in a list."""
+
+    def tuple_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        for index, part in enumerate(cotangent or ()):
+            sweep.add(items, index, part)
+        return gathered(sweep, None)
+
+    return tuple_pullback
+
+
+def copy_of(ctx: Context, w: Any, args: Args, make: Any) -> Result:
+    """``list(x)`` or ``tuple(x)``."""
+    if not args:
+        return make(), None
+    if make is tuple and type(args[0]) is tuple:
+        return args[0], _edge if w[0] is not None else None
+    items, gathered = listed(ctx, w[0], args[0])
+    if make is list:
+        return items, gathered
+    return tuple(items), None if gathered is None else to_slots(items, gathered)
+
+
+def concatenate(ctx: Context, a: list[Any], b: list[Any]) -> Result:
+    """``a + b`` of lists."""
+    result = [*a, *b]
+    pullbacks = [
+        p
+        for p in (
+            copied(ctx, result, a, range(len(a)), 2)[1],
+            copied(ctx, result, b, range(len(b)), 2, start=len(a))[1],
+        )
+        if p is not None
+    ]
+    return result, _all(pullbacks) if pullbacks else None
+
+
+def _all(pullbacks: list[Pullback]) -> Pullback:
+    def all_pullback(sweep: Sweep, cotangent: Any) -> None:
+        for pullback in reversed(pullbacks):
+            pullback(sweep, None)
+
+    return all_pullback
+
+
+def repeat(ctx: Context, w: Any, a: Any, b: Any) -> Result:
+    """``sequence * n`` or ``n * sequence``."""
+    result = a * b
+    first = kind_of(type(a)) in ("list", "tuple")
+    source = a if first else b
+    count = len(source)
+    if isinstance(source, list):
+        return copied(ctx, result, source, [i % count for i in range(len(result))], 2)
+    if w[0 if first else 1] is None:
+        return result, None
+
+    def repeat_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        if cotangent is None:
+            return None
+        parts: list[Any] = [None] * count
+        for index, part in enumerate(cotangent):
+            parts[index % count] = accumulate(parts[index % count], part)
+        return (tuple(parts), None) if first else (None, tuple(parts))
+
+    return result, repeat_pullback
+
+
+def slots_of(ctx: Context, items: list[Any]) -> list[Any]:
+    """For each slot of a list whether it carries a derivative: a witness."""
+    mark = ctx.marks.get(id(items))
+    return [None if mark is None or not mark.covers(i) else mark for i in range(len(items))]
+
+
+def replace_slice(ctx: Context, owner: list[Any], key: slice, items: list[Any]) -> Pullback | None:
+    """``owner[key] = items``, for a list made for this purpose."""
+    start, stop, step = key.indices(len(owner))
+    places = range(start, stop, step)
+    owner[key] = items
+    witnesses = slots_of(ctx, items)
+    if step == 1:
+        return _moved_into(items, splice(ctx, owner, start, len(places), witnesses))
+    if all(x is None for x in witnesses) and id(owner) not in ctx.marks:
+        return None
+    live = {place for place, x in zip(places, witnesses) if x is not None}
+    ctx.move(owner, lambda keys: live | keys.difference(places))
+    ctx.effects += 1
+    return Copied(owner, items, [(place, i) for i, place in enumerate(places)], 0)
+
+
+def _moved_into(items: list[Any], noted: Splice | None) -> Pullback | None:
+    if noted is None:
+        return None
+
+    def slice_pullback(sweep: Sweep, cotangent: Any) -> None:
+        for index, part in enumerate(noted(sweep, None)):
+            sweep.add(items, index, part)
+
+    return slice_pullback
+
+
+def delete_items(ctx: Context, owner: list[Any], key: Any) -> Pullback | None:
+    """``del owner[key]`` of a list."""
+    places = range(len(owner))
+    del owner[key]
+    if id(owner) not in ctx.marks:
+        return None
+    if not isinstance(key, slice):
+        return _effect(splice(ctx, owner, places[key], 1, []))
+    gone = set(places[key])
+    return permuted(ctx, owner, [place for place in places if place not in gone])
+
+
+def list_append(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.append``."""
+    owner, value = args
+    owner.append(value)
+    return None, stored(ctx, w[1], owner, len(owner) - 1, value, 1, 2)
+
+
+def list_insert(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.insert``."""
+    owner, index, value = args
+    start = min(index, len(owner)) if index >= 0 else max(0, index + len(owner))
+    owner.insert(index, value)
+    noted = splice(ctx, owner, start, 0, [w[2]])
+    if noted is None:
+        return None, None
+
+    def insert_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        return None, None, noted(sweep, None)[0]
+
+    return None, insert_pullback
+
+
+def list_extend(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.extend``, ``+=`` and unpacking into a list display."""
+    owner, value = args
+    items, gathered = listed(ctx, w[1], value)
+    start = len(owner)
+    owner.extend(items)
+    moved = _moved_into(items, splice(ctx, owner, start, 0, slots_of(ctx, items)))
+    if moved is None and gathered is None:
+        return None, None
+
+    def extend_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        if moved is not None:
+            moved(sweep, None)
+        given = gathered(sweep, None) if gathered is not None else None
+        return None, given[0] if given else None
+
+    return None, extend_pullback
+
+
+def list_iadd(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list += iterable``."""
+    _, pullback = list_extend(ctx, w, args, kwargs)
+    return args[0], pullback
+
+
+def list_pop(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.pop``."""
+    owner = args[0]
+    before = len(owner)
+    value = owner.pop(*args[1:])
+    if id(owner) not in ctx.marks:
+        return value, None
+    index = range(before)[args[1] if len(args) > 1 else -1]
+    load = loaded(ctx, owner, index, value)
+    noted = splice(ctx, owner, index, 1, [])
+    assert noted is not None
+
+    def pop_pullback(sweep: Sweep, cotangent: Any) -> None:
+        noted(sweep, None)
+        if load is not None:
+            load(sweep, cotangent)
+
+    return value, pop_pullback
+
+
+def list_remove(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.remove``."""
+    owner, value = args
+    if value not in owner:
+        raise ValueError("list.remove(x): x not in list")
+    index = owner.index(value)
+    del owner[index]
+    return None, _effect(splice(ctx, owner, index, 1, []))
+
+
+def list_clear(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.clear``."""
+    count = len(args[0])
+    args[0].clear()
+    return None, _effect(splice(ctx, args[0], 0, count, []))
+
+
+def _effect(noted: Splice | None) -> Pullback | None:
+    if noted is None:
+        return None
+
+    def effect_pullback(sweep: Sweep, cotangent: Any) -> None:
+        noted(sweep, None)
+
+    return effect_pullback
+
+
+def list_reverse(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.reverse``."""
+    owner = args[0]
+    owner.reverse()
+    return None, permuted(ctx, owner, list(reversed(range(len(owner)))))
+
+
+def list_sort(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.sort``."""
+    owner = args[0]
+    order, called = sorting_order(ctx, owner, slots_of(ctx, owner), **kwargs)
+    owner[:] = [owner[i] for i in order]
+    return None, _after(called, permuted(ctx, owner, order))
+
+
+def sorting_order(
+    ctx: Context, items: list[Any], witnesses: list[Any], key: Any = None, reverse: bool = False
+) -> tuple[list[int], Pullback | None]:
+    """The stable permutation that sorts ``items``, and the pullback of having called ``key``."""
+    keys, called = items, None
+    if key is not None:
+        keys, called = called_on(ctx, key, items, witnesses)
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse), called
+
+
+def called_on(ctx: Context, function: Any, items: list[Any], witnesses: list[Any]) -> tuple[list[Any], Pullback | None]:
+    """What ``function`` gives for each item of a list, when only its effects have derivatives."""
+    from autodiff_hook.runtime.calls import apply
+
+    effects = ctx.effects
+    results = [apply(ctx, (None, x), function, (item,), {}) for x, item in zip(witnesses, items)]
+    values = [value for value, _ in results]
+    if ctx.effects == effects:
+        return values, None
+
+    def called_pullback(sweep: Sweep, cotangent: Any) -> None:
+        for index in reversed(range(len(results))):
+            pullback = results[index][1]
+            given = pullback(sweep, None) if pullback is not None else None
+            if given is not None:
+                sweep.add(items, index, given[1])
+
+    return values, called_pullback
+
+
+def _after(first: Pullback | None, second: Pullback | None) -> Pullback | None:
+    """Two effects, the second after the first."""
+    if first is None or second is None:
+        return first or second
+
+    def both_pullback(sweep: Sweep, cotangent: Any) -> None:
+        second(sweep, None)
+        first(sweep, None)
+
+    return both_pullback
+
+
+def permuted(ctx: Context, owner: list[Any], order: list[int]) -> Pullback | None:
+    """Note that slot ``i`` of a list now holds what was in ``order[i]``."""
+    if id(owner) not in ctx.marks:
+        return None
+    ctx.move(owner, lambda keys: {i for i, origin in enumerate(order) if origin in keys})
+    ctx.effects += 1
+
+    def permuted_pullback(sweep: Sweep, cotangent: Any) -> None:
+        shadow = sweep.shadow(owner)
+        moved = {order[k]: c for k, c in shadow.items()}
+        shadow.clear()
+        shadow.update(moved)
+
+    return permuted_pullback
+
+
+def list_copy(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.copy``."""
+    result = list(args[0])
+    return copied(ctx, result, args[0], range(len(result)), 1)
+
+
+def sorted_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """The builtin ``sorted``."""
+    items, gathered = listed(ctx, w[0], args[0])
+    order, called = sorting_order(ctx, items, slots_of(ctx, items), **kwargs)
+    result, moved = copied(ctx, [items[i] for i in order], items, order, 1)
+    before = _after(called, moved)
+    if gathered is None and before is None:
+        return result, None
+
+    def sorted_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        if before is not None:
+            before(sweep, None)
+        given = gathered(sweep, None) if gathered is not None else None
+        return (given[0] if given else None, *(None,) * (len(args) + len(kwargs) - 1))
+
+    return result, sorted_pullback
+
+
+def list_imul(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list *= n``."""
+    owner, times = args
+    items = list(owner)
+    count = len(items)
+    owner *= times
+    if id(owner) not in ctx.marks:
+        return owner, None
+    if not owner:
+        return owner, _effect(splice(ctx, owner, 0, count, []))
+    ctx.move(owner, lambda keys: {i for i in range(len(owner)) if i % count in keys})
+    ctx.effects += 1
+
+    def imul_pullback(sweep: Sweep, cotangent: Any) -> None:
+        for index in range(count, count * times):
+            sweep.add(owner, index % count, sweep.pop(owner, index))
+
+    return owner, imul_pullback

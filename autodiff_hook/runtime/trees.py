@@ -1,0 +1,120 @@
+"""Nested containers of numbers and arrays: mapping over them, and Jacobians leaf by leaf."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.tangent import Tangent
+
+if TYPE_CHECKING:
+    from autodiff_hook.runtime.session import Session
+
+
+def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """Apply ``fn`` to the numbers and arrays of ``tree``, with the matching leaves of ``rest``.
+
+    Containers, objects and ``Tangent`` trees may be nested; a leaf whose gradient is None stays as it is.
+
+    >>> params, grads = {"w": [1.0, 2.0], "name": "a"}, {"w": [0.5, 0.5], "name": None}
+    >>> tree_map(lambda p, g: p - 0.1 * g, params, grads)
+    {'w': [0.95, 1.95], 'name': 'a'}
+    """
+    kind = kind_of(type(tree))
+    if kind == "inert" or tree is None or any(r is None for r in rest):
+        return tree
+    if kind in ("number", "array"):
+        return fn(tree, *rest)
+    if kind in ("list", "tuple"):
+        items = [tree_map(fn, item, *(r[i] for r in rest)) for i, item in enumerate(tree)]
+        make = getattr(type(tree), "_make", type(tree))
+        return make(items)
+    if kind == "dict":
+        return type(tree)((k, tree_map(fn, v, *(r[k] for r in rest))) for k, v in tree.items())
+    if isinstance(tree, Tangent):
+        return Tangent(tree._of, {k: tree_map(fn, tree[k], *(_field(r, k) for r in rest)) for k in tree})
+    result = copy.copy(tree)
+    for name, value in vars(tree).items() if hasattr(tree, "__dict__") else ():
+        object.__setattr__(result, name, tree_map(fn, value, *(_field(r, name) for r in rest)))
+    return result
+
+
+def _field(tree: Any, name: str) -> Any:
+    return tree[name] if isinstance(tree, Tangent) else getattr(tree, name)
+
+
+def jacobian_of(session: Session, argument: Any, index: int) -> Any:
+    """The Jacobian of a session's value with respect to one argument."""
+    refuse_complex(argument)
+    refuse_complex(session.value)
+
+    def rows(seed: Any) -> Any:
+        return session.back(seed)[index]
+
+    return _per_leaf(session.value, lambda seed: seed, rows)
+
+
+def refuse_complex(value: Any) -> None:
+    """Raise for complex numbers and arrays in an argument or value of a Jacobian."""
+    kind = kind_of(type(value))
+    if kind in ("list", "tuple"):
+        for item in value:
+            refuse_complex(item)
+    elif kind == "dict":
+        for item in value.values():
+            refuse_complex(item)
+    elif isinstance(value, complex) or kind == "array" and value.dtype.kind == "c":
+        raise Unsupported("jacobian and hessian are defined here for real arguments and values; this one is complex")
+
+
+def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
+    """The Jacobian of a value whose seeds are placed in the whole value by ``embed``."""
+    kind = kind_of(type(value))
+    if kind in ("tuple", "list"):
+        parts = [_per_leaf(item, partial(_in_sequence, embed, len(value), i), rows) for i, item in enumerate(value)]
+        return getattr(type(value), "_make", type(value))(parts)
+    if kind == "dict":
+        return {k: _per_leaf(item, partial(_in_dict, embed, k), rows) for k, item in value.items()}
+    if kind == "number":
+        return rows(embed(1.0))
+    if kind != "array" or value.dtype.kind not in "fiu":
+        return None
+    return _array_rows(value, embed, rows)
+
+
+def _in_sequence(embed: Callable[[Any], Any], length: int, place: int, seed: Any) -> Any:
+    return embed([seed if i == place else None for i in range(length)])
+
+
+def _in_dict(embed: Callable[[Any], Any], key: Any, seed: Any) -> Any:
+    return embed({key: seed})
+
+
+def _array_rows(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
+    import numpy as np
+
+    found = []
+    for place in itertools.product(*map(range, value.shape)):
+        seed = np.zeros(value.shape, value.dtype if value.dtype.kind == "f" else float)
+        seed[place] = 1.0
+        found.append(rows(embed(seed)))
+    return _stack(found, value.shape)
+
+
+def _stack(rows: list[Any], shape: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    first = rows[0] if rows else None
+    if isinstance(first, (tuple, list)):
+        parts = [_stack([row[i] for row in rows], shape) for i in range(len(first))]
+        return getattr(type(first), "_make", type(first))(parts)
+    if isinstance(first, dict):
+        return {k: _stack([row[k] for row in rows], shape) for k in first}
+    if isinstance(first, Tangent):
+        return Tangent(first._of, {k: _stack([row[k] for row in rows], shape) for k in first})
+    return None if first is None else np.array(rows).reshape(shape + np.shape(first))

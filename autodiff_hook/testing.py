@@ -1,0 +1,356 @@
+"""Checks for rules and gradients: values, types and aliasing, and derivatives against finite differences.
+
+``check_rule`` is for authors of rules, ``check_gradient`` for everybody. Both raise ``AssertionError`` with a
+message that names the function, the argument and both numbers.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook._testing_trees import (
+    Path,
+    absolute,
+    at,
+    close,
+    combined,
+    copied,
+    cotangent,
+    direction,
+    inner,
+    is_integer,
+    is_leaf,
+    leaves,
+    like,
+    mapped,
+    replaced,
+    same,
+    shifted,
+    shown,
+    tolerances,
+    zero,
+)
+from autodiff_hook.registry import NotImplementedCotangent, Real, Rule, describe, registry
+
+STEPS = tuple(10.0**-k for k in range(1, 9))
+UNDEFINED = (ArithmeticError, ValueError, TypeError, LookupError)
+"""What a function may raise beside the point in question: outside its domain, or between integers."""
+
+
+def check_rule(
+    target: Callable[..., Any],
+    /,
+    *args: Any,
+    rtol: float = 1e-6,
+    atol: float = 1e-8,
+    second_order: bool = False,
+    **kwargs: Any,
+) -> None:
+    """Check the rule that is registered for ``target`` and the types of these arguments.
+
+    The rule's value must be the target's own, the pullback linear and repeatable, with one cotangent of the
+    right structure, shape and dtype for each positional argument; none of the inputs may be modified (arrays
+    are passed read-only); and the cotangents must agree with central differences, in a random direction for
+    each number and array in ``args``, up to ``rtol`` times the derivative plus ``atol`` times the value. Single
+    precision is compared with 1e-4 at best. Choose arguments away from kinks. ``kwargs`` are constants.
+    ``second_order`` differentiates the pullback as well, transposes it (``jvp``), and differentiates the transpose.
+
+    >>> import math
+    >>> check_rule(math.atan2, 3.0, -4.0)
+    >>> from autodiff_hook.registry import rrule
+    >>> def cube(x):
+    ...     return x**3
+    >>> @rrule(cube)
+    ... def cube_rule(x):
+    ...     def cube_pullback(ȳ):
+    ...         return (2 * x**2 * ȳ,)
+    ...     return x**3, cube_pullback
+    >>> check_rule(cube, 2.0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    AssertionError: ...cube, args[0]: the rule says ..., finite differences ...
+    """
+    name = describe(target)
+    rule = registry.rule(target, tuple(map(type, args)))
+    if rule is None:
+        kinds = ", ".join(type(x).__name__ for x in args)
+        raise AssertionError(f"{name}: no rule is registered for arguments of the types ({kinds})")
+    rng = np.random.default_rng(0)
+    expected = target(*copied(args), **copied(kwargs))
+    inputs = copied(args, writeable=False)
+    value, pullback = rule(*inputs, **copied(kwargs, writeable=False))
+    _require(same(value, expected), f"{name}: the rule returns {value!r}, the function {expected!r}")
+    _check_aliases(name, value, inputs, target, args, kwargs)
+
+    ȳ = cotangent(value, rng)
+    cotangents = pullback(ȳ)
+    _check_count(name, rule, args, kwargs, cotangents)
+    for i, (x̄, x) in enumerate(zip(cotangents, args)):
+        _check_mirror(f"{name}, args[{i}]", x̄, x, value)
+    _check_linear(name, pullback, ȳ, cotangents, cotangent(value, rng))
+    _require(same(inputs, args), f"{name}: the rule modifies its arguments")
+
+    rtol, atol = tolerances((args, value), rtol, atol)
+
+    def loss(*shifted: Any) -> float:
+        return inner(ȳ, target(*shifted, **kwargs))
+
+    size = inner(absolute(ȳ), absolute(value))
+    for path, leaf in leaves(args):
+        x̄ = at(cotangents, path)
+        if not isinstance(x̄, NotImplementedCotangent):
+            _compare(f"{name}, args{shown(path)}", "the rule says", loss, args, path, leaf, x̄, rng, rtol, atol * size)
+    if second_order:
+        _check_second_order(name, rule, args, kwargs, ȳ, rng, rtol, atol)
+        _check_forward(name, rule, target, args, kwargs, ȳ, rng, rtol, atol)
+
+
+def check_gradient(f: Callable[..., Any], /, *args: Any, rtol: float = 1e-6, atol: float = 1e-8, **kwargs: Any) -> None:
+    """Check ``autodiff_hook.gradient(f, *args, **kwargs)`` against finite differences.
+
+    Compared are all numbers and arrays in the arguments, also those in lists, tuples and dicts, each in a
+    random direction; besides, the value that the differentiated function returns and the state in which it
+    leaves its arguments must be those of ``f`` itself, and the pullback must be linear and repeatable.
+    ``f`` is called many times.
+
+    >>> check_gradient(lambda x: x * abs(x), -1.5)
+    """
+    from autodiff_hook import api
+
+    name = describe(f)
+    rng = np.random.default_rng(0)
+    plain, traced = copied(args), copied(args)
+    expected = f(*plain, **copied(kwargs))
+    value, gradients = api.withgradient(f, *traced, **copied(kwargs))
+    _require(same(value, expected), f"{name}: the value is {expected!r}, differentiated {value!r}")
+    _require(same(traced, plain), f"{name}: differentiated, it leaves its arguments as {traced!r}, not {plain!r}")
+    _require(len(gradients) == len(args), f"{name}: {len(gradients)} gradients of {len(args)} arguments")
+    for i, (x̄, x) in enumerate(zip(gradients, args)):
+        _check_mirror(f"{name}, args[{i}]", x̄, x, x, complete=True)
+    _, back = api.pullback(f, *copied(args), **copied(kwargs))
+    one = like(1.0, value)
+    cotangents = back(one)
+    _check_linear(name, back, one, cotangents, like(-0.7, value))
+
+    rtol, atol = tolerances((args, value), rtol, atol)
+
+    def loss(*shifted: Any) -> float:
+        return inner(one, f(*copied(shifted), **copied(kwargs)))
+
+    size = inner(one, absolute(value))
+    for path, leaf in leaves(args):
+        where = f"{name}, args{shown(path)}"
+        _compare(where, "gradient says", loss, args, path, leaf, at(gradients, path), rng, rtol, atol * size)
+        _compare(where, "pullback says", loss, args, path, leaf, at(cotangents, path), rng, rtol, atol * size)
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+# The derivative
+
+
+def _compare(
+    where: str,
+    says: str,
+    loss: Callable[..., float],
+    args: tuple[Any, ...],
+    path: Path,
+    leaf: Any,
+    x̄: Any,
+    rng: np.random.Generator,
+    rtol: float,
+    atol: float,
+) -> None:
+    """The product of ``x̄`` with a random direction at ``path`` against differences in that direction."""
+    ẋ = direction(leaf, rng)
+    ours = inner(x̄, ẋ)
+
+    def moved(step: float) -> float:
+        return loss(*replaced(args, path, shifted(leaf, ẋ, step)))
+
+    found = _differences(moved)
+    if not found:
+        if is_integer(leaf):
+            return
+        raise AssertionError(f"{where}: the function cannot be evaluated around {leaf!r}")
+    theirs = min(found, key=lambda estimate: abs(estimate - ours))
+    close = abs(theirs - ours) <= rtol * max(abs(theirs), abs(ours)) + atol
+    _require(close, f"{where}: {says} {ours!r}, finite differences {theirs!r}")
+
+
+def _differences(moved: Callable[[float], float]) -> list[float]:
+    """Central differences with several steps, and their Richardson extrapolations."""
+    estimates: list[float] = []
+    previous = math.nan
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for step in STEPS:
+            try:
+                central = (moved(step) - moved(-step)) / (2 * step)
+            except UNDEFINED:
+                previous = math.nan
+                continue
+            estimates += [central, (100 * central - previous) / 99]
+            previous = central
+    return [estimate for estimate in estimates if math.isfinite(estimate)]
+
+
+def _check_second_order(
+    name: str, rule: Rule, args: Any, kwargs: Any, ȳ: Any, rng: np.random.Generator, rtol: float, atol: float
+) -> None:
+    """Differentiate the cotangents with ``autodiff_hook.pullback``, as a function of the arguments."""
+    from autodiff_hook import api
+
+    def cotangents(*primals: Any) -> Any:
+        _, back = rule(*primals, **kwargs)
+        return back(ȳ)
+
+    first = cotangents(*args)
+    weights = cotangent(first, rng)
+
+    def loss(*moved: Any) -> float:
+        return inner(weights, cotangents(*moved))
+
+    size = inner(absolute(weights), absolute(first))
+    _, back = api.pullback(cotangents, *args)
+    second = back(weights)
+    for path, leaf in leaves(args):
+        x̄ = at(second, path)
+        if not isinstance(x̄, NotImplementedCotangent):
+            where = f"{name}, second derivative, args{shown(path)}"
+            _compare(where, "the pullback's pullback says", loss, args, path, leaf, x̄, rng, rtol, atol * size)
+
+
+def _check_forward(
+    name: str,
+    rule: Rule,
+    target: Any,
+    args: Any,
+    kwargs: Any,
+    ȳ: Any,
+    rng: np.random.Generator,
+    rtol: float,
+    atol: float,
+) -> None:
+    """``jvp`` against the pullback by the product with ``ȳ``, and the gradient of that product."""
+    from autodiff_hook import api
+    from autodiff_hook.runtime.pushing.nested import inner as product
+
+    def cotangents(*primals: Any) -> Any:
+        return rule(*primals, **kwargs)[1](ȳ)[: len(args)]
+
+    first = cotangents(*args)
+    tangents = tuple(_movable(ẋ, x̄) for ẋ, x̄ in zip(cotangent(args, rng), first))
+    if all(ẋ is None for ẋ in tangents):
+        return
+
+    def call(*primals: Any) -> Any:
+        return target(*primals, **kwargs)
+
+    def forward(*primals: Any) -> Any:
+        return product(ȳ, api.jvp(call, primals, tangents)[1])
+
+    def backward(*primals: Any) -> float:
+        return inner(cotangents(*primals), tangents)
+
+    ours, theirs, size = forward(*args), backward(*args), inner(absolute(first), absolute(tangents))
+    close = abs(ours - theirs) <= 1e-2 * rtol * (abs(theirs) + size) or ours != ours and theirs != theirs
+    _require(close, f"{name}: jvp says {ours!r}, the pullback {theirs!r}")
+    second = api.gradient(forward, *args)
+    for path, leaf in leaves(args):
+        where = f"{name}, gradient of jvp, args{shown(path)}"
+        _compare(where, "the transpose says", backward, args, path, leaf, at(second, path), rng, rtol, atol * size)
+
+
+def _movable(ẋ: Any, x̄: Any) -> Any:
+    """A tangent without the parts for which there is no cotangent."""
+    if x̄ is None or isinstance(x̄, NotImplementedCotangent):
+        return None
+    if isinstance(ẋ, (list, tuple)):
+        return type(ẋ)([_movable(part, other) for part, other in zip(ẋ, x̄)])
+    if isinstance(ẋ, dict):
+        return {key: _movable(part, x̄.get(key)) for key, part in ẋ.items()}
+    return ẋ
+
+
+# The other requirements
+
+
+def _check_count(name: str, rule: Rule, args: Any, kwargs: Any, cotangents: Any) -> None:
+    bound = inspect.signature(rule).bind(*args, **kwargs)
+    count = 0
+    for parameter in bound.signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            count += len(bound.arguments.get(parameter.name, ()))
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            count += 1
+    if not isinstance(cotangents, tuple):
+        raise AssertionError(f"{name}: the pullback returns {cotangents!r}, which is no tuple")
+    _require(
+        len(cotangents) == count,
+        f"{name}: the pullback returns {len(cotangents)} cotangents for {count} positional parameters",
+    )
+
+
+def _check_mirror(where: str, x̄: Any, x: Any, value: Any, complete: bool = False) -> None:
+    """Whether ``x̄`` can be the cotangent of ``x``; ``complete`` forbids None where there is a derivative."""
+    if isinstance(x̄, NotImplementedCotangent) or (x̄ is None and not (complete and any(leaves(x)))):
+        return
+    described = f"{where}: the cotangent of {x!r} is {x̄!r}"
+    if isinstance(x, (list, tuple)):
+        fits = isinstance(x̄, list if isinstance(x, list) else tuple) and len(x̄) == len(x)
+        _require(fits, described)
+        for i, (part, whole) in enumerate(zip(x̄, x)):
+            _check_mirror(f"{where}[{i}]", part, whole, value, complete)
+    elif isinstance(x, dict):
+        fits = isinstance(x̄, dict) and (x̄.keys() == x.keys() if complete else x̄.keys() <= x.keys())
+        _require(fits, described)
+        for key in x̄:
+            _check_mirror(f"{where}[{key!r}]", x̄[key], x[key], value, complete)
+    elif isinstance(x, np.ndarray):
+        _require(isinstance(x̄, np.ndarray) and x̄.shape == x.shape, described)
+        dtype = x.dtype if x.dtype.kind in "fc" else np.result_type(float)
+        _require(x̄.dtype == dtype, f"{described}, of dtype {x̄.dtype} instead of {dtype}")
+    else:
+        _require(_fits_number(x̄, x, value), f"{described}, of type {type(x̄).__name__}")
+
+
+def _fits_number(x̄: Any, x: Any, value: Any) -> bool:
+    inexact = (float, np.floating) if Real.contains(type(x)) or isinstance(x, bool) else (complex, float, np.inexact)
+    if isinstance(x, np.inexact) and type(value) is type(x) and isinstance(x̄, np.inexact):
+        return x̄.dtype == x.dtype
+    return (is_leaf(x) or isinstance(x, bool)) and isinstance(x̄, inexact)
+
+
+def _check_linear(name: str, pullback: Callable[[Any], Any], ȳ: Any, cotangents: Any, other: Any) -> None:
+    """The pullback is linear (over the reals), can be called again, and takes None in a tuple for zero."""
+    _require(same(pullback(ȳ), cotangents), f"{name}: the pullback called twice gives two results")
+    whole = pullback(mapped(combined, ȳ, other))
+    parts = mapped(combined, cotangents, pullback(other))
+    _require(close(whole, parts, ȳ), f"{name}: the pullback is not linear: {whole!r} instead of {parts!r}")
+    for i in range(len(ȳ)) if isinstance(ȳ, (list, tuple)) else ():
+        absent = pullback(replaced(ȳ, (i,), None))
+        zeroed = pullback(replaced(ȳ, (i,), mapped(zero, ȳ[i])))
+        _require(close(absent, zeroed, ȳ), f"{name}: the pullback takes None at [{i}] for {absent!r}, 0 for {zeroed!r}")
+
+
+def _check_aliases(name: str, value: Any, inputs: Any, target: Any, args: Any, kwargs: Any) -> None:
+    """The rule's value shares memory with the arguments only where the function's own value does."""
+    copies = copied(args)
+    expected = target(*copies, **copied(kwargs))
+    shared = _shares(value, inputs)
+    _require(not shared or _shares(expected, copies), f"{name}: the rule's value is a view of an argument")
+
+
+def _shares(value: Any, args: Any) -> bool:
+    arrays = [leaf for _, leaf in leaves((value,)) if isinstance(leaf, np.ndarray)]
+    others = [leaf for _, leaf in leaves(args) if isinstance(leaf, np.ndarray)]
+    return any(np.may_share_memory(a, b) for a in arrays for b in others)

@@ -1,0 +1,48 @@
+"""The cotangents of ``x ** y``, for the four spellings that Python has.
+
+Conventions: the derivative of ``x ** 0`` is 0 everywhere, 0 included; that of ``0 ** y`` with respect to
+the base is infinite for 0 < y < 1, and with respect to the exponent 0. For a negative base with a real
+result the derivative with respect to the exponent does not exist.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+from autodiff_hook.registry import not_implemented
+from autodiff_rules._numbers import project
+
+
+def base_cotangent(z̄, x, y, z):
+    """``x̄`` of the real power ``z = x ** y`` where ``x`` is not positive (then ``z`` may be complex)."""
+    if isinstance(z, complex):
+        return (z̄ * (y * z / x).conjugate()).real
+    if y == 0:
+        return 0.0
+    if x == 0 and 0 < y < 1:
+        return z̄ * math.inf
+    return z̄ * y * x ** (y - 1)
+
+
+def exponent_cotangent(z̄, x, y, z):
+    """``ȳ`` of the real power ``z = x ** y`` where ``x`` is not positive."""
+    if isinstance(z, complex):
+        return (z̄ * (z * cmath.log(x)).conjugate()).real
+    if x == 0:
+        return 0.0
+    return not_implemented("x ** y with respect to y, where x is negative and the result real")
+
+
+def complex_base_cotangent(z̄, x, y):
+    """``x̄`` of the complex power ``x ** y``."""
+    if y == 0:
+        return 0.0
+    if x == 0 and y != 1 and y.real <= 1:
+        return project(z̄ * complex(math.inf, 0.0), x)
+    return project(z̄ * (y * x ** (y - 1)).conjugate(), x)
+
+
+def complex_exponent_cotangent(z̄, x, y, z):
+    """``ȳ`` of the complex power ``z = x ** y``."""
+    return 0.0 if x == 0 else project(z̄ * (z * cmath.log(x)).conjugate(), y)

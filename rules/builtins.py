@@ -1,0 +1,272 @@
+"""Rules for the builtin functions on numbers, and for the numbers' own methods and attributes.
+
+Containers and iteration (``list``, ``zip``, ``sorted``, …) are the runtime's. Conventions: rounding and
+``divmod``'s quotient have derivative zero; of equal candidates ``max`` and ``min`` take the first.
+"""
+
+from __future__ import annotations
+
+import math
+
+from autodiff_hook.registry import Complex, Real, nondifferentiable, not_implemented, rrule
+from autodiff_rules._numbers import COMPLEXES, binary, is_array, is_number, is_real, project, repeated
+from autodiff_rules._powers import (
+    base_cotangent,
+    complex_base_cotangent,
+    complex_exponent_cotangent,
+    exponent_cotangent,
+)
+
+
+# Conversions (the rules for abs are in the operator pack)
+@rrule(float, Real)
+@rrule(float.__float__, Real)
+@rrule(int.__float__, Real)
+def float_rule(x):
+    def float_pullback(ȳ):
+        return (ȳ,)
+
+    return float(x), float_pullback
+
+
+@rrule(float, bool)
+@rrule(float, str)
+def parse_rule(x):
+    def parse_pullback(ȳ):
+        return (None,)
+
+    return float(x), parse_pullback
+
+
+@rrule(complex, Complex)
+def complex_rule(real=0.0, imag=None):
+    z = complex(real) if imag is None else complex(real, imag)
+
+    def complex_pullback(z̄):
+        return project(z̄, real), None if imag is None else project(-1j * z̄, imag)
+
+    return z, complex_pullback
+
+
+@rrule(float.real, Real)
+@rrule(int.real, Real)
+@rrule(int.numerator, Real)
+def real_rule(x):
+    def real_pullback(ȳ):
+        return (ȳ,)
+
+    return x.real, real_pullback
+
+
+@rrule(float.conjugate, Real)
+@rrule(int.conjugate, Real)
+@rrule(complex.conjugate, Complex)
+def conjugate_rule(x):
+    def conjugate_pullback(ȳ):
+        return (ȳ.conjugate(),)
+
+    return x.conjugate(), conjugate_pullback
+
+
+@rrule(complex.real, Complex)
+def complex_real_rule(x):
+    def complex_real_pullback(ȳ):
+        return (ȳ,)
+
+    return x.real, complex_real_pullback
+
+
+@rrule(complex.imag, Complex)
+def complex_imag_rule(x):
+    def complex_imag_pullback(ȳ):
+        return (project(ȳ * 1j, x),)
+
+    return x.imag, complex_imag_pullback
+
+
+# Arithmetic
+@binary(divmod)
+def divmod_rule(x, y):
+    z = divmod(x, y)
+
+    def divmod_pullback(z̄):
+        remainder = z̄[1]
+        return (None, None) if remainder is None else (remainder, -remainder * (x // y))
+
+    return z, divmod_pullback
+
+
+@rrule(round, Real)
+def round_rule(number, ndigits=None):
+    def round_pullback(ȳ):
+        return None, None
+
+    return round(number, ndigits), round_pullback
+
+
+@binary(pow)
+def pow_rule(base, exp, mod=None):
+    z = pow(base, exp, mod)
+
+    def pow_pullback(z̄):
+        base_ = z̄ * exp * base ** (exp - 1) if base > 0 else base_cotangent(z̄, base, exp, z)
+        exp_ = z̄ * z * math.log(base) if base > 0 else exponent_cotangent(z̄, base, exp, z)
+        return base_, exp_, None
+
+    return z, pow_pullback
+
+
+@rrule(pow, Real, Real, Real)
+def modular_pow_rule(base, exp, mod):
+    def modular_pow_pullback(z̄):
+        unknown = not_implemented("pow with three arguments")
+        return unknown, unknown, unknown
+
+    return pow(base, exp, mod), modular_pow_pullback
+
+
+@binary(pow, signatures=COMPLEXES)
+def complex_pow_rule(base, exp, mod=None):
+    z = pow(base, exp, mod)
+
+    def complex_pow_pullback(z̄):
+        return complex_base_cotangent(z̄, base, exp), complex_exponent_cotangent(z̄, base, exp, z), None
+
+    return z, complex_pow_pullback
+
+
+# Sums
+@rrule(sum, list)
+@rrule(sum, tuple)
+def sum_rule(iterable, start=0):
+    y = sum(iterable, start)
+
+    def sum_pullback(ȳ):
+        if is_real(y):
+            return repeated(ȳ, iterable), ȳ
+        return summands(ȳ, iterable), summand(ȳ, start)
+
+    return y, sum_pullback
+
+
+def summands(ȳ, items):
+    cotangents = []
+    for x in items:
+        cotangents.append(summand(ȳ, x))
+    return cotangents if isinstance(items, list) else tuple(cotangents)
+
+
+def summand(ȳ, x):
+    """The cotangent of one term of a sum of complex numbers or arrays."""
+    if is_array(x):
+        return broadcast_summand(ȳ, x)
+    if is_number(x):
+        return project(ȳ.sum() if is_array(ȳ) else ȳ, x)
+    return not_implemented("sum of objects that are neither numbers nor arrays")
+
+
+def broadcast_summand(ȳ, x):
+    leading = ȳ.ndim - x.ndim
+    stretched = []
+    for axis in range(x.ndim):
+        if x.shape[axis] == 1 and ȳ.shape[leading + axis] != 1:
+            stretched.append(leading + axis)
+    total = ȳ.sum(axis=(*range(leading), *stretched)).reshape(x.shape) if leading or stretched else ȳ
+    return total.real if total.dtype.kind == "c" and x.dtype.kind != "c" else total
+
+
+# Extremes
+def one_hot(ȳ, index, length):
+    """``ȳ`` at ``index`` of a tuple that is otherwise without cotangent."""
+    return (None,) * index + (ȳ,) + (None,) * (length - index - 1) if 0 <= index < length else (None,) * length
+
+
+@nondifferentiable
+def position(items, chosen):
+    """Where ``chosen`` itself first stands in ``items``; -1 if it is their ``default``."""
+    for index, item in enumerate(items):
+        if item is chosen:
+            return index
+    return -1
+
+
+@nondifferentiable
+def chosen_by(select, items, key):
+    return position(items, select(*items, key=key))
+
+
+def extreme_cotangents(ȳ, index, args, items):
+    """The cotangents of ``max(*args)``, which chose ``items[index]``."""
+    cotangents = one_hot(ȳ, index, len(items))
+    if len(args) > 1:
+        return cotangents
+    if isinstance(items, tuple):
+        return (cotangents,)
+    return (list(cotangents),) if items is args[0] else (not_implemented("max and min of this type of iterable"),)
+
+
+@rrule(max)
+def max_rule(*args, **options):
+    items = args if len(args) > 1 else args[0] if isinstance(args[0], (list, tuple)) else list(args[0])
+    y = max(items, **options)
+    index = position(items, y)
+
+    def max_pullback(ȳ):
+        return extreme_cotangents(ȳ, index, args, items)
+
+    return y, max_pullback
+
+
+@rrule(min)
+def min_rule(*args, **options):
+    items = args if len(args) > 1 else args[0] if isinstance(args[0], (list, tuple)) else list(args[0])
+    y = min(items, **options)
+    index = position(items, y)
+
+    def min_pullback(ȳ):
+        return extreme_cotangents(ȳ, index, args, items)
+
+    return y, min_pullback
+
+
+@rrule(max, Real, Real)
+def real_max_rule(x, y, *rest, key=None):
+    index = chosen_by(max, (x, y, *rest), key) if rest or key is not None else 1 if y > x else 0
+    z = x if index == 0 else y if index == 1 else rest[index - 2]
+
+    def real_max_pullback(z̄):
+        return (z̄ if index == 0 else 0.0, z̄ if index == 1 else 0.0, *one_hot(z̄, index - 2, len(rest)))
+
+    return z, real_max_pullback
+
+
+@rrule(min, Real, Real)
+def real_min_rule(x, y, *rest, key=None):
+    index = chosen_by(min, (x, y, *rest), key) if rest or key is not None else 1 if y < x else 0
+    z = x if index == 0 else y if index == 1 else rest[index - 2]
+
+    def real_min_pullback(z̄):
+        return (z̄ if index == 0 else 0.0, z̄ if index == 1 else 0.0, *one_hot(z̄, index - 2, len(rest)))
+
+    return z, real_min_pullback
+
+
+# What has no derivative
+for function in (
+    *(bool, int, str, bytes, object, range, slice, len, id, hash, type),
+    *(isinstance, issubclass, callable, hasattr, dir, repr, ascii, format, bin, hex, oct, chr, ord),
+    *(print, input, open, compile, breakpoint, __import__),
+    *(float.is_integer, float.hex, float.imag, int.imag, int.denominator),
+    *(int.bit_length, int.bit_count, int.to_bytes),
+    *(float.__int__, float.__floor__, float.__ceil__, float.__trunc__, float.__round__, float.__bool__),
+):
+    nondifferentiable(function)
+if hasattr(int, "is_integer"):
+    nondifferentiable(int.is_integer)
+
+# What a text says of a number is a constant
+for text in (str, bytes):
+    for name, method in vars(text).items():
+        if callable(method) and not name.startswith("_"):
+            nondifferentiable(method)
+nondifferentiable(str.__format__)

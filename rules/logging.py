@@ -1,0 +1,17 @@
+"""Logging says what it is told and returns nothing: no derivative flows through it."""
+
+from __future__ import annotations
+
+import logging
+
+from autodiff_hook.registry import nondifferentiable
+
+LEVELS = ("debug", "info", "warning", "error", "exception", "critical", "log")
+
+for name in LEVELS:
+    nondifferentiable(getattr(logging, name))
+for owner in (logging.Logger, logging.LoggerAdapter):
+    for name in (*LEVELS, "isEnabledFor", "getEffectiveLevel"):
+        nondifferentiable(getattr(owner, name))
+for function in (logging.getLogger, logging.basicConfig, logging.disable):
+    nondifferentiable(function)

@@ -1,0 +1,220 @@
+"""What the rules share: shapes and dtypes of cotangents, and the transposes of broadcasting and nesting."""
+
+from __future__ import annotations
+
+from functools import wraps
+from itertools import product
+
+import numpy as np
+
+from autodiff_hook.registry import Any, registry, rrule
+
+
+def unbroadcast(c, x):
+    """The cotangent ``c`` of a broadcast ``x``: summed to its shape, real if ``x`` is, in its precision.
+
+    A bool has none.
+    """
+    if isinstance(x, np.ndarray):
+        if c.__class__ is np.ndarray and c.shape == x.shape and c.dtype is x.dtype:
+            return c
+    elif isinstance(x, (float, int)) and isinstance(c, float):
+        return c
+    return _project(c, x)
+
+
+def _project(c, x):
+    if isinstance(x, (bool, np.bool_)):
+        return None
+    if isinstance(x, (np.ndarray, list, tuple)):
+        shape = np.shape(x)
+        if np.shape(c) != shape:
+            c = _sum_to(np.asarray(c), shape)
+        return _cast(c, x) if isinstance(x, np.ndarray) else nest(c, x)
+    return _cast(c.sum() if isinstance(c, np.ndarray) else c, x)
+
+
+def _sum_to(c, shape):
+    lead = c.ndim - len(shape)
+    if lead < 0:
+        raise ValueError(f"a cotangent of shape {c.shape} cannot belong to a value of shape {shape}")
+    stretched = [lead + i for i, n in enumerate(shape) if n == 1 and c.shape[lead + i] != 1]
+    return c.sum((*range(lead), *stretched)).reshape(shape) if shape else c.sum()
+
+
+def _cast(c, x):
+    """``c`` real if ``x`` is, in the floating dtype of ``x``, and a scalar if ``x`` is one."""
+    if not isinstance(x, np.ndarray) and isinstance(c, np.ndarray):
+        c = c[()]
+    if isinstance(x, (np.ndarray, np.generic)):
+        kind = x.dtype.kind
+        if kind != "c" and np.iscomplexobj(c):
+            c = c.real
+        if kind in "fc" and getattr(c, "dtype", None) != x.dtype:
+            c = np.asarray(c, x.dtype)[()] if np.ndim(c) == 0 else c.astype(x.dtype)
+        return c
+    if not isinstance(x, complex) and np.iscomplexobj(c):
+        c = c.real
+    if isinstance(c, float) or not isinstance(c, (np.generic, np.ndarray)):
+        return c
+    return c.item()
+
+
+def reshaped(c, x):
+    """The cotangent of ``x``, which was only given another shape."""
+    return unbroadcast(np.reshape(c, np.shape(x)), x)
+
+
+@rrule(unbroadcast)
+def unbroadcast_rule(c, x):
+    def unbroadcast_pullback(ȳ):
+        return expand(ȳ, c), None
+
+    return unbroadcast(c, x), unbroadcast_pullback
+
+
+def float_dtype(x):
+    """The dtype of a cotangent of ``x``: its own, or float64 for integers."""
+    dtype = getattr(x, "dtype", None)
+    return np.dtype(np.float64) if dtype is None or dtype.kind not in "fc" else dtype
+
+
+def expand(c, x):
+    """``c`` broadcast to the shape of ``x``, in its precision: the transpose of ``unbroadcast``."""
+    if isinstance(c, (list, tuple)):
+        c = collect(c, x)
+    if not isinstance(x, np.ndarray):
+        return c
+    dtype = float_dtype(x)
+    if dtype.kind != "c" and np.iscomplexobj(c):
+        dtype = c.dtype
+    if x.size > 10_000:
+        return np.broadcast_to(np.asarray(c, dtype), x.shape)
+    y = np.empty(x.shape, dtype)
+    y[...] = c
+    return y
+
+
+@rrule(expand)
+def expand_rule(c, x):
+    def expand_pullback(ȳ):
+        return unbroadcast(ȳ, c), None
+
+    return expand(c, x), expand_pullback
+
+
+def expand_reduced(c, x, axis, keepdims):
+    """The cotangent of a reduction of ``x`` along ``axis``, broadcast to the shape of ``x``."""
+    return expand(restore_axes(c, x, axis, keepdims), x)
+
+
+def restore_axes(c, x, axis, keepdims):
+    """``c`` with the axes that a reduction of ``x`` removed as axes of length 1."""
+    if axis is None or keepdims or np.ndim(c) == 0:
+        return c
+    return c.reshape(reduced_shape(x, axis))
+
+
+def reduced_shape(x, axis):
+    """The shape of a reduction of ``x`` that keeps its dimensions."""
+    shape = list(np.shape(x))
+    for i in axis if isinstance(axis, tuple) else (axis,):
+        shape[i] = 1
+    return tuple(shape)
+
+
+def conj(x):
+    """The conjugate, which costs nothing where it does nothing."""
+    return x if isinstance(x, float) else x.conjugate()
+
+
+@rrule(conj)
+def conj_rule(x):
+    def conj_pullback(ȳ):
+        return (conj(ȳ),)
+
+    return conj(x), conj_pullback
+
+
+PLAIN = frozenset({float, int, np.float64})
+
+
+def nest(c, x):
+    """The array ``c`` as nested lists and tuples like ``x``, whose leaves are numbers and arrays."""
+    if not isinstance(x, (list, tuple)):
+        return _cast(c, x)
+    if PLAIN.issuperset(map(type, x)):
+        parts = c.real.tolist()
+    else:
+        parts = [nest(part, v) for part, v in zip(c, x)]
+    return parts if isinstance(x, list) else tuple(parts)
+
+
+@rrule(nest)
+def nest_rule(c, x):
+    def nest_pullback(ȳ):
+        return collect(ȳ, x), None
+
+    return nest(c, x), nest_pullback
+
+
+def collect(c, x):
+    """Nested lists and tuples of cotangents of ``x`` as one array, None being zeros."""
+    return np.array(_without_none(c, x))
+
+
+def _without_none(c, x):
+    if c is None:
+        return np.zeros(np.shape(x))
+    if isinstance(x, (list, tuple)):
+        return [_without_none(part, v) for part, v in zip(c, x)]
+    return c
+
+
+@rrule(collect)
+def collect_rule(c, x):
+    def collect_pullback(ȳ):
+        return nest(ȳ, x), None
+
+    return collect(c, x), collect_pullback
+
+
+def array_rrule(target, arity=1):
+    """``rrule`` for all types, which lets the first ``arity`` arguments be lists and tuples of numbers."""
+
+    def register(rule):
+        through = through_arrays(rule, arity)
+        for signature in SEQUENCES[arity]:
+            registry.add(target, signature, through)
+        registry.add(target, (), rule)
+        return rule
+
+    return register
+
+
+SEQUENCES = {
+    1: ((list,), (tuple,)),
+    2: (*product((list, tuple), repeat=2), (list, Any), (tuple, Any), (Any, list), (Any, tuple)),
+}
+
+
+def through_arrays(rule, arity):
+    """The rule for sequences that makes arrays of those among the first ``arity`` arguments."""
+
+    @wraps(rule)
+    def sequence_rule(*args, **options):
+        arrays = [np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args[:arity]]
+        y, pullback = rule(*arrays, *args[arity:], **options)
+
+        def sequence_pullback(ȳ):
+            cotangents = pullback(ȳ)
+            return (*[from_array(c, arg) for c, arg in zip(cotangents, args[:arity])], *cotangents[arity:])
+
+        return y, sequence_pullback
+
+    return sequence_rule
+
+
+def from_array(c, x):
+    """The cotangent of a sequence from that of its array."""
+    return nest(c, x) if isinstance(x, (list, tuple)) and c is not None else c

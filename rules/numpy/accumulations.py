@@ -1,0 +1,82 @@
+"""Products, and running sums and products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.registry import rrule
+from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, restore_axes, unbroadcast
+from autodiff_rules.numpy.axes import from_last, to_last
+
+
+@array_rrule(np.prod)
+@rrule(np.ndarray.prod)
+@rrule(np.generic.prod)
+def prod_rule(a, axis=None, dtype=None, out=None, keepdims=False):
+    y = np.prod(a, axis, dtype, out, keepdims)
+
+    def prod_pullback(ȳ):
+        if np.all(np.not_equal(a, 0)):
+            c = restore_axes(ȳ * conj(y), a, axis, keepdims) / conj(a)
+        else:
+            c = restore_axes(ȳ, a, axis, keepdims) * conj(others(a, axis))
+        return unbroadcast(c, a), None, None, None, None
+
+    return y, prod_pullback
+
+
+def others(a, axis):
+    """For each element the product of all others."""
+    last = to_last(np.asarray(a), axis)
+    before = [np.ones(last.shape[:-1])]
+    after = [np.ones(last.shape[:-1])]
+    for i in range(last.shape[-1] - 1):
+        before.append(before[-1] * last[..., i])
+        after.append(after[-1] * last[..., -1 - i])
+    return from_last(np.stack(before, -1) * np.stack(after[::-1], -1), a, axis)
+
+
+@array_rrule(np.cumsum)
+@rrule(np.ndarray.cumsum)
+@rrule(np.generic.cumsum)
+def cumsum_rule(a, axis=None, dtype=None, out=None):
+    def cumsum_pullback(ȳ):
+        return reshaped(reverse_cumsum(ȳ, axis), a), None, None, None
+
+    return np.cumsum(a, axis, dtype, out), cumsum_pullback
+
+
+def reverse_cumsum(c, axis):
+    """The sums of all elements from each to the last."""
+    if c.ndim == 1:
+        return c[::-1].cumsum()[::-1]
+    return np.flip(np.flip(c, axis).cumsum(axis), axis)
+
+
+@array_rrule(np.cumprod)
+@rrule(np.ndarray.cumprod)
+@rrule(np.generic.cumprod)
+def cumprod_rule(a, axis=None, dtype=None, out=None):
+    y = np.cumprod(a, axis, dtype, out)
+
+    def cumprod_pullback(ȳ):
+        if np.all(np.not_equal(a, 0)):
+            c = np.reshape(reverse_cumsum(ȳ * conj(y), axis), np.shape(a)) / conj(a)
+        else:
+            c = cumprod_cotangent(ȳ, a, y, axis)
+        return unbroadcast(c, a), None, None, None
+
+    return y, cumprod_pullback
+
+
+def cumprod_cotangent(ȳ, a, y, axis):
+    """The adjoint of y[i] = y[i - 1] * a[i], step by step, which divides by nothing."""
+    along = -1 if axis is None else axis
+    x, y, ȳ = to_last(np.asarray(a), axis), np.moveaxis(y, along, -1), np.moveaxis(ȳ, along, -1)
+    running = np.zeros(x.shape[:-1])
+    parts = []
+    for i in range(x.shape[-1] - 1, -1, -1):
+        running = running + ȳ[..., i]
+        parts.append(running * conj(y[..., i - 1]) if i else running)
+        running = running * conj(x[..., i])
+    return from_last(np.stack(parts[::-1], -1), a, axis)

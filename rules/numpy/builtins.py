@@ -1,0 +1,59 @@
+"""Python's own reductions over the rows of an array; of equal ones ``max`` and ``min`` choose the first."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autodiff_hook.registry import Array, rrule
+from autodiff_rules.builtins import one_hot, position
+from autodiff_rules.numpy._shared import expand, unbroadcast
+
+
+@rrule(sum, Array)
+def sum_rule(iterable, start=0):
+    def sum_pullback(ȳ):
+        return expand(ȳ, iterable), unbroadcast(ȳ, start)
+
+    return sum(iterable, start), sum_pullback
+
+
+@rrule(math.fsum, Array)
+def fsum_rule(seq):
+    def fsum_pullback(ȳ):
+        return (expand(ȳ, seq),)
+
+    return math.fsum(seq), fsum_pullback
+
+
+def extreme_cotangents(ȳ, index, args, items):
+    """The cotangents of ``max(*args)``, which chose ``items[index]``."""
+    if len(args) > 1:
+        return one_hot(ȳ, index, len(args))
+    chosen = np.arange(len(items)).reshape((-1,) + (1,) * (args[0].ndim - 1)) == index
+    return (np.where(chosen, expand(ȳ, args[0]), 0.0),)
+
+
+@rrule(max, Array)
+def max_rule(*args, **options):
+    items = args if len(args) > 1 else list(args[0])
+    y = max(items, **options)
+    index = position(items, y)
+
+    def max_pullback(ȳ):
+        return extreme_cotangents(ȳ, index, args, items)
+
+    return y, max_pullback
+
+
+@rrule(min, Array)
+def min_rule(*args, **options):
+    items = args if len(args) > 1 else list(args[0])
+    y = min(items, **options)
+    index = position(items, y)
+
+    def min_pullback(ȳ):
+        return extreme_cotangents(ȳ, index, args, items)
+
+    return y, min_pullback

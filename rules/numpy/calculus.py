@@ -1,0 +1,184 @@
+"""Differences, quadrature, interpolation and convolution of samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import nondifferentiable
+from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy.indexing import scatter_add
+
+ABSENT = np._NoValue
+
+
+@array_rrule(np.diff)
+def diff_rule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
+    def diff_pullback(ȳ):
+        for _ in range(n):
+            ȳ = -np.diff(ȳ, 1, axis, 0.0, 0.0)
+        place = axis % np.ndim(a)
+        start = joined_length(a, prepend, axis)
+        stop = start + np.shape(a)[axis]
+        lead = (slice(None),) * place
+        before = None if prepend is ABSENT else unbroadcast(ȳ[(*lead, slice(0, start))], prepend)
+        after = None if append is ABSENT else unbroadcast(ȳ[(*lead, slice(stop, None))], append)
+        return unbroadcast(ȳ[(*lead, slice(start, stop))], a), None, None, before, after
+
+    return np.diff(a, n, axis, prepend, append), diff_pullback
+
+
+@nondifferentiable
+def joined_length(a, x, axis):
+    """How much ``x`` adds along ``axis``."""
+    if x is ABSENT:
+        return 0
+    return 1 if np.ndim(x) == 0 else np.shape(x)[axis]
+
+
+@array_rrule(np.ediff1d)
+def ediff1d_rule(ary, to_end=None, to_begin=None):
+    def ediff1d_pullback(ȳ):
+        start = 0 if to_begin is None else np.size(to_begin)
+        stop = start + max(np.size(ary) - 1, 0)
+        c = -np.diff(ȳ[start:stop], 1, -1, 0.0, 0.0)[: np.size(ary)]
+        end = None if to_end is None else reshaped(ȳ[stop:], to_end)
+        begin = None if to_begin is None else reshaped(ȳ[:start], to_begin)
+        return reshaped(c, ary), end, begin
+
+    return np.ediff1d(ary, to_end, to_begin), ediff1d_pullback
+
+
+@array_rrule(np.trapezoid, 2)
+def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
+    def trapezoid_pullback(c):
+        lower, upper = both_ends(y, axis)
+        c = 0.5 * np.expand_dims(c, axis)
+        steps = dx if x is None else along(np.diff(x, 1, -1 if np.ndim(x) == 1 else axis), y, axis)
+        areas = c * conj(steps) + np.zeros(lower.shape)
+        ȳ = np.add(*padded(areas, axis))
+        heights = c * conj(lower + upper)
+        if x is None:
+            return unbroadcast(ȳ, y), None, unbroadcast(heights, dx), None
+        before, after = padded(heights, axis)
+        return unbroadcast(ȳ, y), along_back(after - before, x, axis), None, None
+
+    return np.trapezoid(y, x, dx, axis), trapezoid_pullback
+
+
+def both_ends(y, axis):
+    """``y`` without the last, and without the first, along ``axis``."""
+    lead = (slice(None),) * (axis % np.ndim(y))
+    return y[(*lead, slice(None, -1))], y[(*lead, slice(1, None))]
+
+
+def padded(c, axis):
+    """``c`` with a zero after, and with a zero before, along ``axis``."""
+    lead = (slice(None),) * (axis % c.ndim)
+    zero = np.zeros(c[(*lead, slice(0, 1))].shape) if c.shape[axis] else np.zeros(one_along(c, axis))
+    return np.concatenate([c, zero], axis), np.concatenate([zero, c], axis)
+
+
+@nondifferentiable
+def one_along(c, axis):
+    """The shape of ``c`` with length 1 along ``axis``."""
+    return [1 if i == axis % c.ndim else n for i, n in enumerate(c.shape)]
+
+
+def along(steps, y, axis):
+    """A vector of steps as an array that broadcasts along ``axis`` of ``y``."""
+    return (
+        np.reshape(steps, [-1 if i == axis % np.ndim(y) else 1 for i in range(np.ndim(y))])
+        if steps.ndim == 1
+        else steps
+    )
+
+
+def along_back(c, x, axis):
+    """The cotangent of the vector or array ``x`` of abscissas."""
+    if np.ndim(x) == 1 and c.ndim > 1:
+        c = c.sum(tuple([i for i in range(c.ndim) if i != axis % c.ndim]))
+    return unbroadcast(c, x)
+
+
+@array_rrule(np.interp)
+def interp_rule(x, xp, fp, left=None, right=None, period=None):
+    if period is not None:
+        raise NotDifferentiable("np.interp with a period is not differentiable yet: map x into one period first")
+    y = np.interp(x, xp, fp, left, right)
+
+    def interp_pullback(ȳ):
+        nodes, values = np.asarray(xp), np.asarray(fp)
+        low, high = segments(x, nodes)
+        below, above = np.less(x, nodes[0]), np.greater(x, nodes[-1])
+        inside = np.where(below | above, 0.0, ȳ)
+        width = np.where(high == low, 1.0, nodes[high] - nodes[low])
+        slope = (values[high] - values[low]) / width
+        part = np.where(below | above, 0.0, (x - nodes[low]) / width)
+        low_share = inside * (1.0 - part)
+        if left is None:
+            low_share = low_share + np.where(below, ȳ, 0.0)
+        high_share = inside * part
+        if right is None:
+            high_share = high_share + np.where(above, ȳ, 0.0)
+        x_share = inside * conj(slope)
+        return (
+            unbroadcast(x_share, x),
+            at_nodes(-x_share * (1.0 - part), -x_share * part, low, high, xp),
+            at_nodes(low_share, high_share, low, high, fp),
+            None if left is None else unbroadcast(np.where(below, ȳ, 0.0), left),
+            None if right is None else unbroadcast(np.where(above, ȳ, 0.0), right),
+            None,
+        )
+
+    return y, interp_pullback
+
+
+@nondifferentiable
+def segments(x, nodes):
+    """The indices of the nodes on either side."""
+    last = len(nodes) - 1
+    low = np.clip(np.searchsorted(nodes, x, "right") - 1, 0, max(last - 1, 0))
+    return low, np.minimum(low + 1, last)
+
+
+def at_nodes(low_share, high_share, low, high, x):
+    """The cotangent of the nodes or values ``x`` from the shares of each segment's ends."""
+    shape, dtype = np.shape(x), np.result_type(float, low_share)
+    return unbroadcast(scatter_add(shape, dtype, low, low_share) + scatter_add(shape, dtype, high, high_share), x)
+
+
+@array_rrule(np.convolve, 2)
+def convolve_rule(a, v, mode="full"):
+    y = np.convolve(a, v, mode)
+
+    def convolve_pullback(ȳ):
+        before, after = trimmed(np.size(a), np.size(v), np.size(y))
+        c = np.concatenate([np.zeros(before), ȳ, np.zeros(after)])
+        ā, v̄ = np.correlate(c, np.atleast_1d(v), "valid"), np.correlate(c, np.atleast_1d(a), "valid")
+        return reshaped(ā, a), reshaped(v̄, v), None
+
+    return y, convolve_pullback
+
+
+@nondifferentiable
+def trimmed(m, n, length):
+    """How much of the full convolution of ``m`` and ``n`` samples is cut off before and after."""
+    lost = m + n - 1 - length
+    return lost // 2, lost - lost // 2
+
+
+@array_rrule(np.correlate, 2)
+def correlate_rule(a, v, mode="valid"):
+    y = np.correlate(a, v, mode)
+
+    def correlate_pullback(ȳ):
+        before, after = trimmed(len(a), len(v), len(ȳ))
+        if len(v) > len(a):
+            before, after = after, before
+        c = np.concatenate([np.zeros(before), ȳ, np.zeros(after)])
+        ā = np.correlate(c, conj(np.asarray(v))[::-1], "valid")
+        v̄ = np.correlate(c, a, "valid")
+        return unbroadcast(ā, a), unbroadcast(conj(v̄)[::-1], v), None
+
+    return y, correlate_pullback

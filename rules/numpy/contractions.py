@@ -1,0 +1,163 @@
+"""Tensor products and contractions."""
+
+from __future__ import annotations
+
+from string import ascii_letters
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy.shapes import inverse_permutation
+
+
+@array_rrule(np.tensordot, 2)
+def tensordot_rule(a, b, axes=2):
+    def tensordot_pullback(ȳ):
+        (a_free, a_axes), (b_free, b_axes) = contracted(a, b, axes)
+        split = len(a_free)
+        of_a, of_b = list(range(split)), list(range(split, np.ndim(ȳ)))
+        order = sorted(range(len(a_axes)), key=b_axes.__getitem__)
+        ā = np.tensordot(ȳ, conj(b), (of_b, b_free))
+        ā = np.transpose(ā, inverse_permutation(a_free + [a_axes[i] for i in order]))
+        order = sorted(range(len(b_axes)), key=a_axes.__getitem__)
+        b̄ = np.tensordot(ȳ, conj(a), (of_a, a_free))
+        b̄ = np.transpose(b̄, inverse_permutation(b_free + [b_axes[i] for i in order]))
+        return unbroadcast(ā, a), unbroadcast(b̄, b), None
+
+    return np.tensordot(a, b, axes), tensordot_pullback
+
+
+@nondifferentiable
+def contracted(a, b, axes):
+    """For each factor the axes that stay, and those that are summed over."""
+    if np.ndim(axes) == 0:
+        axes = (list(range(np.ndim(a) - axes, np.ndim(a))), list(range(axes)))
+    summed = []
+    for x, chosen in zip((a, b), axes):
+        chosen = [i % np.ndim(x) for i in (chosen if np.ndim(chosen) else [chosen])]
+        summed.append(([i for i in range(np.ndim(x)) if i not in chosen], chosen))
+    return summed
+
+
+@rrule(np.einsum, str)
+def einsum_rule(subscripts, *operands, out=None, optimize=False, **options):
+    def einsum_pullback(ȳ):
+        inputs, result = explicit(subscripts, operands)
+        factors = [conj(x if hasattr(x, "conjugate") else np.array(x)) for x in operands]
+        cotangents = []
+        for i, x in enumerate(operands):
+            terms = [result, *inputs[:i], *inputs[i + 1 :]]
+            c = einsum_cotangent(inputs[i], np.shape(x), terms, [ȳ, *factors[:i], *factors[i + 1 :]], optimize)
+            cotangents.append(unbroadcast(c if np.shape(c) == np.shape(x) else c + np.zeros(np.shape(x)), x))
+        return None, *cotangents
+
+    return np.einsum(subscripts, *operands, out=out, optimize=optimize, **options), einsum_pullback
+
+
+@rrule(np.einsum)
+def einsum_sublists_rule(*operands, **options):
+    raise NotDifferentiable("np.einsum with lists of subscripts is not differentiable yet: write them as a string")
+
+
+def einsum_cotangent(letters, shape, terms, factors, optimize):
+    """The product of ``factors`` in the shape that ``letters`` says, repeated letters being a diagonal."""
+    target = ""
+    for letter, n in zip(letters, shape):
+        if letter in target:
+            fresh = next(c for c in ascii_letters if c not in letters + target and all(c not in term for term in terms))
+            terms, factors = [*terms, letter + fresh], [*factors, np.eye(n)]
+            letter = fresh
+        elif all(letter not in term for term in terms):
+            terms, factors = [*terms, letter], [*factors, np.ones(n)]
+        target += letter
+    return np.einsum(f"{','.join(terms)}->{target}", *factors, optimize=optimize)
+
+
+@nondifferentiable
+def explicit(subscripts, operands):
+    """The subscripts of each operand and of the result, with letters for the ellipsis."""
+    subscripts = subscripts.replace(" ", "")
+    left, arrow, result = subscripts.partition("->")
+    inputs = left.split(",")
+    if not arrow:
+        letters = left.replace(",", "").replace(".", "")
+        result = ("..." if "..." in left else "") + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    spare = [c for c in ascii_letters if c not in subscripts]
+    hidden = [np.ndim(x) - len(term) + 3 if "..." in term else 0 for term, x in zip(inputs, operands)]
+    extra = "".join(spare[: max(hidden)])
+    inputs = [term.replace("...", extra[len(extra) - n :]) for term, n in zip(inputs, hidden)]
+    return inputs, result.replace("...", extra)
+
+
+@array_rrule(np.kron, 2)
+def kron_rule(a, b):
+    def kron_pullback(ȳ):
+        axes = max(np.ndim(a), np.ndim(b))
+        x = np.reshape(a, interleaved(a, axes, 0))
+        y = np.reshape(b, interleaved(b, axes, 1))
+        c = np.reshape(ȳ, np.broadcast_shapes(x.shape, y.shape))
+        ā, b̄ = unbroadcast(c * conj(y), x), unbroadcast(c * conj(x), y)
+        return reshaped(ā, a), reshaped(b̄, b)
+
+    return np.kron(a, b), kron_pullback
+
+
+@nondifferentiable
+def interleaved(x, axes, place):
+    """The shape of ``x`` with an axis of length 1 after (``place`` 0) or before each of its ``axes``."""
+    lengths = [1] * (axes - np.ndim(x)) + list(np.shape(x))
+    return [n for length in lengths for n in ((length, 1) if place == 0 else (1, length))]
+
+
+@array_rrule(np.cross, 2)
+def cross_rule(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    y = np.cross(a, b, axisa, axisb, axisc, axis)
+    a_axis, b_axis, c_axis = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+
+    def cross_pullback(ȳ):
+        u, v, c = np.moveaxis(a, a_axis, -1), np.moveaxis(b, b_axis, -1), np.moveaxis(ȳ, c_axis, -1)
+        ā = np.moveaxis(unbroadcast(np.cross(conj(v), c), u), -1, a_axis)
+        return ā, np.moveaxis(unbroadcast(np.cross(c, conj(u)), v), -1, b_axis), None, None, None, None
+
+    return y, cross_pullback
+
+
+@array_rrule(np.linalg.cross, 2)
+def linalg_cross_rule(x1, x2, /, *, axis=-1):
+    def cross_pullback(ȳ):
+        ā = unbroadcast(np.cross(conj(x2), ȳ, axis=axis), x1)
+        return ā, unbroadcast(np.cross(ȳ, conj(x1), axis=axis), x2)
+
+    return np.linalg.cross(x1, x2, axis=axis), cross_pullback
+
+
+@array_rrule(np.linalg.tensordot, 2)
+def linalg_tensordot_rule(x1, x2, /, *, axes=2):
+    y, tensordot_back = tensordot_rule(x1, x2, axes)
+
+    def tensordot_pullback(ȳ):
+        return tensordot_back(ȳ)[:2]
+
+    return y, tensordot_pullback
+
+
+@array_rrule(np.linalg.outer, 2)
+def linalg_outer_rule(x1, x2, /):
+    def outer_pullback(ȳ):
+        return unbroadcast(np.dot(ȳ, conj(x2)), x1), unbroadcast(np.dot(conj(x1), ȳ), x2)
+
+    return np.linalg.outer(x1, x2), outer_pullback
+
+
+@array_rrule(np.vecdot, 2)
+@array_rrule(np.linalg.vecdot, 2)
+def vecdot_rule(x1, x2, /, *, axis=-1):
+    y = np.vecdot(x1, x2, axis=axis)
+
+    def vecdot_pullback(ȳ):
+        c = np.expand_dims(ȳ, axis)
+        return unbroadcast(conj(c) * x2, x1), unbroadcast(c * x1, x2)
+
+    return y, vecdot_pullback

@@ -1,0 +1,176 @@
+"""Factorisations and eigenvalues. Each reads what NumPy reads: of a symmetric matrix, one triangle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.numpy.linalg import adjoint
+
+
+def one_triangle(c, uplo):
+    """The cotangent of the triangle that was read, from one of the whole Hermitian matrix."""
+    c = c + adjoint(c)
+    half = 0.5 * np.eye(np.shape(c)[-1]) * c
+    return np.tril(c) - half if uplo in "Ll" else np.triu(c) - half
+
+
+@array_rrule(np.linalg.cholesky)
+def cholesky_rule(a, /, *, upper=False):
+    y = np.linalg.cholesky(a, upper=upper)
+
+    def cholesky_pullback(ȳ):
+        low, c = (adjoint(y), adjoint(ȳ)) if upper else (y, ȳ)
+        h = adjoint(low)
+        middle = np.tril(np.matmul(h, c))
+        middle = middle - 0.5 * np.eye(np.shape(middle)[-1]) * middle
+        whole = np.linalg.solve(h, adjoint(np.linalg.solve(h, adjoint(middle))))
+        return (unbroadcast(one_triangle(whole, "U" if upper else "L"), a),)
+
+    return y, cholesky_pullback
+
+
+@array_rrule(np.linalg.eigh)
+def eigh_rule(a, UPLO="L"):
+    y = np.linalg.eigh(a, UPLO)
+
+    def eigh_pullback(ȳ):
+        w, v, w̄, v̄ = y[0], y[1], ȳ[0], ȳ[1]
+        middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
+        if v̄ is not None:
+            middle = middle + np.matmul(adjoint(v), v̄) * gaps(w)
+        return unbroadcast(one_triangle(np.matmul(np.matmul(v, middle), adjoint(v)), UPLO), a), None
+
+    return y, eigh_pullback
+
+
+def gaps(w):
+    """1 / (w[j] - w[i]), 0 on the diagonal; an error if two are equal: their vectors are not determined."""
+    difference = w[..., None, :] - w[..., :, None]
+    if np.count_nonzero(difference == 0) > w.size:
+        raise NotDifferentiable(
+            "the eigenvectors or singular vectors that belong to equal eigenvalues or singular values are not "
+            "determined, and have no derivative"
+        )
+    return np.where(difference == 0, 0.0, 1.0 / np.where(difference == 0, 1.0, difference))
+
+
+@array_rrule(np.linalg.eigvalsh)
+def eigvalsh_rule(a, UPLO="L"):
+    def eigvalsh_pullback(ȳ):
+        v = np.linalg.eigh(a, UPLO)[1]
+        return unbroadcast(one_triangle(np.matmul(v * ȳ[..., None, :], adjoint(v)), UPLO), a), None
+
+    return np.linalg.eigvalsh(a, UPLO), eigvalsh_pullback
+
+
+@array_rrule(np.linalg.svd)
+def svd_rule(a, full_matrices=True, compute_uv=True, hermitian=False):
+    y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+
+    def svd_pullback(ȳ):
+        if not compute_uv:
+            return unbroadcast(singular_cotangent(a, ȳ), a), None, None, None
+        return unbroadcast(svd_cotangent(a, y, ȳ), a), None, None, None
+
+    return y, svd_pullback
+
+
+@array_rrule(np.linalg.svdvals)
+def svdvals_rule(x, /):
+    def svdvals_pullback(ȳ):
+        return (unbroadcast(singular_cotangent(x, ȳ), x),)
+
+    return np.linalg.svdvals(x), svdvals_pullback
+
+
+def singular_cotangent(a, s̄):
+    """The cotangent of ``a`` from that of its singular values."""
+    thin = np.linalg.svd(a, False)
+    return np.matmul(thin[0] * s̄[..., None, :], thin[2])
+
+
+def svd_cotangent(a, y, ȳ):
+    """The cotangent of ``a`` from those of its thin singular value decomposition."""
+    u, s, vh = y[0], y[1], y[2]
+    ū, s̄, v̄h = ȳ[0], ȳ[1], ȳ[2]
+    rank = np.shape(s)[-1]
+    if np.shape(u)[-1] != rank or np.shape(vh)[-2] != rank:
+        if ū is not None or v̄h is not None:
+            raise NotDifferentiable(
+                "the singular vectors of np.linalg.svd(a, full_matrices=True) of a matrix that is not square "
+                "are not determined: pass full_matrices=False"
+            )
+        u, vh = u[..., :rank], vh[..., :rank, :]
+    v = adjoint(vh)
+    row = s[..., None, :]
+    middle = np.zeros((*np.shape(s), rank)) if s̄ is None else np.eye(rank) * s̄[..., None, :]
+    factors = gaps(s * s)
+    outer = 0.0
+    if ū is not None:
+        turned = np.matmul(adjoint(u), ū)
+        middle = middle + (factors * (turned - adjoint(turned))) * row
+        outer = outer + np.matmul((ū - np.matmul(u, turned)) / row, vh)
+    if v̄h is not None:
+        turned = np.matmul(vh, adjoint(v̄h))
+        middle = middle + s[..., :, None] * (factors * (turned - adjoint(turned)))
+        outer = outer + np.matmul(u, adjoint((adjoint(v̄h) - np.matmul(v, turned)) / row))
+    if np.iscomplexobj(u) and ū is not None:
+        turned = np.matmul(adjoint(u), ū)
+        middle = middle + 1j * np.imag(np.eye(rank) * turned) / row
+    return np.matmul(np.matmul(u, middle), vh) + outer
+
+
+@array_rrule(np.linalg.qr)
+def qr_rule(a, mode="reduced"):
+    y = np.linalg.qr(a, mode)
+
+    def qr_pullback(ȳ):
+        rows, columns = np.shape(a)[-2:]
+        if mode != "reduced" and not (mode == "complete" and rows == columns) or rows < columns:
+            raise NotDifferentiable("np.linalg.qr is differentiable in the mode 'reduced' of a tall matrix")
+        return unbroadcast(qr_cotangent(y[0], y[1], ȳ[0], ȳ[1]), a), None
+
+    return y, qr_pullback
+
+
+def qr_cotangent(q, r, q̄, r̄):
+    """The cotangent of a tall matrix from those of its factors."""
+    m = np.zeros(np.shape(r))
+    if r̄ is not None:
+        m = m + np.matmul(r, adjoint(r̄))
+    if q̄ is not None:
+        m = m - np.matmul(adjoint(q̄), q)
+    low = np.tril(m, -1)
+    real_diagonal = np.real(np.eye(np.shape(m)[-1]) * m)
+    c = np.matmul(q, low + adjoint(low) + real_diagonal)
+    if q̄ is not None:
+        c = c + q̄
+    return adjoint(np.linalg.solve(r, adjoint(c)))
+
+
+@array_rrule(np.linalg.eig)
+def eig_rule(a):
+    y = np.linalg.eig(a)
+
+    def eig_pullback(ȳ):
+        w, v, w̄, v̄ = y[0], y[1], ȳ[0], ȳ[1]
+        h = adjoint(v)
+        middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
+        if v̄ is not None:
+            turned = np.matmul(h, v̄)
+            lengths = np.sum(np.real(np.eye(np.shape(a)[-1]) * turned), -2)
+            middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(w))
+        return (unbroadcast(np.linalg.solve(h, np.matmul(middle, h)), a),)
+
+    return y, eig_pullback
+
+
+@array_rrule(np.linalg.eigvals)
+def eigvals_rule(a):
+    def eigvals_pullback(ȳ):
+        v = np.linalg.eig(a)[1]
+        return (unbroadcast(np.linalg.solve(adjoint(v), ȳ[..., :, None] * adjoint(v)), a),)
+
+    return np.linalg.eigvals(a), eigvals_pullback

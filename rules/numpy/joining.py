@@ -1,0 +1,216 @@
+"""Joining arrays and taking them apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
+
+
+def contained(parts, container):
+    """The list ``parts`` as the kind of thing that ``container`` is."""
+    if isinstance(container, np.ndarray):
+        return unbroadcast(np.array(parts), container)
+    return parts if isinstance(container, list) else tuple(parts)
+
+
+def pieces(ȳ, arrays, shapes, axis):
+    """The pieces of ``ȳ`` along ``axis`` that came from arrays of these shapes, in their own shapes."""
+    lead = [slice(None)] * (axis % ȳ.ndim)
+    parts = []
+    start = 0
+    for x, shape in zip(arrays, shapes):
+        stop = start + shape[axis]
+        parts.append(reshaped(ȳ[(*lead, slice(start, stop))], x))
+        start = stop
+    return contained(parts, arrays)
+
+
+@nondifferentiable
+def shapes_of(arrays, minimum=0):
+    """The shapes of the arrays, as ``np.atleast_1d`` and its kin would leave them."""
+    promote = (np.asarray, np.atleast_1d, np.atleast_2d, np.atleast_3d)[minimum]
+    return [promote(x).shape for x in arrays]
+
+
+@rrule(np.concatenate)
+def concatenate_rule(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    def concatenate_pullback(ȳ):
+        if axis is None:
+            return pieces(ȳ, arrays, [(np.size(x),) for x in arrays], 0), None, None
+        return pieces(ȳ, arrays, shapes_of(arrays), axis), None, None
+
+    return np.concatenate(arrays, axis, out, dtype=dtype, casting=casting), concatenate_pullback
+
+
+@rrule(np.stack)
+def stack_rule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    def stack_pullback(ȳ):
+        parts = np.moveaxis(ȳ, axis, 0) if axis != 0 else ȳ
+        return contained([unbroadcast(c, x) for c, x in zip(parts, arrays)], arrays), None, None
+
+    return np.stack(arrays, axis, out, dtype=dtype, casting=casting), stack_pullback
+
+
+@rrule(np.hstack)
+def hstack_rule(tup, *, dtype=None, casting="same_kind"):
+    def hstack_pullback(ȳ):
+        return (pieces(ȳ, tup, shapes_of(tup, 1), 0 if ȳ.ndim == 1 else 1),)
+
+    return np.hstack(tup, dtype=dtype, casting=casting), hstack_pullback
+
+
+@rrule(np.vstack)
+def vstack_rule(tup, *, dtype=None, casting="same_kind"):
+    def vstack_pullback(ȳ):
+        return (pieces(ȳ, tup, shapes_of(tup, 2), 0),)
+
+    return np.vstack(tup, dtype=dtype, casting=casting), vstack_pullback
+
+
+@rrule(np.dstack)
+def dstack_rule(tup):
+    def dstack_pullback(ȳ):
+        return (pieces(ȳ, tup, shapes_of(tup, 3), 2),)
+
+    return np.dstack(tup), dstack_pullback
+
+
+@rrule(np.column_stack)
+def column_stack_rule(tup):
+    def column_stack_pullback(ȳ):
+        shapes = [(len(x), 1) if len(shape) == 1 else shape for x, shape in zip(tup, shapes_of(tup, 1))]
+        return (pieces(ȳ, tup, shapes, 1),)
+
+    return np.column_stack(tup), column_stack_pullback
+
+
+@rrule(np.append)
+def append_rule(arr, values, axis=None):
+    def append_pullback(ȳ):
+        if axis is None:
+            first, second = pieces(ȳ, (arr, values), [(np.size(arr),), (np.size(values),)], 0)
+        else:
+            first, second = pieces(ȳ, (arr, values), shapes_of((arr, values)), axis)
+        return first, second, None
+
+    return np.append(arr, values, axis), append_pullback
+
+
+@rrule(np.block)
+def block_rule(arrays):
+    def block_pullback(ȳ):
+        places = np.argsort(np.block(numbered(arrays, 0)), None)
+        return (unblocked(np.reshape(ȳ, -1)[places], arrays, 0),)
+
+    return np.block(arrays), block_pullback
+
+
+@nondifferentiable
+def elements(arrays):
+    """The number of elements of nested arrays."""
+    return sum(map(elements, arrays)) if isinstance(arrays, list) else np.size(arrays)
+
+
+@nondifferentiable
+def numbered(arrays, start):
+    """The same nesting with the elements numbered from ``start``."""
+    if not isinstance(arrays, list):
+        return np.arange(start, start + np.size(arrays)).reshape(np.shape(arrays))
+    parts = []
+    for x in arrays:
+        parts.append(numbered(x, start))
+        start += elements(x)
+    return parts
+
+
+def unblocked(c, arrays, start):
+    """The cotangents of nested arrays, whose elements are those of the vector ``c`` from ``start`` on."""
+    if not isinstance(arrays, list):
+        return reshaped(c[start : start + np.size(arrays)], arrays)
+    parts = []
+    for x in arrays:
+        parts.append(unblocked(c, x, start))
+        start += elements(x)
+    return parts
+
+
+def joined(ȳ, parts, axis):
+    """The cotangents of parts of an array in one piece, None being zeros."""
+    present = [np.zeros(y.shape, float_dtype(y)) if c is None else c for c, y in zip(ȳ, parts)]
+    return np.concatenate(present, axis)
+
+
+@array_rrule(np.split)
+def split_rule(ary, indices_or_sections, axis=0):
+    y = np.split(ary, indices_or_sections, axis)
+
+    def split_pullback(ȳ):
+        return joined(ȳ, y, axis), None, None
+
+    return y, split_pullback
+
+
+@array_rrule(np.array_split)
+def array_split_rule(ary, indices_or_sections, axis=0):
+    y = np.array_split(ary, indices_or_sections, axis)
+
+    def array_split_pullback(ȳ):
+        return joined(ȳ, y, axis), None, None
+
+    return y, array_split_pullback
+
+
+@array_rrule(np.hsplit)
+def hsplit_rule(ary, indices_or_sections):
+    y = np.hsplit(ary, indices_or_sections)
+
+    def hsplit_pullback(ȳ):
+        return joined(ȳ, y, 1 if np.ndim(ary) > 1 else 0), None
+
+    return y, hsplit_pullback
+
+
+@array_rrule(np.vsplit)
+def vsplit_rule(ary, indices_or_sections):
+    y = np.vsplit(ary, indices_or_sections)
+
+    def vsplit_pullback(ȳ):
+        return joined(ȳ, y, 0), None
+
+    return y, vsplit_pullback
+
+
+@array_rrule(np.dsplit)
+def dsplit_rule(ary, indices_or_sections):
+    y = np.dsplit(ary, indices_or_sections)
+
+    def dsplit_pullback(ȳ):
+        return joined(ȳ, y, 2), None
+
+    return y, dsplit_pullback
+
+
+@array_rrule(np.unstack)
+def unstack_rule(x, /, *, axis=0):
+    y = np.unstack(x, axis=axis)
+
+    def unstack_pullback(ȳ):
+        return (np.stack([np.zeros(part.shape, float_dtype(part)) if c is None else c for c, part in zip(ȳ, y)], axis),)
+
+    return y, unstack_pullback
+
+
+@rrule(np.meshgrid)
+def meshgrid_rule(*xi, copy=True, sparse=False, indexing="xy"):
+    def meshgrid_pullback(ȳ):
+        return tuple([None if c is None else mesh_cotangent(c, i, x, indexing) for i, (c, x) in enumerate(zip(ȳ, xi))])
+
+    return np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing), meshgrid_pullback
+
+
+def mesh_cotangent(c, i, x, indexing):
+    """The cotangent of the ``i``-th coordinate vector."""
+    own = 1 - i if indexing == "xy" and i < 2 and c.ndim > 1 else i
+    return unbroadcast(c.sum(tuple([axis for axis in range(c.ndim) if axis != own])).reshape(np.shape(x)), x)

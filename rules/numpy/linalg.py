@@ -1,0 +1,166 @@
+"""Inverses, equations, determinants and powers of matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import rrule
+from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy.joining import contained
+
+
+def adjoint(a):
+    """The conjugate transpose of each matrix."""
+    return conj(np.swapaxes(a, -1, -2))
+
+
+@array_rrule(np.linalg.inv)
+def inv_rule(a):
+    y = np.linalg.inv(a)
+
+    def inv_pullback(ȳ):
+        h = adjoint(y)
+        return (unbroadcast(-np.matmul(np.matmul(h, ȳ), h), a),)
+
+    return y, inv_pullback
+
+
+@array_rrule(np.linalg.solve, 2)
+def solve_rule(a, b):
+    y = np.linalg.solve(a, b)
+
+    def solve_pullback(ȳ):
+        if np.ndim(b) == 1:
+            c = np.linalg.solve(adjoint(a), ȳ[..., None])
+            ā = -np.matmul(c, adjoint(y[..., None]))
+            return unbroadcast(ā, a), unbroadcast(c[..., 0], b)
+        c = np.linalg.solve(adjoint(a), ȳ)
+        return unbroadcast(-np.matmul(c, adjoint(y)), a), unbroadcast(c, b)
+
+    return y, solve_pullback
+
+
+@array_rrule(np.linalg.det)
+def det_rule(a):
+    y = np.linalg.det(a)
+
+    def det_pullback(ȳ):
+        return (unbroadcast(np.reshape(ȳ, (*np.shape(ȳ), 1, 1)) * adjoint(adjugate(a, y)), a),)
+
+    return y, det_pullback
+
+
+def adjugate(a, y):
+    """det(a) times the inverse of ``a``, also of singular matrices."""
+    if np.all(np.not_equal(y, 0)):
+        return np.reshape(y, (*np.shape(y), 1, 1)) * np.linalg.inv(a)
+    factors = np.linalg.svd(a)
+    u, s, vh = factors[0], factors[1], factors[2]
+    n = s.shape[-1]
+    left = [np.prod(np.delete(s, i, -1), -1) for i in range(n)]
+    phase = np.reshape(np.linalg.det(u) * np.linalg.det(vh), (*np.shape(y), 1, 1))
+    return phase * np.matmul(adjoint(vh) * np.stack(left, -1)[..., None, :], adjoint(u))
+
+
+@array_rrule(np.linalg.slogdet)
+def slogdet_rule(a):
+    y = np.linalg.slogdet(a)
+
+    def slogdet_pullback(ȳ):
+        sign, log = ȳ
+        c = 0.0 if log is None else log
+        if sign is not None and np.iscomplexobj(a):
+            c = c - 1j * np.imag(conj(sign) * y[0])
+        return (unbroadcast(np.reshape(c, (*np.shape(c), 1, 1)) * adjoint(np.linalg.inv(a)), a),)
+
+    return y, slogdet_pullback
+
+
+@array_rrule(np.linalg.matrix_power)
+def matrix_power_rule(a, n):
+    y = np.linalg.matrix_power(a, n)
+
+    def matrix_power_pullback(ȳ):
+        if n == 0:
+            return None, None
+        base = a if n > 0 else np.linalg.inv(a)
+        h = adjoint(base)
+        total, left = ȳ, ȳ
+        for _ in range(abs(n) - 1):
+            left = np.matmul(left, h)
+            total = np.matmul(h, total) + left
+        if n < 0:
+            total = -np.matmul(np.matmul(h, total), h)
+        return unbroadcast(total, a), None
+
+    return y, matrix_power_pullback
+
+
+@rrule(np.linalg.multi_dot)
+def multi_dot_rule(arrays, *, out=None):
+    y = np.linalg.multi_dot(arrays, out=out)
+
+    def multi_dot_pullback(ȳ):
+        factors = [adjoint(matrix(x, i)) for i, x in enumerate(arrays)]
+        c = np.reshape(ȳ, (np.shape(factors[0])[1], np.shape(factors[-1])[0]))
+        before, lefts = c, []
+        for factor in factors:
+            lefts.append(before)
+            before = np.dot(factor, before)
+        parts = []
+        after = None
+        for i in range(len(factors) - 1, -1, -1):
+            part = lefts[i] if after is None else np.dot(lefts[i], after)
+            after = factors[i] if after is None else np.dot(after, factors[i])
+            parts.append(reshaped(part, arrays[i]))
+        return (contained(parts[::-1], arrays),)
+
+    return y, multi_dot_pullback
+
+
+def matrix(x, place):
+    """``x`` as a matrix: a vector is a row in the first place, a column in the last."""
+    x = np.asarray(x)
+    return x if x.ndim == 2 else (x[None, :] if place == 0 else x[:, None])
+
+
+@array_rrule(np.linalg.pinv)
+def pinv_rule(a, rcond=None, hermitian=False, **options):
+    y = np.linalg.pinv(a, rcond, hermitian, **options)
+
+    def pinv_pullback(ȳ):
+        return unbroadcast(pinv_cotangent(ȳ, a, y), a), None, None
+
+    return y, pinv_pullback
+
+
+def pinv_cotangent(ȳ, a, y):
+    """The cotangent of ``a`` from that of its pseudo-inverse ``y``, where the rank stays."""
+    h, c = adjoint(y), adjoint(ȳ)
+    outside = c - np.matmul(a, np.matmul(y, c))
+    beside = c - np.matmul(np.matmul(c, y), a)
+    inside = np.matmul(np.matmul(h, ȳ), h)
+    return np.matmul(np.matmul(outside, y), h) + np.matmul(np.matmul(h, y), beside) - inside
+
+
+@rrule(np.linalg.lstsq)
+def lstsq_rule(a, b, rcond=None):
+    y = np.linalg.lstsq(a, b, rcond)
+
+    def lstsq_pullback(ȳ):
+        x̄, r̄, _, s̄ = ȳ
+        if s̄ is not None and np.any(s̄):
+            raise NotDifferentiable("the singular values of np.linalg.lstsq have no derivative: use np.linalg.svd")
+        columns = np.reshape(b, (np.shape(b)[0], -1))
+        p = np.linalg.pinv(a, rcond)
+        ā, b̄ = np.zeros(np.shape(a)), np.zeros(columns.shape)
+        if x̄ is not None:
+            c = np.reshape(x̄, (np.shape(a)[1], -1))
+            ā, b̄ = pinv_cotangent(np.dot(c, adjoint(columns)), a, p), np.dot(adjoint(p), c)
+        if r̄ is not None and np.size(r̄):
+            rest = 2.0 * r̄ * (columns - np.dot(a, np.reshape(y[0], (np.shape(a)[1], -1))))
+            ā, b̄ = ā - np.dot(rest, adjoint(np.reshape(y[0], (np.shape(a)[1], -1)))), b̄ + rest
+        return unbroadcast(ā, a), reshaped(b̄, b), None
+
+    return y, lstsq_pullback

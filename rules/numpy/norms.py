@@ -1,0 +1,92 @@
+"""Norms of vectors and matrices; the cotangent at zero is zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.registry import nondifferentiable, not_implemented
+from autodiff_rules.numpy._shared import array_rrule, restore_axes, unbroadcast
+from autodiff_rules.numpy.extremes import selected
+
+ORDER = not_implemented("that of np.linalg.norm with respect to its order")
+
+
+@array_rrule(np.linalg.norm)
+def norm_rule(x, ord=None, axis=None, keepdims=False):
+    y = np.linalg.norm(x, ord, axis, keepdims)
+
+    def norm_pullback(ȳ):
+        axes = reduced_axes(x, axis)
+        if len(axes) == 2 and ord not in (None, "fro", "f"):
+            return unbroadcast(matrix_cotangent(ȳ, x, ord, axes, keepdims), x), ORDER, None, None
+        power = 2 if ord in (None, "fro", "f") else ord
+        return unbroadcast(vector_cotangent(ȳ, x, y, power, axes, keepdims), x), ORDER, None, None
+
+    return y, norm_pullback
+
+
+@nondifferentiable
+def reduced_axes(x, axis):
+    """The axes that a norm takes together."""
+    if axis is None:
+        return tuple(range(np.ndim(x)))
+    return axis if isinstance(axis, tuple) else (axis,)
+
+
+@array_rrule(np.linalg.vector_norm)
+def vector_norm_rule(x, /, *, axis=None, keepdims=False, ord=2):
+    y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+    def vector_norm_pullback(ȳ):
+        return (unbroadcast(vector_cotangent(ȳ, x, y, ord, reduced_axes(x, axis), keepdims), x),)
+
+    return y, vector_norm_pullback
+
+
+@array_rrule(np.linalg.matrix_norm)
+def matrix_norm_rule(x, /, *, keepdims=False, ord="fro"):
+    y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+
+    def matrix_norm_pullback(ȳ):
+        if ord in ("fro", "f", None):
+            return (unbroadcast(vector_cotangent(ȳ, x, y, 2, (-2, -1), keepdims), x),)
+        return (unbroadcast(matrix_cotangent(ȳ, x, ord, (-2, -1), keepdims), x),)
+
+    return y, matrix_norm_pullback
+
+
+def vector_cotangent(ȳ, x, y, ord, axes, keepdims):
+    """The cotangent of ``x``, whose elements along ``axes`` make one vector each."""
+    if ord == 0:
+        return np.zeros(np.shape(x))
+    c = restore_axes(ȳ, x, axes, keepdims)
+    if ord == 1:
+        return c * np.sign(x)
+    if ord in (np.inf, -np.inf):
+        choose = np.argmax if ord > 0 else np.argmin
+        return selected(ȳ, np.abs(x), choose, axes, keepdims) * np.sign(x)
+    y = restore_axes(y, x, axes, keepdims)
+    if ord == 2:
+        return c / np.where(y == 0, np.inf, y) * x
+    size = np.abs(x)
+    relative = np.where(size == 0, 1.0, size) / np.where(y == 0, 1.0, y)
+    return c * np.sign(x) * relative ** (ord - 1)
+
+
+def matrix_cotangent(ȳ, x, ord, axes, keepdims):
+    """The cotangent of ``x``, whose elements along the two ``axes`` make one matrix each."""
+    if ord in (1, -1, np.inf, -np.inf):
+        summed = axes[0] if abs(ord) == 1 else axes[1]
+        sums = np.sum(np.abs(x), summed, keepdims=True)
+        choose = np.argmax if ord > 0 else np.argmin
+        return selected(ȳ, sums, choose, tuple(axes), keepdims) * np.sign(x)
+    moved = np.moveaxis(x, axes, (-2, -1))
+    thin = np.linalg.svd(moved, False)
+    u, s, vh = thin[0], thin[1], thin[2]
+    c = ȳ if np.ndim(ȳ) == 0 else restore_axes(ȳ, x, tuple(axes), keepdims)
+    c = np.moveaxis(c, axes, (-2, -1)) if np.ndim(c) else c
+    if ord == "nuc":
+        return np.moveaxis(c * np.matmul(u * np.sign(s)[..., None, :], vh), (-2, -1), axes)
+    i = 0 if ord == 2 else -1
+    outer = u[..., :, i, None] * vh[..., i, None, :] * np.sign(s[..., i, None, None])
+    return np.moveaxis(c * outer, (-2, -1), axes)

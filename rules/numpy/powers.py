@@ -1,0 +1,35 @@
+"""The cotangents of a power ``z = x ** y``, finite at zero where there is a derivative."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_rules.numpy._shared import conj, unbroadcast
+
+
+def number_power_cotangent(z̄, x, y):
+    """The cotangent of ``x`` for one real number ``y``."""
+    return unbroadcast(z̄ * conj(y * (x if y else nonzero(x)) ** (y - 1)), x)
+
+
+def nonzero(x):
+    """``x`` with 1 for 0."""
+    return np.where(x == 0, 1.0, x)
+
+
+def base_cotangent(z̄, x, y):
+    """The cotangent of ``x``: 0 where ``y`` is 0."""
+    base = np.where(np.equal(x, 0) & np.equal(y, 0), 1.0, x)
+    return unbroadcast(z̄ * conj(np.multiply(y, np.power(base, np.subtract(y, 1)))), x)
+
+
+def exponent_cotangent(z̄, x, y, z):
+    """The cotangent of ``y``: 0 where ``x`` is 0, nan where ``x`` is negative."""
+    return unbroadcast(z̄ * conj(z * log_or_zero(x)), y)
+
+
+def log_or_zero(x):
+    """The logarithm without a warning: 0 at 0, nan for negative numbers."""
+    if np.iscomplexobj(x):
+        return np.log(nonzero(x))
+    return np.log(np.where(np.less(x, 0), np.nan, nonzero(x)))

@@ -1,0 +1,125 @@
+"""Products of vectors, matrices and tensors."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.numpy.operators import array_operator
+
+
+@array_operator(operator.matmul)
+@array_rrule(np.matmul, 2)
+@array_rrule(np.linalg.matmul, 2)
+def matmul_rule(x, y, /):
+    def matmul_pullback(z̄):
+        return matmul_left(z̄, x, y), matmul_right(z̄, x, y)
+
+    return np.matmul(x, y), matmul_pullback
+
+
+def matmul_left(z̄, x, y):
+    """The cotangent of ``x`` in ``x @ y``."""
+    if y.ndim == 2:
+        if x.ndim <= 2:
+            return unbroadcast(np.dot(z̄, conj(y).T), x)
+        return unbroadcast(np.matmul(z̄, conj(y).T), x)
+    if y.ndim == 1:
+        return unbroadcast(z̄ * conj(y) if x.ndim == 1 else z̄[..., None] * conj(y), x)
+    if x.ndim == 1:
+        return unbroadcast(np.matmul(conj(y), z̄[..., None])[..., 0], x)
+    return unbroadcast(np.matmul(z̄, conj(y).swapaxes(-1, -2)), x)
+
+
+def matmul_right(z̄, x, y):
+    """The cotangent of ``y`` in ``x @ y``."""
+    if x.ndim == 2:
+        if y.ndim <= 2:
+            return unbroadcast(np.dot(conj(x).T, z̄), y)
+        return unbroadcast(np.matmul(conj(x).T, z̄), y)
+    if x.ndim == 1:
+        return unbroadcast(z̄ * conj(x) if y.ndim == 1 else conj(x)[:, None] * z̄[..., None, :], y)
+    if y.ndim == 1:
+        return unbroadcast(np.dot(z̄.reshape(-1), conj(x).reshape(-1, y.size)), y)
+    if y.ndim == 2:
+        return unbroadcast(np.dot(conj(x).reshape(-1, x.shape[-1]).T, z̄.reshape(-1, y.shape[1])), y)
+    return unbroadcast(np.matmul(conj(x).swapaxes(-1, -2), z̄), y)
+
+
+@array_rrule(np.dot, 2)
+@array_rrule(np.ndarray.dot, 2)
+def dot_rule(a, b, out=None):
+    def dot_pullback(ȳ):
+        return dot_left(ȳ, a, b), dot_right(ȳ, a, b), None
+
+    return np.dot(a, b, out), dot_pullback
+
+
+def dot_left(ȳ, a, b):
+    """The cotangent of ``a`` in ``np.dot(a, b)``."""
+    if np.ndim(b) == 0 or np.ndim(a) == 0:
+        return unbroadcast(ȳ * conj(b), a)
+    if b.ndim == 1:
+        return unbroadcast(ȳ * conj(b) if a.ndim == 1 else ȳ[..., None] * conj(b), a)
+    if b.ndim == 2:
+        return unbroadcast(np.dot(ȳ, conj(b).T), a)
+    columns = conj(b).swapaxes(-1, -2).reshape(-1, b.shape[-2])
+    return unbroadcast(np.dot(ȳ.reshape(-1, len(columns)), columns).reshape(a.shape), a)
+
+
+def dot_right(ȳ, a, b):
+    """The cotangent of ``b`` in ``np.dot(a, b)``."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return unbroadcast(ȳ * conj(a), b)
+    if a.ndim == 1:
+        return unbroadcast(ȳ * conj(a) if b.ndim == 1 else conj(a)[:, None] * ȳ[..., None, :], b)
+    if a.ndim == 2 and b.ndim <= 2:
+        return unbroadcast(np.dot(conj(a).T, ȳ), b)
+    rows = conj(a).reshape(-1, a.shape[-1])
+    if b.ndim == 1:
+        return unbroadcast(np.dot(ȳ.reshape(-1), rows), b)
+    stacked = np.dot(rows.T, ȳ.reshape(len(rows), -1)).reshape(a.shape[-1], *b.shape[:-2], b.shape[-1])
+    return unbroadcast(np.moveaxis(stacked, 0, -2), b)
+
+
+@array_rrule(np.vdot, 2)
+def vdot_rule(a, b, /):
+    def vdot_pullback(ȳ):
+        return unbroadcast(conj(ȳ) * b, a), unbroadcast(ȳ * a, b)
+
+    return np.vdot(a, b), vdot_pullback
+
+
+@array_rrule(np.inner, 2)
+def inner_rule(a, b, /):
+    def inner_pullback(ȳ):
+        return inner_left(ȳ, a, b), inner_right(ȳ, a, b)
+
+    return np.inner(a, b), inner_pullback
+
+
+def inner_left(ȳ, a, b):
+    """The cotangent of ``a`` in ``np.inner(a, b)``."""
+    if np.ndim(a) == 0 or np.ndim(b) <= 1:
+        return dot_left(ȳ, a, b)
+    return unbroadcast(np.tensordot(ȳ, conj(b), b.ndim - 1), a)
+
+
+def inner_right(ȳ, a, b):
+    """The cotangent of ``b`` in ``np.inner(a, b)``."""
+    if np.ndim(b) == 0 or np.ndim(a) == 0:
+        return unbroadcast(ȳ * conj(a), b)
+    axes = tuple(range(a.ndim - 1))
+    return unbroadcast(np.tensordot(ȳ, conj(a), (axes, axes)), b)
+
+
+@array_rrule(np.outer, 2)
+def outer_rule(a, b, out=None):
+    def outer_pullback(ȳ):
+        ā = np.dot(ȳ, conj(np.ravel(b))).reshape(np.shape(a))
+        b̄ = np.dot(conj(np.ravel(a)), ȳ).reshape(np.shape(b))
+        return unbroadcast(ā, a), unbroadcast(b̄, b), None
+
+    return np.outer(a, b, out), outer_pullback

@@ -1,0 +1,123 @@
+"""Sums and means, and what is made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import not_implemented, rrule
+from autodiff_rules.numpy._shared import array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
+
+
+@array_rrule(np.sum)
+@rrule(np.ndarray.sum)
+@rrule(np.generic.sum)
+def sum_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    def sum_pullback(ȳ):
+        ā = expand_reduced(ȳ, a, axis, keepdims)
+        return ā if where is True else ā * where, None, None, None, None, unbroadcast(ȳ, initial), None
+
+    return np.add.reduce(a, axis, dtype, out, keepdims, initial, where), sum_pullback
+
+
+@array_rrule(np.mean)
+@rrule(np.ndarray.mean)
+@rrule(np.generic.mean)
+def mean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    y = np.mean(a, axis, dtype, out, keepdims, where=where)
+
+    def mean_pullback(ȳ):
+        if where is True:
+            ā = expand_reduced(ȳ / (np.size(a) / max(np.size(y), 1)), a, axis, keepdims)
+        else:
+            mask = np.broadcast_to(where, np.shape(a))
+            ā = expand_reduced(ȳ / mask.sum(axis, keepdims=keepdims), a, axis, keepdims) * mask
+        return ā, None, None, None, None
+
+    return y, mean_pullback
+
+
+DDOF = not_implemented("that of a variance with respect to ddof")
+
+
+@array_rrule(np.var)
+@rrule(np.ndarray.var)
+@rrule(np.generic.var)
+def var_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
+    lost = ddof if correction is None else correction
+
+    def var_pullback(ȳ):
+        return unbroadcast(deviations(ȳ, a, axis, keepdims, lost), a), None, None, None, DDOF, None
+
+    return np.var(a, axis, dtype, out, lost, keepdims), var_pullback
+
+
+@array_rrule(np.std)
+@rrule(np.ndarray.std)
+@rrule(np.generic.std)
+def std_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
+    lost = ddof if correction is None else correction
+    y = np.std(a, axis, dtype, out, lost, keepdims)
+
+    def std_pullback(ȳ):
+        c = 0.5 * ȳ / np.where(y == 0, np.inf, y)
+        return unbroadcast(deviations(c, a, axis, keepdims, lost), a), None, None, None, DDOF, None
+
+    return y, std_pullback
+
+
+def deviations(ȳ, a, axis, keepdims, lost):
+    """The cotangent of ``a`` from that of its variance."""
+    mean = np.mean(a, axis, keepdims=True)
+    count = np.size(a) / max(np.size(mean), 1)
+    return restore_axes(2.0 * ȳ / max(count - lost, 0), a, axis, keepdims) * (a - mean)
+
+
+@array_rrule(np.average)
+def average_rule(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    y = np.average(a, axis, weights, returned, keepdims=keepdims)
+
+    def average_pullback(ȳ):
+        mean = y[0] if returned else y
+        m̄, t̄ = ȳ if returned else (ȳ, None)
+        w = aligned(weights, a, axis)
+        total = np.sum(w + np.zeros(np.shape(a)), axis, keepdims=True)
+        c = np.zeros(np.shape(a)) if m̄ is None else expand_reduced(m̄, a, axis, keepdims) / conj(total)
+        ā = unbroadcast(c * conj(w), a)
+        if weights is None:
+            return ā, None, None, None
+        c = c * conj(a - restore_axes(mean, a, axis, keepdims))
+        if t̄ is not None:
+            c = c + restore_axes(t̄, a, axis, keepdims)
+        return ā, None, reshaped(unbroadcast(c, w), weights), None
+
+    return y, average_pullback
+
+
+def aligned(weights, a, axis):
+    """``weights`` in a shape that broadcasts against ``a``."""
+    if weights is None:
+        return np.ones((1,) * np.ndim(a))
+    if np.shape(weights) == np.shape(a):
+        return np.asarray(weights)
+    if isinstance(axis, tuple):
+        raise NotDifferentiable("np.average with weights along several axes: sum(a * w) / sum(w) is differentiable")
+    return np.reshape(weights, [-1 if i == axis % np.ndim(a) else 1 for i in range(np.ndim(a))])
+
+
+@array_rrule(np.nansum)
+def nansum_rule(a, axis=None, dtype=None, out=None, keepdims=False):
+    def nansum_pullback(ȳ):
+        return np.where(np.isnan(a), 0.0, expand_reduced(ȳ, a, axis, keepdims)), None, None, None, None
+
+    return np.nansum(a, axis, dtype, out, keepdims), nansum_pullback
+
+
+@array_rrule(np.nanmean)
+def nanmean_rule(a, axis=None, dtype=None, out=None, keepdims=False):
+    def nanmean_pullback(ȳ):
+        seen = ~np.isnan(a)
+        c = expand_reduced(ȳ / np.sum(seen, axis, keepdims=keepdims), a, axis, keepdims)
+        return np.where(seen, c, 0.0), None, None, None, None
+
+    return np.nanmean(a, axis, dtype, out, keepdims), nanmean_pullback

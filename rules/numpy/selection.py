@@ -1,0 +1,85 @@
+"""Choosing between values by conditions and bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.registry import rrule
+from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+
+ABSENT = np._NoValue
+
+
+@rrule(np.where)
+def where_rule(condition, x=ABSENT, y=ABSENT, /):
+    z = np.where(condition) if x is ABSENT else np.where(condition, x, y)
+
+    def where_pullback(z̄):
+        if x is ABSENT:
+            return None, None, None
+        return None, unbroadcast(np.where(condition, z̄, 0.0), x), unbroadcast(np.where(condition, 0.0, z̄), y)
+
+    return z, where_pullback
+
+
+@array_rrule(np.clip)
+def clip_rule(a, a_min=ABSENT, a_max=ABSENT, out=None, min=ABSENT, max=ABSENT):
+    lower = a_min if min is ABSENT else min
+    upper = a_max if max is ABSENT else max
+
+    def clip_pullback(ȳ):
+        ā, lower_cotangent, upper_cotangent = clip_cotangents(ȳ, a, lower, upper)
+        return ā, lower_cotangent, upper_cotangent, None, lower_cotangent, upper_cotangent
+
+    return np.clip(a, a_min, a_max, out, min=min, max=max), clip_pullback
+
+
+@rrule(np.ndarray.clip)
+@rrule(np.generic.clip)
+def clip_method_rule(self, min=None, max=None, out=None):
+    def clip_pullback(ȳ):
+        return *clip_cotangents(ȳ, self, min, max), None
+
+    return self.clip(min, max, out), clip_pullback
+
+
+def clip_cotangents(ȳ, a, lower, upper):
+    """The cotangents of ``a`` and its bounds; at a bound that of ``a``."""
+    raised = np.False_ if lower is None or lower is ABSENT else np.less(a, lower)
+    lowered = np.False_
+    if upper is not None and upper is not ABSENT:
+        lowered = np.greater(np.where(raised, 0.0 if lower is None or lower is ABSENT else lower, a), upper)
+    raised = raised & ~lowered
+    return (
+        unbroadcast(np.where(raised | lowered, 0.0, ȳ), a),
+        None if lower is None or lower is ABSENT else unbroadcast(np.where(raised, ȳ, 0.0), lower),
+        None if upper is None or upper is ABSENT else unbroadcast(np.where(lowered, ȳ, 0.0), upper),
+    )
+
+
+@rrule(np.select)
+def select_rule(condlist, choicelist, default=0):
+    def select_pullback(ȳ):
+        taken = np.False_
+        parts = []
+        for condition, choice in zip(condlist, choicelist):
+            parts.append(unbroadcast(np.where(np.logical_and(condition, ~taken), ȳ, 0.0), choice))
+            taken = np.logical_or(taken, condition)
+        rest = unbroadcast(np.where(taken, 0.0, ȳ), default)
+        return None, parts if isinstance(choicelist, list) else tuple(parts), rest
+
+    return np.select(condlist, choicelist, default), select_pullback
+
+
+@array_rrule(np.nan_to_num)
+def nan_to_num_rule(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    def nan_to_num_pullback(ȳ):
+        return (
+            unbroadcast(np.where(np.isfinite(x), ȳ, 0.0), x),
+            None,
+            unbroadcast(np.where(np.isnan(x), ȳ, 0.0), nan),
+            None if posinf is None else unbroadcast(np.where(np.isposinf(x), ȳ, 0.0), posinf),
+            None if neginf is None else unbroadcast(np.where(np.isneginf(x), ȳ, 0.0), neginf),
+        )
+
+    return np.nan_to_num(x, copy, nan, posinf, neginf), nan_to_num_pullback

@@ -1,0 +1,21 @@
+"""What programs ask of the process and the clock along the way: constants (``os``, ``sys``, ``time``, ``warnings``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+
+from autodiff_hook.registry import nondifferentiable
+
+for name, function in vars(time).items():
+    if callable(function) and not name.startswith("_"):
+        nondifferentiable(function)
+for function in (
+    *(warnings.warn, warnings.warn_explicit, warnings.simplefilter, warnings.filterwarnings),
+    *(os.getpid, os.getcwd, os.getenv, os.cpu_count, os.urandom, os.listdir),
+    *(os.path.exists, os.path.isfile, os.path.isdir, os.path.join, os.path.basename, os.path.dirname),
+    *(sys.getsizeof, sys.getrefcount, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern),
+):
+    nondifferentiable(function)

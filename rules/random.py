@@ -1,0 +1,23 @@
+"""The sources of randomness in the standard library's ``random``.
+
+Only the sources are constants. What is made of them (``uniform(a, b)``, ``gauss(mu, sigma)``, ``choice(seq)``)
+depends on its arguments, and is differentiated through its own Python source.
+"""
+
+from __future__ import annotations
+
+import random
+
+from autodiff_hook.registry import nondifferentiable
+
+SOURCES = ("random", "seed", "getrandbits", "getstate", "setstate", "randbytes", "randrange", "randint")
+
+for name in SOURCES:
+    nondifferentiable(getattr(random, name))
+    nondifferentiable(getattr(random.Random, name))
+    nondifferentiable(getattr(random.SystemRandom, name))
+for name in ("_randbelow", "_randbelow_with_getrandbits", "_randbelow_without_getrandbits"):
+    nondifferentiable(getattr(random.Random, name))
+if hasattr(random, "binomialvariate"):
+    nondifferentiable(random.binomialvariate)
+    nondifferentiable(random.Random.binomialvariate)

@@ -1,0 +1,114 @@
+"""What a callback changes while a solver calls it natively.
+
+The engine does not see those calls. Before the callback runs once more, differentiated, what it changed is put
+back, so that the engine sees every store: into a cache, into a dict of results, into a work array. Where the
+differentiated run does not store again what the native ones did (a list of all iterates), the native content
+comes back, and using it in a derivative is an error.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.context import reachable
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.opaque import Loss
+from autodiff_hook.runtime.slots import ctx_taint
+
+MISSING = object()
+
+
+class Memory:
+    """The slots and arrays that can be reached from ``roots``, now and after a native run."""
+
+    def __init__(self, *roots):
+        self.before = {id(item): (item, contents(item)) for root in roots for item in reachable(root)}
+        self.arrays = [(array, array.copy()) for array in arrays_of(roots, self.before)]
+        self.after = {}
+        self.written = []
+
+    def ran(self):
+        """The native run is over: note what it changed."""
+        for key, (item, old) in self.before.items():
+            new = contents(item)
+            if any(matters(new.get(name), old.get(name, MISSING)) for name in new) or any(n not in new for n in old):
+                self.after[key] = (item, new)
+        self.written = [(a, old, a.copy()) for a, old in self.arrays if not np.array_equal(a, old, equal_nan=True)]
+
+    def rewind(self):
+        """Put back what the native run changed; counters go on."""
+        for key, (item, new) in self.after.items():
+            old = self.before[key][1]
+            kept = {name: v for name, v in new.items() if not matters(v, old.get(name, MISSING))}
+            put(item, {**old, **kept})
+        for array, old, _ in self.written:
+            array[...] = old
+
+    def settle(self, ctx, function):
+        """The differentiated run is over: what it did not store again has no derivative."""
+        for key, (item, new) in self.after.items():
+            old, now = self.before[key][1], contents(item)
+            lost = any(
+                matters(v, old.get(name, MISSING)) and now.get(name, MISSING) is old.get(name, MISSING)
+                for name, v in new.items()
+            )
+            if lost or now.keys() != new.keys():
+                put(item, new)
+                ctx_taint(ctx, item, Loss(function, "which a solver called: what it stored is not differentiated", []))
+        for array, old, new in self.written:
+            if np.any((array == old) & (new != old)):
+                raise NotDifferentiable(
+                    "the function given to a solver wrote to parts of an array that it does not write to at the "
+                    "solution: this is not differentiated"
+                )
+
+
+def matters(new, old):
+    """Whether a slot was changed to something that may carry a derivative."""
+    return new is not old and kind_of(type(new)) != "inert" and not isinstance(new, (int, np.integer))
+
+
+def contents(item):
+    """The slots of a reference by key."""
+    kind = kind_of(type(item))
+    if kind == "list":
+        return dict(enumerate(item))
+    if kind == "dict":
+        return dict(item)
+    if kind == "cell":
+        try:
+            return {0: item.cell_contents}
+        except ValueError:
+            return {}
+    attributes = getattr(item, "__dict__", None)
+    return dict(attributes) if kind == "object" and isinstance(attributes, dict) else {}
+
+
+def put(item, slots):
+    """Make ``slots`` the content of a reference."""
+    kind = kind_of(type(item))
+    if kind == "list":
+        item[:] = [slots[i] for i in range(len(slots))]
+    elif kind == "cell":
+        if slots:
+            item.cell_contents = slots[0]
+        else:
+            del item.cell_contents
+    else:
+        target = item if kind == "dict" else item.__dict__
+        for name in [name for name in target if name not in slots]:
+            del target[name]
+        for name, value in slots.items():
+            if target.get(name, MISSING) is not value:
+                target[name] = value
+
+
+def arrays_of(roots, known):
+    """The arrays that can be written to, each once."""
+    found = {}
+    for value in (*roots, *(v for _, slots in known.values() for v in slots.values())):
+        for item in value if type(value) is tuple else (value,):
+            if isinstance(item, np.ndarray) and item.flags.writeable and item.dtype.kind in "fc":
+                found[id(item)] = item
+    return list(found.values())

@@ -1,0 +1,155 @@
+"""Factorisations: Cholesky's, LU and QR, and solving with their results."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import rrule
+from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy.decompositions import one_triangle, qr_cotangent
+from autodiff_rules.numpy.linalg import adjoint
+from autodiff_rules.scipy.linalg.systems import matrix_of_rows
+
+
+def triangle(x, lower):
+    return np.tril(x) if lower else np.triu(x)
+
+
+def cholesky_cotangent(ȳ, y, lower):
+    """The cotangent of the matrix, of which one triangle was read, from that of its factor ``y``."""
+    low, c = (y, ȳ) if lower else (adjoint(y), adjoint(ȳ))
+    h = adjoint(low)
+    middle = np.tril(np.matmul(h, c))
+    middle = middle - 0.5 * np.eye(np.shape(middle)[-1]) * middle
+    whole = np.linalg.solve(h, adjoint(np.linalg.solve(h, adjoint(middle))))
+    return one_triangle(whole, "L" if lower else "U")
+
+
+@array_rrule(linalg.cholesky)
+def cholesky_rule(a, lower=False, overwrite_a=False, check_finite=True):
+    y = linalg.cholesky(a, lower=lower, check_finite=check_finite)
+
+    def cholesky_pullback(ȳ):
+        return unbroadcast(cholesky_cotangent(ȳ, y, lower), a), None, None, None
+
+    return y, cholesky_pullback
+
+
+@array_rrule(linalg.cho_factor)
+def cho_factor_rule(a, lower=False, overwrite_a=False, check_finite=True):
+    y = linalg.cho_factor(a, lower=lower, check_finite=check_finite)
+
+    def cho_factor_pullback(ȳ):
+        """The triangle that is no part of the factor is 0 or, in older versions of SciPy, that of ``a``."""
+        c̄, c = ȳ[0], y[0]
+        if c̄ is None:
+            return None, None, None, None
+        ā = cholesky_cotangent(triangle(c̄, lower), triangle(c, lower), lower)
+        if np.any(c != triangle(c, lower)):
+            ā = ā + (c̄ - triangle(c̄, lower))
+        return unbroadcast(ā, a), None, None, None
+
+    return y, cho_factor_pullback
+
+
+@rrule(linalg.cho_solve)
+def cho_solve_rule(c_and_lower, b, overwrite_b=False, check_finite=True):
+    y = linalg.cho_solve(c_and_lower, b, check_finite=check_finite)
+
+    def cho_solve_pullback(ȳ):
+        c, lower = c_and_lower
+        b̄ = linalg.cho_solve(c_and_lower, ȳ, check_finite=check_finite)
+        columns, solution = matrix_of_rows(b̄, c), matrix_of_rows(y, c)
+        ā = -np.matmul(columns, adjoint(solution))
+        whole, factor = ā + adjoint(ā), triangle(c, lower)
+        c̄ = triangle(np.matmul(whole, factor) if lower else np.matmul(factor, whole), lower)
+        parts = (unbroadcast(c̄, c), None)
+        return list(parts) if isinstance(c_and_lower, list) else parts, unbroadcast(b̄, b), None, None
+
+    return y, cho_solve_pullback
+
+
+def rows_of(piv):
+    """The rows of the matrix in the order in which they were eliminated, from LAPACK's exchanges."""
+    order = np.arange(len(piv))
+    for i, other in enumerate(piv):
+        order[i], order[other] = order[other], order[i]
+    return order
+
+
+def parts_of(lu):
+    """L and U of a square matrix."""
+    return np.tril(lu, -1) + np.eye(np.shape(lu)[-1]), np.triu(lu)
+
+
+@array_rrule(linalg.lu_factor)
+def lu_factor_rule(a, overwrite_a=False, check_finite=True):
+    y = linalg.lu_factor(a, check_finite=check_finite)
+
+    def lu_factor_pullback(ȳ):
+        lū, (lu, piv) = ȳ[0], y
+        if lū is None:
+            return None, None, None
+        if np.ndim(lu) != 2 or np.shape(lu)[0] != np.shape(lu)[1]:
+            raise NotDifferentiable("scipy.linalg.lu_factor is differentiable for one square matrix")
+        low, up = parts_of(lu)
+        middle = np.tril(np.matmul(adjoint(low), np.tril(lū, -1)), -1) + np.triu(np.matmul(np.triu(lū), adjoint(up)))
+        half = np.linalg.solve(adjoint(low), middle)
+        permuted = adjoint(np.linalg.solve(up, adjoint(half)))
+        return unbroadcast(permuted[np.argsort(rows_of(piv))], a), None, None
+
+    return y, lu_factor_pullback
+
+
+@rrule(linalg.lu_solve)
+def lu_solve_rule(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    y = linalg.lu_solve(lu_and_piv, b, trans, check_finite=check_finite)
+
+    def lu_solve_pullback(ȳ):
+        lu, piv = lu_and_piv
+        if np.ndim(lu) != 2:
+            raise NotDifferentiable("scipy.linalg.lu_solve is differentiable for one matrix")
+        low, up = parts_of(lu)
+        whole = np.matmul(low, up)[np.argsort(rows_of(piv))]
+        b̄, ā = solved_by(whole, ȳ, y, trans)
+        permuted = ā[rows_of(piv)]
+        lū = np.tril(np.matmul(permuted, adjoint(up)), -1) + np.triu(np.matmul(adjoint(low), permuted))
+        parts = (unbroadcast(lū, lu), None)
+        return list(parts) if isinstance(lu_and_piv, list) else parts, unbroadcast(b̄, b), None, None, None
+
+    return y, lu_solve_pullback
+
+
+def solved_by(a, ȳ, y, trans):
+    """The cotangents of ``b`` and ``a`` where ``y`` solves op(a) y = b."""
+    h = (adjoint(a), np.conjugate(a), a)[trans]
+    b̄ = np.linalg.solve(h, ȳ)
+    m̄ = -np.matmul(matrix_of_rows(b̄, a), adjoint(matrix_of_rows(y, a)))
+    return b̄, (m̄, np.swapaxes(m̄, -1, -2), adjoint(m̄))[trans]
+
+
+@array_rrule(linalg.qr)
+def qr_rule(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
+    y = linalg.qr(a, mode=mode, pivoting=pivoting, check_finite=check_finite)
+
+    def qr_pullback(ȳ):
+        rows, columns = np.shape(a)[-2:]
+        q̄, r̄ = (None, ȳ[0]) if mode == "r" else ȳ[:2]
+        if q̄ is None and r̄ is None:
+            return None, None, None, None, None, None
+        undetermined = mode == "full" and rows > columns and q̄ is not None
+        if mode not in ("full", "r", "economic") or rows < columns or undetermined:
+            raise NotDifferentiable("scipy.linalg.qr is differentiable for tall matrices, with mode='economic'")
+        if np.ndim(a) > 2 and pivoting:
+            raise NotDifferentiable("scipy.linalg.qr with pivoting is differentiable for one matrix")
+        q, r, *order = linalg.qr(a, mode="economic", pivoting=pivoting)
+        if r̄ is not None:
+            r̄ = np.triu(r̄[..., :columns, :])
+        ā = qr_cotangent(q, r, q̄, r̄)
+        if pivoting:
+            ā = ā[:, np.argsort(order[0])]
+        return unbroadcast(ā, a), None, None, None, None, None
+
+    return y, qr_pullback

@@ -1,0 +1,132 @@
+"""Functions of matrices, matrix equations, norms and structured matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy.linalg import adjoint
+from autodiff_rules.numpy.norms import norm_rule as numpy_norm_rule
+
+
+def frechet(function, a, direction):
+    """The derivative of a function of matrices at ``a`` in a direction, as a block of its value at a larger one.
+
+    N. J. Higham, Functions of Matrices, SIAM 2008, (3.16). The direction is scaled to the size of ``a``.
+    """
+    n = np.shape(a)[-1]
+    if not np.any(direction):
+        return np.zeros(np.shape(a))
+    scale = np.max(np.abs(direction)) / (1.0 + np.max(np.abs(a)))
+    upper = np.concatenate([a, direction / scale], -1)
+    lower = np.concatenate([np.zeros(np.shape(a)), a], -1)
+    return scale * function(np.concatenate([upper, lower], -2))[..., :n, n:]
+
+
+@array_rrule(linalg.expm)
+def expm_rule(A):
+    def expm_pullback(ȳ):
+        return (unbroadcast(frechet(linalg.expm, adjoint(np.asarray(A)), ȳ), A),)
+
+    return linalg.expm(A), expm_pullback
+
+
+@array_rrule(linalg.logm)
+def logm_rule(A):
+    def logm_pullback(ȳ):
+        return (unbroadcast(frechet(linalg.logm, adjoint(np.asarray(A)), ȳ), A),)
+
+    return linalg.logm(A), logm_pullback
+
+
+@array_rrule(linalg.sqrtm)
+def sqrtm_rule(A):
+    y = linalg.sqrtm(A)
+
+    def sqrtm_pullback(ȳ):
+        """From dy y + y dy = dA."""
+        if np.ndim(A) > 2:
+            raise NotDifferentiable("scipy.linalg.sqrtm is differentiable for one matrix")
+        h = adjoint(y)
+        return (unbroadcast(linalg.solve_sylvester(h, h, ȳ), A),)
+
+    return y, sqrtm_pullback
+
+
+@array_rrule(linalg.solve_sylvester, 2)
+def solve_sylvester_rule(a, b, q):
+    y = linalg.solve_sylvester(a, b, q)
+
+    def solve_sylvester_pullback(ȳ):
+        q̄ = linalg.solve_sylvester(adjoint(a), adjoint(b), ȳ)
+        ā, b̄ = -np.matmul(q̄, adjoint(y)), -np.matmul(adjoint(y), q̄)
+        return unbroadcast(ā, a), unbroadcast(b̄, b), unbroadcast(q̄, q)
+
+    return y, solve_sylvester_pullback
+
+
+@array_rrule(linalg.solve_continuous_lyapunov, 2)
+def solve_continuous_lyapunov_rule(a, q):
+    y = linalg.solve_continuous_lyapunov(a, q)
+
+    def solve_continuous_lyapunov_pullback(ȳ):
+        q̄ = linalg.solve_continuous_lyapunov(adjoint(a), ȳ)
+        ā = -np.matmul(q̄, adjoint(y)) - np.matmul(adjoint(q̄), y)
+        return unbroadcast(ā, a), unbroadcast(q̄, q)
+
+    return y, solve_continuous_lyapunov_pullback
+
+
+@array_rrule(linalg.norm)
+def norm_rule(a, ord=None, axis=None, keepdims=False, check_finite=True):
+    _, pullback = numpy_norm_rule(a, ord, axis, keepdims)
+
+    def norm_pullback(ȳ):
+        return (*pullback(ȳ), None)
+
+    return linalg.norm(a, ord, axis, keepdims, check_finite), norm_pullback
+
+
+@rrule(linalg.block_diag)
+def block_diag_rule(*arrs):
+    y = linalg.block_diag(*arrs)
+
+    def block_diag_pullback(ȳ):
+        parts, row, column = [], 0, 0
+        for x in arrs:
+            rows, columns = np.shape(np.atleast_2d(x))[-2:]
+            if np.ndim(x) > 2:
+                raise NotDifferentiable("scipy.linalg.block_diag is differentiable for blocks of two dimensions")
+            block = ȳ[row : row + rows, column : column + columns]
+            parts.append(unbroadcast(np.reshape(block, np.shape(x)), x))
+            row, column = row + rows, column + columns
+        return tuple(parts)
+
+    return y, block_diag_pullback
+
+
+@array_rrule(linalg.toeplitz)
+def toeplitz_rule(c, r=None):
+    y = linalg.toeplitz(c, r)
+
+    def toeplitz_pullback(ȳ):
+        if np.ndim(c) != 1 or (r is not None and np.ndim(r) != 1):
+            raise NotDifferentiable("scipy.linalg.toeplitz is differentiable for vectors")
+        rows, columns = np.shape(ȳ)
+        below = np.stack([np.trace(ȳ, -i) for i in range(rows)])
+        above = np.stack([0.0 * below[0], *[np.trace(ȳ, j) for j in range(1, columns)]])
+        if r is None:
+            return unbroadcast(below + np.conjugate(above), c), None
+        return unbroadcast(below, c), unbroadcast(above, r)
+
+    return y, toeplitz_pullback
+
+
+for name in "issymmetric ishermitian bandwidth get_lapack_funcs get_blas_funcs find_best_blas_type".split():
+    if hasattr(linalg, name):
+        nondifferentiable(getattr(linalg, name))
+for name in "hilbert invhilbert pascal invpascal hadamard dft".split():
+    nondifferentiable(getattr(linalg, name))

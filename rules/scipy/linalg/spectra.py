@@ -1,0 +1,102 @@
+"""Eigenvalues of symmetric matrices, and singular values. Each reads what SciPy reads: one triangle."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy.decompositions import gaps, one_triangle, svd_cotangent
+from autodiff_rules.numpy.linalg import adjoint
+
+
+@array_rrule(linalg.eigh)
+def eigh_rule(a, b=None, *, lower=True, eigvals_only=False, **options):
+    y = linalg.eigh(a, b, lower=lower, eigvals_only=eigvals_only, **not_overwriting(options))
+
+    def eigh_pullback(ȳ):
+        w̄, v̄ = (ȳ, None) if eigvals_only else ȳ
+        w, v = linalg.eigh(a, b, lower=lower, **not_overwriting(options)) if eigvals_only else y
+        return eigh_cotangents(a, b, w, v, w̄, v̄, lower, options)
+
+    return y, eigh_pullback
+
+
+@array_rrule(linalg.eigvalsh)
+def eigvalsh_rule(a, b=None, *, lower=True, **options):
+    y = linalg.eigvalsh(a, b, lower=lower, **not_overwriting(options))
+
+    def eigvalsh_pullback(ȳ):
+        w, v = linalg.eigh(a, b, lower=lower, **not_overwriting(options))
+        return eigh_cotangents(a, b, w, v, ȳ, None, lower, options)
+
+    return y, eigvalsh_pullback
+
+
+def not_overwriting(options):
+    return {name: value for name, value in options.items() if name not in ("overwrite_a", "overwrite_b")}
+
+
+def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
+    """Those of ``a`` and ``b`` where a v = b v w and vᴴ b v is the identity.
+
+    A variation of v is v c with c[i, j] = (vᴴ (da - w[j] db) v)[i, j] / (w[j] - w[i]), and c[i, i] is half of
+    -(vᴴ db v)[i, i].
+    """
+    if v̄ is None and w̄ is None:
+        return None, None
+    partial = any(options.get(name) is not None for name in ("subset_by_index", "subset_by_value"))
+    if options.get("type", 1) != 1 or (partial and v̄ is not None):
+        raise NotDifferentiable("scipy.linalg.eigh is differentiable for type 1; with a subset, in the eigenvalues")
+    if v̄ is not None and degenerate(w):
+        raise NotDifferentiable(
+            "the eigenvectors that scipy.linalg.eigh returns for equal eigenvalues are not determined, and have no "
+            "derivative: for functions of the matrix use solve, cholesky, det, inv or stats.multivariate_normal"
+        )
+    size = np.shape(w)[-1]
+    inner = np.zeros((size, size)) if w̄ is None else np.eye(size) * w̄[..., None, :]
+    turned = None if v̄ is None else np.matmul(adjoint(v), v̄)
+    if v̄ is not None:
+        inner = inner + turned * gaps(w)
+    uplo = "L" if lower else "U"
+    ā = one_triangle(np.matmul(np.matmul(v, inner), adjoint(v)), uplo)
+    if b is None:
+        return unbroadcast(ā, a), None
+    other = -inner * w[..., None, :]
+    if v̄ is not None:
+        other = other - 0.5 * np.real(np.eye(size) * turned)
+    b̄ = one_triangle(np.matmul(np.matmul(v, other), adjoint(v)), uplo)
+    return unbroadcast(ā, a), unbroadcast(b̄, b)
+
+
+def degenerate(w):
+    """Whether eigenvalues in order are equal, up to rounding."""
+    return np.any(np.diff(w, axis=-1) <= 1e-14 * np.max(np.abs(w), initial=0.0))
+
+
+@array_rrule(linalg.svd)
+def svd_rule(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+    y = linalg.svd(a, full_matrices, compute_uv, check_finite=check_finite, lapack_driver=lapack_driver)
+
+    def svd_pullback(ȳ):
+        if compute_uv:
+            if (ȳ[0] is not None or ȳ[2] is not None) and degenerate(y[1][..., ::-1]):
+                raise NotDifferentiable("the singular vectors of equal singular values have no derivative")
+            return unbroadcast(svd_cotangent(a, y, ȳ), a), None, None, None, None, None
+        return unbroadcast(singular_cotangent(a, ȳ), a), None, None, None, None, None
+
+    return y, svd_pullback
+
+
+@array_rrule(linalg.svdvals)
+def svdvals_rule(a, overwrite_a=False, check_finite=True):
+    def svdvals_pullback(ȳ):
+        return unbroadcast(singular_cotangent(a, ȳ), a), None, None
+
+    return linalg.svdvals(a, check_finite=check_finite), svdvals_pullback
+
+
+def singular_cotangent(a, s̄):
+    u, _, vh = np.linalg.svd(a, False)
+    return np.matmul(u * s̄[..., None, :], vh)

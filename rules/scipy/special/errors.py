@@ -1,0 +1,92 @@
+"""The error function and its relatives (DLMF 7.2, 7.10), and the Voigt profile."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from autodiff_rules.scipy._elementwise import several, ternary, unary
+
+TWO_BY_ROOT_PI = 1.1283791670955126
+HALF_ROOT_PI = 0.886226925452758
+ROOT_TWO = 1.4142135623730951
+ROOT_TWO_PI = 2.5066282746310002
+
+
+def erf_slope(x, y):
+    """DLMF 7.10.1."""
+    return TWO_BY_ROOT_PI * np.exp(-x * x)
+
+
+def erfc_slope(x, y):
+    return -TWO_BY_ROOT_PI * np.exp(-x * x)
+
+
+def erfcx_slope(x, y):
+    return 2.0 * x * y - TWO_BY_ROOT_PI
+
+
+def erfi_slope(x, y):
+    return TWO_BY_ROOT_PI * np.exp(x * x)
+
+
+def dawsn_slope(x, y):
+    """DLMF 7.10.3."""
+    return 1.0 - 2.0 * x * y
+
+
+def wofz_slope(x, y):
+    """DLMF 7.10.2."""
+    return TWO_BY_ROOT_PI * 1j - 2.0 * x * y
+
+
+def erfinv_slope(x, y):
+    return HALF_ROOT_PI * np.exp(y * y)
+
+
+def erfcinv_slope(x, y):
+    return -HALF_ROOT_PI * np.exp(y * y)
+
+
+unary(special.erf, erf_slope)
+unary(special.erfc, erfc_slope)
+unary(special.erfcx, erfcx_slope)
+unary(special.erfi, erfi_slope)
+unary(special.dawsn, dawsn_slope)
+unary(special.wofz, wofz_slope)
+unary(special.erfinv, erfinv_slope)
+unary(special.erfcinv, erfcinv_slope)
+
+
+def voigt_parts(x, sigma, gamma):
+    """The profile is Re w(z) / (σ √(2π)), DLMF 7.19: z, w′(z) and what both are divided by."""
+    scale = sigma * ROOT_TWO
+    z = (x + 1j * gamma) / scale
+    return z, wofz_slope(z, special.wofz(z)), scale
+
+
+def voigt_x(x, sigma, gamma, y):
+    _, slope, scale = voigt_parts(x, sigma, gamma)
+    return np.real(slope) / (scale * sigma * ROOT_TWO_PI)
+
+
+def voigt_sigma(x, sigma, gamma, y):
+    z, slope, _ = voigt_parts(x, sigma, gamma)
+    return -(y + np.real(z * slope) / (sigma * ROOT_TWO_PI)) / sigma
+
+
+def voigt_gamma(x, sigma, gamma, y):
+    _, slope, scale = voigt_parts(x, sigma, gamma)
+    return -np.imag(slope) / (scale * sigma * ROOT_TWO_PI)
+
+
+ternary(special.voigt_profile, voigt_x, voigt_sigma, voigt_gamma)
+
+
+def fresnel_slopes(x, y):
+    """DLMF 7.2.7 and 7.2.8."""
+    angle = 0.5 * np.pi * x * x
+    return np.sin(angle), np.cos(angle)
+
+
+several(special.fresnel, fresnel_slopes)

@@ -1,0 +1,81 @@
+"""The multivariate normal distribution with respect to the point, the mean and the covariance."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import rrule
+from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.numpy.decompositions import one_triangle
+
+MULTIVARIATE = type(stats.multivariate_normal)
+
+
+@rrule(MULTIVARIATE.logpdf, MULTIVARIATE)
+def logpdf_rule(self, x, mean=None, cov=1, allow_singular=False):
+    y = self.logpdf(x, mean, cov, allow_singular)
+
+    def logpdf_pullback(ȳ):
+        return None, *cotangents(ȳ, x, mean, cov), None
+
+    return y, logpdf_pullback
+
+
+@rrule(MULTIVARIATE.pdf, MULTIVARIATE)
+def pdf_rule(self, x, mean=None, cov=1, allow_singular=False):
+    y = self.pdf(x, mean, cov, allow_singular)
+
+    def pdf_pullback(ȳ):
+        return None, *cotangents(ȳ * y, x, mean, cov), None
+
+    return y, pdf_pullback
+
+
+def cotangents(ȳ, x, mean, cov):
+    """Those of x, mean and cov from one of the logarithm of the density.
+
+    K. B. Petersen, M. S. Pedersen, The Matrix Cookbook, 2012, (86) and (57), (61). SciPy reads the lower triangle
+    of the covariance.
+    """
+    if isinstance(cov, stats.Covariance):
+        raise NotDifferentiable("scipy.stats.multivariate_normal with a Covariance object is not differentiated")
+    points, center, matrix = as_arrays(x, mean, cov)
+    dim = np.shape(matrix)[0]
+    if np.linalg.matrix_rank(matrix, hermitian=True) < dim:
+        raise NotDifferentiable("scipy.stats.multivariate_normal is not differentiable at a singular covariance")
+    inverse = np.linalg.inv(matrix)
+    deviations = np.reshape(points, (-1, dim)) - center
+    scaled = np.matmul(deviations, inverse)
+    weights = np.reshape(ȳ, (-1, 1))
+    weighted = weights * scaled
+    x̄ = unbroadcast(np.reshape(-weighted, np.shape(x)), x)
+    mean̄ = None if mean is None else unbroadcast(np.reshape(np.sum(weighted, 0), np.shape(mean)), mean)
+    whole = 0.5 * (np.matmul(np.transpose(weighted), scaled) - np.sum(weights) * inverse)
+    return x̄, mean̄, covariance_cotangent(whole, cov, dim)
+
+
+def as_arrays(x, mean, cov):
+    """The point with its components in the last axis, the mean as a vector, the covariance as a matrix."""
+    if mean is not None:
+        dim = np.size(mean)
+    else:
+        dim = np.shape(cov)[0] if np.ndim(cov) == 2 else 1
+    center = np.zeros(dim) if mean is None else np.reshape(np.asarray(mean), (dim,))
+    spread = np.asarray(cov)
+    if dim == 1 or np.ndim(spread) == 2:
+        matrix = np.reshape(spread, (dim, dim))
+    else:
+        matrix = np.eye(dim) * spread
+    matrix = np.tril(matrix) + np.transpose(np.tril(matrix, -1))
+    return np.asarray(x), center, matrix
+
+
+def covariance_cotangent(whole, cov, dim):
+    if np.ndim(cov) == 2 and dim > 1:
+        return unbroadcast(one_triangle(0.5 * (whole + np.transpose(whole)), "L"), cov)
+    if dim == 1:
+        return unbroadcast(np.reshape(whole, np.shape(cov)), cov)
+    diagonal = np.sum(np.eye(dim) * whole, 0)
+    return unbroadcast(diagonal if np.ndim(cov) == 1 else np.sum(diagonal), cov)

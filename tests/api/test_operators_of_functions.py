@@ -1,0 +1,182 @@
+"""grad, value_and_grad, jacobian, tree_map, and the controls: stop_gradient, hook, checkpoint."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+from autodiff_hook import (
+    Tangent,
+    Unsupported,
+    checkpoint,
+    code_adjoint,
+    code_ir,
+    grad,
+    gradient,
+    hook,
+    jacobian,
+    pullback,
+    stop_gradient,
+    tree_map,
+    value_and_grad,
+)
+from autodiff_hook.testing import check_gradient
+
+
+def f(x, y, z=1.0):
+    return x * y * y * z
+
+
+@pytest.mark.parametrize(
+    ("argnums", "expected"),
+    [(0, 9.0), (1, 12.0), (-1, 12.0), (-2, 9.0), ((0,), (9.0,)), ((1, 0), (12.0, 9.0)), ((-1,), (12.0,)), ((), ())],
+)
+def test_argnums(argnums, expected):
+    assert grad(f, argnums)(2.0, 3.0) == expected
+    assert value_and_grad(f, argnums)(2.0, 3.0) == (18.0, expected)
+    assert jacobian(f, argnums)(2.0, 3.0) == expected
+
+
+def test_keywords_are_constants():
+    assert grad(f)(2.0, 3.0, z=10.0) == 90.0
+    assert value_and_grad(f)(2.0, y=3.0) == (18.0, 9.0)
+
+
+def test_the_wrapper_looks_like_the_function():
+    assert grad(f).__name__ == "f" and value_and_grad(f).__wrapped__ is f
+    assert grad(functools.partial(f, 2.0))(3.0) == 12.0
+
+
+def test_descent_with_value_and_grad():
+    """What ``scipy.optimize.minimize(..., jac=True)`` does."""
+
+    def rosenbrock(x):
+        return ((x[1:] - x[:-1] ** 2) ** 2 * 100 + (1 - x[:-1]) ** 2).sum()
+
+    fun, x = value_and_grad(rosenbrock), np.array([-1.2, 1.0])
+    for _ in range(60):
+        value, g = fun(x)
+        hessian = np.array([[1200 * x[0] ** 2 - 400 * x[1] + 2, -400 * x[0]], [-400 * x[0], 200.0]])
+        x = x - np.linalg.solve(hessian, g)
+    assert value == pytest.approx(0.0, abs=1e-12) and x == pytest.approx([1.0, 1.0])
+
+
+def test_jacobians_of_arrays():
+    a = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    np.testing.assert_allclose(jacobian(lambda x: a @ x)(np.ones(2)), a)
+    assert jacobian(lambda x: x * 2)(np.ones((2, 3))).shape == (2, 3, 2, 3)
+    assert jacobian(lambda x: np.array([x, x * x]))(3.0).tolist() == [1.0, 6.0]
+    assert jacobian(lambda x: (x * x).sum())(np.ones(2)).tolist() == [2.0, 2.0]
+    assert jacobian(lambda x: x * x)(3.0) == 6.0
+
+
+def test_jacobians_of_containers():
+    found = jacobian(lambda x: {"a": x["u"] * 2, "b": [x["v"][0] * x["u"], "text"]})({"u": 2.0, "v": np.ones(2)})
+    assert found["a"]["u"] == 2.0 and found["a"]["v"].tolist() == [0.0, 0.0]
+    assert found["b"][0]["u"] == 1.0 and found["b"][0]["v"].tolist() == [2.0, 0.0] and found["b"][1] is None
+    rows = jacobian(lambda p: np.array([p[0], p[1] * p[0]]))((2.0, 3.0))
+    assert rows[0].tolist() == [1.0, 3.0] and rows[1].tolist() == [0.0, 2.0]
+
+
+def test_jacobians_of_complex_numbers_are_an_error():
+    with pytest.raises(Unsupported, match="complex"):
+        jacobian(lambda z: z)(1j)
+    with pytest.raises(Unsupported, match="complex"):
+        jacobian(lambda x: x * 1j)(1.0)
+
+
+def test_tree_map():
+    params = {"w": np.ones(2), "layers": [(1.0, "relu"), {"b": 2}]}
+    grads = {"w": np.full(2, 0.5), "layers": [(10.0, None), {"b": 1.0}]}
+    found = tree_map(lambda p, g: p - 0.1 * g, params, grads)
+    assert found["w"].tolist() == [0.95, 0.95] and found["layers"] == [(0.0, "relu"), {"b": 1.9}]
+    assert tree_map(lambda x: x * 2, [1.0, (2.0, None)]) == [2.0, (4.0, None)]
+
+
+def test_tree_map_of_objects():
+    class Line:
+        def __init__(self, slope, name):
+            self.slope, self.name = slope, name
+
+    line = Line(2.0, "a")
+    (g,) = gradient(lambda line: line.slope**2, line)
+    stepped = tree_map(lambda p, g: p - 0.25 * g, line, g)
+    assert isinstance(stepped, Line) and (stepped.slope, stepped.name) == (1.0, "a") and line.slope == 2.0
+    twice = tree_map(lambda a: 2 * a, g)
+    assert isinstance(twice, Tangent) and twice.slope == 8.0 and twice.name is None
+    both = tree_map(lambda a, b: a + b, g, twice)
+    assert both.slope == 12.0
+
+
+def test_stop_gradient():
+    assert gradient(lambda x: x * stop_gradient(x), 3.0) == (3.0,)
+    assert gradient(lambda xs: stop_gradient(xs)[0] * xs[0], [3.0]) == ([3.0],)
+
+    def f(xs):
+        copy = stop_gradient(xs)
+        copy[0] = 100.0
+        xs[0] = xs[0] * copy[1]
+        return xs[0] * copy[0]
+
+    assert gradient(f, [3.0, 2.0]) == ([200.0, 0.0],)
+    assert stop_gradient(3.0) == 3.0
+
+
+def test_hook():
+    seen = []
+
+    def note(c):
+        seen.append(c)
+        return c * 10
+
+    assert gradient(lambda x: hook(note, x * x) * 3, 2.0) == (120.0,)
+    assert seen == [3.0]
+    assert gradient(lambda x: hook(lambda c: np.clip(c, -1, 1), x * 5), 2.0) == (5.0,)
+    assert gradient(lambda xs: hook(lambda c: [10 * t if t is not None else t for t in c], xs)[0] * 2, [1.0, 2.0]) == (
+        [20.0, 0.0],
+    )
+
+
+def test_checkpoint():
+    calls = []
+
+    def inner(x, k=2.0):
+        calls.append(1)
+        return math.sin(x) * x * k
+
+    check_gradient(lambda x: checkpoint(inner)(x) * checkpoint(inner)(x * x, k=3.0), 1.2)
+    calls.clear()
+    _, back = pullback(lambda x: checkpoint(inner)(x), 1.2)
+    assert len(calls) == 1
+    back(1.0)
+    assert len(calls) == 2
+
+
+def test_checkpoint_of_what_has_effects():
+    def f(x):
+        kept = []
+
+        def inner(v):
+            kept.append(v * v)
+            return v
+
+        return checkpoint(inner)(x) * kept[0]
+
+    assert gradient(f, 2.0) == (12.0,)
+
+
+def test_code_ir_and_code_adjoint_give_text():
+    text = code_ir(f, 1.0, 2.0)
+    assert text.startswith("function f(") and "binary[*]" in text and "return" in text
+    adjoint = code_adjoint(f, 1.0, 2.0)
+    assert adjoint.count("function f(") == 2 and len(adjoint) > len(text)
+    with pytest.raises(Unsupported, match="not a Python function"):
+        code_ir(math.sin, 1.0)
+
+
+def test_nested_gradients():
+    assert grad(grad(lambda x: x**3))(2.0) == 12.0
+    assert gradient(lambda x: gradient(lambda y: x * y * y, 3.0)[0], 2.0) == (6.0,)

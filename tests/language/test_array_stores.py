@@ -1,0 +1,264 @@
+"""Arrays that are written to: cotangents follow the buffer, memory is as the plain function leaves it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import gradient_at
+
+from autodiff_hook import NotDifferentiable, gradient, pullback
+
+V = np.array([0.5, 1.5, -0.7, 2.0])
+
+
+@gradient_at(V)
+def test_items_and_slices_of_a_constant_array(x):
+    a = np.zeros(4)
+    a[0] = x[1]
+    a[1:3] = x[2:] * x[0]
+    return (a * a).sum()
+
+
+@gradient_at(V)
+def test_a_constant_stored_into_a_live_array(x):
+    a = x * 2
+    b = a * a
+    a[1] = 5.0
+    return (a * b).sum()
+
+
+@gradient_at(V)
+def test_augmented_assignment_and_an_overlapping_copy(x):
+    a = x.copy()
+    a += x * x
+    a *= a
+    a[1:] = a[:-1]
+    return np.sum(a * x)
+
+
+@gradient_at(V)
+def test_a_view_that_was_written_to_elsewhere_is_stored(x):
+    def add_to(a, b):
+        a += b
+
+    out = np.zeros((2, 4))
+    out[0] = x * x
+    row = out[1]
+    add_to(row, out[0] * x)
+    out[1] = row
+    return (out * out).sum()
+
+
+@gradient_at(V)
+def test_the_argument_itself_is_written_to(x):
+    x[0] = 3.0
+    return (x * x).sum()
+
+
+@gradient_at(V, 0.3)
+def test_a_stencil_in_place(u0, alpha):
+    u = u0.copy()
+    for _ in range(4):
+        u[1:-1] += alpha * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u * u)
+
+
+@gradient_at(V)
+def test_masks(x):
+    a = x * 1.0
+    a[a < 0] = x[0]
+    a[a > 1] *= 2.0
+    return np.sum(a**2)
+
+
+@gradient_at(V)
+def test_views_see_each_others_stores(x):
+    a = x * x
+    view = a[1:]
+    view[0] = 7.0
+    product = view * x[1:]
+    a[2] += x[0]
+    return product.sum() + view.sum() + a.sum()
+
+
+@gradient_at(V)
+def test_out_arguments(x):
+    b = np.empty(4)
+    np.multiply(x, x, out=b)
+    np.exp(b, b)
+    np.add(b, x, out=b)
+    return b.sum()
+
+
+def keep(out=None):
+    """A function of the user's with a parameter of that name."""
+    return out * 2
+
+
+@gradient_at(V)
+def test_out_of_a_function_that_is_not_numpys(x):
+    return np.sum(keep(out=x) * x)
+
+
+@gradient_at(V)
+def test_repeated_indices_where_the_last_store_wins(x):
+    a = np.zeros(5)
+    a[[0, 0, 2, 3]] = x
+    a[np.array([1, 1])] += x[:2]
+    return (a * np.arange(5.0)).sum()
+
+
+@gradient_at(V)
+def test_rows_in_a_loop(x):
+    matrix = np.zeros((3, 4))
+    for i in range(3):
+        matrix[i] = x * i
+    for row in matrix:
+        row *= x
+    return (matrix @ x).sum()
+
+
+@gradient_at(V)
+def test_arrays_of_an_object_through_two_attributes(x):
+    class Box:
+        pass
+
+    box = Box()
+    box.a = np.zeros(4)
+    box.a[1] = x[0]
+    box.b = box.a
+    box.b[2] = x[1] * x[1]
+    return (box.a * x).sum()
+
+
+@gradient_at(V)
+def test_zero_dimensional_arrays(x):
+    a = np.array(x[0])
+    a[...] = x[1] * 2
+    a += x[2]
+    return a * a
+
+
+@gradient_at(V)
+def test_reshaped_and_transposed_views(x):
+    a = (x * x).reshape(2, 2)
+    a[0] = x[:2]
+    b = a.T
+    b[1, 1] *= 3.0
+    return np.sum(a * a)
+
+
+@gradient_at(V)
+def test_a_store_in_a_callee(x):
+    def fill(a):
+        a[1] = x[0] * x[0]
+        return a
+
+    a = fill(np.ones(4) * x)
+    return np.sum(a * a)
+
+
+@gradient_at(V)
+def test_arrays_in_lists_between_stores(x):
+    a = np.zeros(2)
+    b = x[:2] * 1.0
+    a[0] = x[3]
+    c = np.concatenate([a, b])
+    a[1] = x[0]
+    d = np.stack([a, b])
+    return c.sum() * d[0, 1] + c[0]
+
+
+@gradient_at(V)
+def test_a_workspace_that_is_refilled(x):
+    workspace = np.zeros(4)
+    total = 0.0
+    for i in range(3):
+        workspace[:] = i + 1.0
+        total = total + np.sum(workspace * x * x)
+    return total
+
+
+@gradient_at(V)
+def test_copyto_fill_and_flat(x):
+    a = np.ones(4)
+    np.copyto(a, x)
+    b = a * a
+    a.fill(x[1])
+    a.flat[::2] = a.flat[1] * x[3]
+    return (a * x).sum() + b.sum()
+
+
+def refill(x):
+    workspace = np.zeros(3)
+    total = 0.0
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        rng.standard_normal(out=workspace)
+        total = total + np.sum(workspace * x * x)
+    return total
+
+
+def test_a_workspace_that_an_opaque_call_refills():
+    x = np.array([0.5, -1.0, 2.0])
+    rng = np.random.default_rng(7)
+    weights = sum(rng.standard_normal(3) for _ in range(3))
+    assert gradient(refill, x)[0] == pytest.approx(2 * weights * x)
+
+
+def test_memory_is_left_as_the_plain_function_leaves_it():
+    def f(x, workspace):
+        workspace[:] = x
+        y = workspace * x
+        workspace *= 3.0
+        x[0] = 9.0
+        return y.sum() + workspace.sum()
+
+    plain_x, plain_w, x, w = V.copy(), np.ones(4), V.copy(), np.ones(4)
+    value = f(plain_x, plain_w)
+    y, back = pullback(f, x, w)
+    first = back(1.0)
+    assert y == value
+    for a, b in ((x, plain_x), (w, plain_w)):
+        assert a.tobytes() == b.tobytes()
+    second = back(2.0)
+    assert second[0] == pytest.approx(2 * first[0])
+    assert first[0] == pytest.approx(2 * V + 3.0)
+    assert first[1] == pytest.approx(0.0)
+
+
+def test_two_pullbacks_over_one_workspace_interleaved():
+    workspace = np.zeros(2)
+
+    def f(x):
+        workspace[:] = x * x
+        return np.sum(workspace * x)
+
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    _, back_a = pullback(f, a)
+    content = workspace.copy()
+    assert back_a(1.0)[0] == pytest.approx(3 * a**2)
+    assert np.array_equal(workspace, content)
+    _, back_b = pullback(f, b)
+    assert back_b(1.0)[0] == pytest.approx(3 * b**2)
+
+
+def test_writing_calls_that_are_not_known_are_errors():
+    def f(x):
+        a = x * 2
+        np.put(a, [0], 5.0)
+        return a.sum()
+
+    with pytest.raises(NotDifferentiable, match="wrote to an array"):
+        gradient(f, V)
+
+
+def test_loops_over_items_stay_linear():
+    def f(w):
+        total = 0.0
+        for i in range(len(w)):
+            total += w[i] * w[i]
+        return total
+
+    w = np.arange(2000.0)
+    assert gradient(f, w)[0] == pytest.approx(2 * w)

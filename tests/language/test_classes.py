@@ -1,0 +1,678 @@
+"""Classes: attributes, methods, inheritance, descriptors, operators and other special methods."""
+
+from __future__ import annotations
+
+import abc
+import collections
+import contextlib
+import dataclasses
+import enum
+import functools
+import math
+import typing
+
+from helpers import gradient_at
+
+
+class Point:
+    scale = 2.0
+
+    def __init__(self, x, y=1.0):
+        self.x = x
+        self.y = y
+
+    def norm(self):
+        return self.x * self.x + self.y * self.y
+
+    def moved(self, dx):
+        return Point(self.x + dx, self.y * dx)
+
+    def move(self, dx):
+        self.x += dx
+        self.y = self.y * dx
+        return self
+
+    @property
+    def sum(self):
+        return (self.x + self.y) * self.scale
+
+    @sum.setter
+    def sum(self, value):
+        self.x = value - self.y
+
+    @classmethod
+    def diagonal(cls, x):
+        return cls(x, x)
+
+    @staticmethod
+    def distance(p, q):
+        return (p.x - q.x) ** 2 + (p.y - q.y) ** 2
+
+    @functools.cached_property
+    def product(self):
+        return self.x * self.y
+
+
+@gradient_at(1.5, 0.4)
+def test_methods_and_attributes(x, y):
+    p = Point(x, y)
+    q = p.moved(y).move(x)
+    p.x = p.x * q.y
+    p.extra = q.x
+    return p.norm() + q.norm() * p.extra + Point.norm(q) + Point(x).y * p.x
+
+
+@gradient_at(1.5, 0.4)
+def test_properties(x, y):
+    p = Point(x, y)
+    a = p.sum
+    p.sum = a * y
+    p.sum += x
+    return p.sum * p.x + a
+
+
+@gradient_at(1.5, 0.4)
+def test_static_and_class_methods(x, y):
+    p = Point.diagonal(x)
+    return Point.distance(p, Point(y)) * p.distance(p, p.diagonal(y)) + p.y
+
+
+@gradient_at(1.5, 0.4)
+def test_cached_properties(x, y):
+    p = Point(x, y)
+    return p.product * p.product + p.product
+
+
+@gradient_at(1.5)
+def test_bound_methods_are_values(x):
+    p = Point(x)
+    norm, move = p.norm, p.move
+    move(x)
+    table = {"n": p.norm, "m": Point.norm}
+    return norm() + table["n"]() * table["m"](p) + sum(map(p.moved(x).x.__mul__, [x, 2.0]))
+
+
+@gradient_at(1.5)
+def test_class_attributes(x):
+    class Config:
+        factor = 3.0
+
+    a = Config().factor * x
+    Config.factor = x * x
+    b = Config.factor + Config().factor
+    c = Config()
+    c.factor = 5.0
+    c.factor *= x
+    return a + b * c.factor + Config.factor
+
+
+class Base:
+    def __init__(self, x):
+        self.x = x
+
+    def value(self):
+        return self.x * self.x
+
+    @property
+    def half(self):
+        return self.x / 2
+
+    @classmethod
+    def make(cls, x):
+        return cls(x)
+
+
+class Middle(Base):
+    def __init__(self, x, k):
+        super().__init__(x * k)
+        self.k = k
+
+    def value(self):
+        return super().value() * self.k
+
+    @property
+    def half(self):
+        return super().half + self.k
+
+
+class Mixin:
+    def value(self):
+        return super().value() + 1.0 * self.k
+
+
+class Leaf(Mixin, Middle):
+    def __init__(self, x):
+        super(Leaf, self).__init__(x, x)
+
+    def value(self):
+        return super(Leaf, self).value() * self.x + Base.value(self)
+
+
+@gradient_at(1.3)
+def test_inheritance(x):
+    leaf = Leaf(x)
+    return leaf.value() + leaf.half * Middle(x, 2.0).value() + Leaf.make(x).x
+
+
+@gradient_at(1.3)
+def test_abstract_classes_and_protocols(x):
+    class Shape(abc.ABC):
+        @abc.abstractmethod
+        def area(self): ...
+
+        def twice(self):
+            return 2 * self.area()
+
+    class Square(Shape):
+        def __init__(self, side):
+            self.side = side
+
+        def area(self):
+            return self.side**2
+
+    class Circle(Shape):
+        def __init__(self, r):
+            self.r = r
+
+        def area(self):
+            return math.pi * self.r**2
+
+    return sum(s.twice() * (2 if isinstance(s, Square) else 1) for s in [Square(x), Circle(2 * x)])
+
+
+class Vector:
+    def __init__(self, *items):
+        self.items = list(items)
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, i):
+        return Vector(*self.items[i]) if isinstance(i, slice) else self.items[i]
+
+    def __setitem__(self, i, value):
+        self.items[i] = value
+
+    def __delitem__(self, i):
+        del self.items[i]
+
+    def __iter__(self):
+        return iter(self.items)
+
+    def __contains__(self, v):
+        return v in self.items
+
+    def __add__(self, other):
+        if not isinstance(other, Vector):
+            return NotImplemented
+        return Vector(*(a + b for a, b in zip(self, other)))
+
+    def __mul__(self, k):
+        return Vector(*(a * k for a in self.items))
+
+    def __rmul__(self, k):
+        return self * k
+
+    def __rsub__(self, k):
+        return Vector(*(k - a for a in self))
+
+    def __iadd__(self, other):
+        self.items = [a + b for a, b in zip(self.items, other)]
+        return self
+
+    def __matmul__(self, other):
+        return sum(a * b for a, b in zip(self, other))
+
+    def __neg__(self):
+        return self * -1
+
+    def __abs__(self):
+        return (self @ self) ** 0.5
+
+    def __pow__(self, n):
+        return Vector(*(a**n for a in self))
+
+    def __truediv__(self, k):
+        return self * (1 / k)
+
+    def __float__(self):
+        return float(self.items[0])
+
+    def __call__(self, k, *, offset=0.0):
+        return self.items[0] * k + offset
+
+    def __eq__(self, other):
+        return self.items == other.items
+
+    def __hash__(self):
+        return 1
+
+    def __lt__(self, other):
+        return self @ self < other @ other
+
+    def __bool__(self):
+        return self.items[0] > 0
+
+
+@gradient_at(1.3, 0.4)
+def test_operators(x, y):
+    v, w = Vector(x, y), Vector(y, 2.0)
+    u = v + w * x + 2.0 * v - -w if False else v + w * x + 2.0 * v
+    u += w
+    a = u @ v + abs(w) * (1.0 - v)[0] + (-u)[1] * (v / y)[0] + (v**2)[1]
+    return a + v(x, offset=y) * float(w)
+
+
+@gradient_at(1.3, 0.4)
+def test_container_methods(x, y):
+    v = Vector(x, y, x * y)
+    v[0] = v[1] * v[2]
+    del v[1]
+    total = 0.0
+    for a in v:
+        total += a * a
+    b, c = v
+    return total * len(v) + b * c + v[:1][0] + sum(v) + max(v) + list(v)[0] * [*v][1] + (x in v)
+
+
+@gradient_at(1.3, 0.4)
+def test_comparison_methods(x, y):
+    v, w = Vector(x), Vector(y)
+    a = max(v, w)[0] * min([v, w])[0]
+    if v < w or v == w:
+        return x * 100
+    return a * (x if v else 1.0) + sorted([v, w])[0][0]
+
+
+class Left:
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return NotImplemented
+
+    def __sub__(self, other):
+        return NotImplemented
+
+    def __eq__(self, other):
+        return NotImplemented
+
+
+class Right:
+    def __init__(self, v):
+        self.v = v
+
+    def __radd__(self, other):
+        return other.v * self.v if isinstance(other, Left) else other + self.v
+
+    def __rsub__(self, other):
+        return NotImplemented
+
+    def __rpow__(self, other):
+        return other**self.v
+
+
+class Special(Vector):
+    def __radd__(self, other):
+        return other[0] * self.items[0] * 7
+
+
+@gradient_at(1.3, 0.4)
+def test_reflected_operators(x, y):
+    a = Left(x) + Right(y)
+    b = x + Right(y)
+    c = x ** Right(y)
+    d = Vector(x) + Special(y)
+    try:
+        Left(x) - Right(y)
+    except TypeError:
+        d = d * 2
+    return a * b + c + d + (x if Left(x) == Left(x) else y)
+
+
+class Countdown:
+    def __init__(self, start, x):
+        self.n, self.x = start, x
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        self.x = self.x * 1.1
+        return self.x * self.n
+
+
+class Ladder:
+    """Iterable by __getitem__ alone."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __getitem__(self, i):
+        if i >= 3:
+            raise IndexError(i)
+        return self.x**i
+
+
+class Tree:
+    def __init__(self, value, *children):
+        self.value, self.children = value, children
+
+    def __iter__(self):
+        yield self.value
+        for child in self.children:
+            for v in child:
+                yield v * self.value
+
+
+@gradient_at(1.3)
+def test_iterators(x):
+    total = 0.0
+    for v in Countdown(4, x):
+        total += v * v
+    for v in Ladder(x):
+        total += v * 3
+    tree = Tree(x, Tree(2.0), Tree(x * x, Tree(x)))
+    a, b, *rest = Countdown(5, x)
+    return total + sum(Countdown(3, x)) + sum(tree) + max(tree) + a * b + next(Countdown(2, x)) + sum(rest)
+
+
+class Managed:
+    def __init__(self, x):
+        self.x = x
+        self.log = []
+
+    def __enter__(self):
+        self.x = self.x * 2
+        return self.x
+
+    def __exit__(self, kind, error, traceback):
+        self.log.append(self.x * 3)
+        self.x = self.x + 1
+        return kind is ValueError
+
+
+@gradient_at(1.3)
+def test_context_managers(x):
+    m = Managed(x)
+    with m as v:
+        y = v * x
+    with m, Managed(y) as w:
+        y = y * w
+    with Managed(x) as a, Managed(a) as b:
+        y += a * b
+    return y * m.x + sum(m.log)
+
+
+@gradient_at(1.3)
+def test_contextlib(x):
+    with contextlib.nullcontext(x) as v:
+        y = v * x
+    with contextlib.suppress(KeyError):
+        y = y * x
+    return y
+
+
+class Lazy:
+    def __init__(self, x):
+        self.__dict__["data"] = {"a": x}
+
+    def __getattr__(self, name):
+        if name.startswith("twice_"):
+            return 2 * self.data[name[6:]]
+        raise AttributeError(name)
+
+    def __setattr__(self, name, value):
+        self.data[name] = value * 3
+
+    def __delattr__(self, name):
+        del self.data[name]
+
+
+@gradient_at(1.3)
+def test_attribute_hooks(x):
+    o = Lazy(x)
+    o.b = x * x
+    a = o.twice_a * o.twice_b
+    del o.a
+    return a + getattr(o, "missing", x) + getattr(o, "twice_b") * hasattr(o, "twice_b") + o.data["b"]
+
+
+class Spy:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattribute__(self, name):
+        value = object.__getattribute__(self, name)
+        return value * 2 if name == "x" else value
+
+
+class Scaled:
+    """A descriptor."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, instance, owner):
+        return self if instance is None else getattr(instance, self.name) * self.k
+
+    def __set__(self, instance, value):
+        setattr(instance, self.name, value + 1)
+
+
+class Described:
+    width = Scaled(2.0)
+    height = Scaled(3.0)
+
+    def __init__(self, w):
+        self.width = w
+        self.height = w * w
+
+
+@gradient_at(1.3)
+def test_descriptors(x):
+    d = Described(x)
+    d.width *= x
+    return d.width * d.height + Spy(x).x * Described.width.k
+
+
+@gradient_at(1.3)
+def test_dynamic_attributes(x):
+    p = Point(x)
+    for name in ("a", "b"):
+        setattr(p, name, x * len(vars(p)))
+    p.__dict__["c"] = x * x
+    delattr(p, "y")
+    p.y = p.a
+    return getattr(p, "b") * p.a + p.y + p.c + vars(p)["x"] + sum(v for v in vars(p).values())
+
+
+@dataclasses.dataclass
+class Pair:
+    a: float
+    b: float = 2.0
+    items: list = dataclasses.field(default_factory=list)
+
+    def __post_init__(self):
+        self.c = self.a * self.b
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: float
+    b: float = 1.0
+
+    def scaled(self, k):
+        return dataclasses.replace(self, a=self.a * k)
+
+
+@dataclasses.dataclass(slots=True, order=True)
+class Slotted:
+    a: float
+    b: float
+
+
+@gradient_at(1.3, 0.4)
+def test_dataclasses(x, y):
+    p = Pair(x, y)
+    p.items.append(p.c)
+    p.a = p.b * p.c
+    f = Frozen(x).scaled(y)
+    s = Slotted(x, b=y)
+    s.a += s.b
+    q = Pair(b=x, a=2.0)
+    d = dataclasses.asdict(f)
+    return p.a * p.items[0] + f.a * f.b + s.a * s.b + q.c + d["a"] + max(Slotted(x, y), Slotted(y, x)).a
+
+
+class Row(typing.NamedTuple):
+    a: float
+    b: float = 3.0
+
+    def product(self):
+        return self.a * self.b
+
+
+Old = collections.namedtuple("Old", "u v")
+
+
+@gradient_at(1.3, 0.4)
+def test_named_tuples(x, y):
+    r = Row(x, y)
+    a, b = r
+    o = Old(v=x, u=y)
+    s = r._replace(a=y * x)
+    total = 0.0
+    for v in r:
+        total += v * v
+    return r.product() + a * b * b + o.u * o[1] + s.a * s.b + total + Row(x).b * r[-1] + sum(o) + r._asdict()["a"]
+
+
+class Compact:
+    __slots__ = ("x", "ys")
+
+    def __init__(self, x):
+        self.x = x
+        self.ys = [x, 2 * x]
+
+
+@gradient_at(1.3)
+def test_slots(x):
+    c = Compact(x)
+    c.x *= c.ys[1]
+    c.ys[0] = c.x
+    return c.x * c.ys[0]
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 3
+
+
+@gradient_at(1.3)
+def test_enum_members(x):
+    table = {Colour.RED: x, Colour.BLUE: x * x}
+    y = x if Colour.RED is Colour(1) else 2 * x
+    return table[Colour.BLUE] * y + Colour.RED.value * x + Level.HIGH * x + Colour["RED"].value * y
+
+
+@gradient_at(1.3)
+def test_objects_refer_to_objects(x):
+    class Node:
+        def __init__(self, value, next=None):
+            self.value, self.next, self.parent = value, next, None
+            if next is not None:
+                next.parent = self
+
+    chain = Node(x, Node(x * x, Node(2.0)))
+    total, node = 0.0, chain
+    while node is not None:
+        total = total * 2 + node.value
+        last, node = node, node.next
+    last.value = total
+    twin = last.parent
+    twin.next.value *= x
+    return chain.next.next.value * twin.parent.value
+
+
+@gradient_at(1.3)
+def test_one_object_in_two_places(x):
+    p = Point(x)
+    places = [p, {"p": p}, Point(p)]
+    places[0].x = x * x
+    places[1]["p"].x *= x
+    return places[2].x.x * p.x + p.y
+
+
+@gradient_at(1.3)
+def test_callable_objects_and_partials(x):
+    class Layer:
+        def __init__(self, w):
+            self.w = w
+
+        def __call__(self, v):
+            return self.w * v
+
+    layers = [Layer(x), Layer(2.0), functools.partial(Point.norm, Point(x)), Layer(x).__call__]
+    y = layers[1](layers[0](x))
+    return y * layers[2]() + layers[3](y) + functools.reduce(lambda v, f: f(v), layers[:2], x)
+
+
+@gradient_at(1.3)
+def test_classes_made_inside_functions(x):
+    k = x * 2
+
+    class Local(Base):
+        def value(self):
+            return self.x * k
+
+        def again(self, t=1.0):
+            return self.value() * t
+
+    return Local(x).value() + Local(2.0).again(x)
+
+
+class Meta(type):
+    def __call__(cls, *args):
+        made = super().__call__(*args)
+        made.x = made.x * 2
+        return made
+
+
+class Doubled(Base, metaclass=Meta):
+    pass
+
+
+class Singleton(Base):
+    def __new__(cls, x):
+        made = super().__new__(cls)
+        made.first = x * x
+        return made
+
+
+@gradient_at(1.3)
+def test_metaclasses_and_new(x):
+    return Doubled(x).x * Singleton(x).first + Singleton(x).x
+
+
+class Celsius(float):
+    @property
+    def kelvin(self):
+        return self + 273.15
+
+
+@gradient_at(1.3)
+def test_subclasses_of_numbers(x):
+    c = Celsius(x)
+    return c * c + c.kelvin * x

@@ -1,0 +1,408 @@
+"""try, except, else, finally, with; global variables; module attributes."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import pytest
+from helpers import assert_same_exception, gradient_at
+
+from autodiff_hook import AutodiffError, gradient
+from autodiff_hook.testing import check_gradient
+
+
+@gradient_at(1.3)
+def test_a_body_that_does_not_raise(x):
+    try:
+        y = x * x
+    except ValueError:
+        y = x
+    try:
+        y = y * x
+    except (KeyError, ZeroDivisionError) as error:
+        y = error
+    else:
+        y = y + x
+    finally:
+        y = y * 2
+    return y
+
+
+@gradient_at(1.3)
+def test_finally_with_return(x):
+    def f(y):
+        try:
+            return y * y
+        finally:
+            y = y * 100
+
+    def g(y):
+        for i in range(3):
+            try:
+                if i == 1:
+                    return y * i
+                continue
+            finally:
+                y = y * x
+        return y
+
+    return f(x) + g(x)
+
+
+@gradient_at(1.3)
+def test_nested_try(x):
+    y = x
+    try:
+        try:
+            y = y * x
+        finally:
+            y = y + x
+        try:
+            y = y * y
+        except TypeError:
+            y = 0.0
+    except Exception:
+        y = 1.0
+    else:
+        y = y * x
+    return y
+
+
+@gradient_at(1.3)
+def test_try_in_loops(x):
+    total = 0.0
+    for i in range(4):
+        try:
+            if i == 2:
+                continue
+            total += x * i
+        finally:
+            total = total * x
+    return total
+
+
+def right_or_an_error(f, x):
+    try:
+        gradient(f, x)
+    except AutodiffError:
+        return
+    check_gradient(f, x)
+
+
+def caught_here(x):
+    y = x
+    try:
+        y = x * x
+        raise ValueError("no")
+    except ValueError:
+        y = y * x
+    return y
+
+
+def caught_from_a_callee(x):
+    def g(v):
+        w = v * v
+        if w > 1:
+            raise KeyError("big")
+        return w
+
+    try:
+        return g(x)
+    except KeyError:
+        return x * 3
+
+
+def caught_after_a_store(x):
+    seen = []
+
+    def g(v):
+        seen.append(v * v)
+        raise KeyError("big")
+
+    try:
+        g(x)
+    except KeyError:
+        pass
+    return seen[0] * x
+
+
+def caught_from_native_code(x):
+    try:
+        y = [1, 2][int(x) + 7]
+    except IndexError:
+        y = x * x
+    d = {}
+    try:
+        y = d["a"] * x
+    except KeyError as error:
+        d[error.args[0]] = y * x
+    return d["a"]
+
+
+def caught_in_a_loop(x):
+    total = 0.0
+    for i in range(4):
+        try:
+            if i % 2:
+                raise ValueError
+            total += x * i
+        except ValueError:
+            total = total * x
+        else:
+            total = total + 1
+        finally:
+            total = total + x
+    return total
+
+
+def raised_again(x):
+    y = x
+    try:
+        try:
+            y = y * x
+            raise ValueError
+        except ValueError:
+            y = y * x
+            raise
+    except ValueError:
+        y = y * x
+    return y
+
+
+def raised_in_a_handler(x):
+    y = x
+    try:
+        try:
+            raise ValueError
+        except ValueError as error:
+            y = y * 2 * x
+            raise KeyError from error
+    except KeyError:
+        y = y * x
+    return y
+
+
+def value_in_an_exception(x):
+    try:
+        raise ValueError(x * x)
+    except ValueError as error:
+        return error.args[0] * x
+
+
+class Problem(Exception):
+    def __init__(self, value):
+        super().__init__("problem")
+        self.value = value
+
+
+def value_in_an_attribute_of_an_exception(x):
+    try:
+        raise Problem(x * x)
+    except Problem as error:
+        return error.value * x
+
+
+def suppressed(x):
+    class Suppress:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *info):
+            return True
+
+    y = x
+    with Suppress():
+        y = y * x
+        raise ValueError
+    return y * x
+
+
+def stop_iteration_value(x):
+    def gen():
+        yield 1
+        return x * x
+
+    g = gen()
+    next(g)
+    try:
+        next(g)
+    except StopIteration as stop:
+        return stop.value * x
+
+
+def finally_after_an_exception(x):
+    log = []
+
+    def g(v):
+        try:
+            raise ValueError
+        finally:
+            log.append(v * v)
+
+    try:
+        g(x)
+    except ValueError:
+        pass
+    return log[0]
+
+
+def exception_groups(x):
+    y = x
+    try:
+        raise ExceptionGroup("several", [ValueError(1), KeyError(2)])
+    except* ValueError:
+        y = y * x
+    except* KeyError:
+        y = y * 3
+    return y
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        caught_here,
+        caught_from_a_callee,
+        caught_after_a_store,
+        caught_from_native_code,
+        caught_in_a_loop,
+        raised_again,
+        raised_in_a_handler,
+        value_in_an_exception,
+        value_in_an_attribute_of_an_exception,
+        suppressed,
+        stop_iteration_value,
+        finally_after_an_exception,
+        exception_groups,
+    ],
+)
+def test_paths_through_handlers_are_right_or_an_error(f):
+    right_or_an_error(f, 1.3)
+
+
+def leaves_through_finally(x):
+    try:
+        return x / 0
+    finally:
+        x = 3
+
+
+def leaves_from_a_handler(x):
+    try:
+        raise ValueError("inner")
+    except ValueError:
+        raise KeyError("outer")  # noqa: B904
+
+
+def leaves_through_with(x):
+    class Manager:
+        def __enter__(self):
+            return x
+
+        def __exit__(self, *info):
+            return False
+
+    with Manager() as v:
+        raise ValueError(v)
+
+
+def leaves_through_else(x):
+    try:
+        y = x
+    except KeyError:
+        pass
+    else:
+        raise RuntimeError(y)
+
+
+@pytest.mark.parametrize("f", [leaves_through_finally, leaves_from_a_handler, leaves_through_with, leaves_through_else])
+def test_exceptions_leave_as_in_the_plain_run(f):
+    assert_same_exception(f, 1.3)
+
+
+COUNT = 0.0
+TABLE: dict = {}
+SETTINGS = None
+FACTOR = 2.0
+
+
+@gradient_at(1.3)
+def test_global_statements(x):
+    global COUNT
+    COUNT = x * x
+    add_to_count(x)
+    COUNT *= 2
+    return COUNT * x
+
+
+def add_to_count(x):
+    global COUNT
+    COUNT = COUNT + x
+
+
+@gradient_at(1.3)
+def test_a_global_that_was_none(x):
+    global SETTINGS
+    SETTINGS = None
+    if SETTINGS is None:
+        SETTINGS = x * x
+    return SETTINGS * x + read_settings()
+
+
+def read_settings():
+    return SETTINGS
+
+
+@gradient_at(1.3)
+def test_global_containers(x):
+    TABLE.clear()
+    TABLE["a"] = x
+    store_in_table("b", x * x)
+    return TABLE["a"] * TABLE["b"] * FACTOR
+
+
+def store_in_table(key, value):
+    TABLE[key] = value
+
+
+module = types.ModuleType("module_with_state")
+module.rate = 3.0
+
+
+@gradient_at(1.3)
+def test_module_attributes(x):
+    a = module.rate * x
+    module.rate = x * x
+    b = module.rate * a
+    setattr(module, "other", b)
+    c = module.other + getattr(module, "rate")
+    module.rate = 3.0
+    return b + c + module.rate * x
+
+
+@gradient_at(1.3)
+def test_attributes_of_this_module(x):
+    this = sys.modules[__name__]
+    this.FACTOR = x
+    a = FACTOR * x
+    globals()["FACTOR"] = 2.0
+    return a * x + FACTOR * a + globals()["FACTOR"] * x
+
+
+@gradient_at(1.3)
+def test_imports_inside_functions(x):
+    import math
+    from math import sin as sine
+
+    return math.cos(x) * sine(x)
+
+
+@gradient_at(1.3)
+def test_delete(x):
+    y = x * x
+    z = y
+    del y
+    d = {"a": z}
+    del d["a"], z
+    y = x
+    return y * len(d) + x * x

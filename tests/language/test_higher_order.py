@@ -1,0 +1,159 @@
+"""Functions as arguments: map, filter, reduce, partial, sorted, min and max with a key, itertools."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+
+from helpers import gradient_at
+
+XS = [0.5, -1.5, 2.0]
+
+
+@gradient_at(1.3)
+def test_functions_as_arguments(x):
+    def apply_twice(f, v):
+        return f(f(v))
+
+    def compose(f, g):
+        return lambda t: f(g(t))
+
+    return apply_twice(lambda t: t * x, x) + compose(lambda t: t * t, lambda t: t + x)(x)
+
+
+@gradient_at(XS, 0.7)
+def test_map(xs, y):
+    a = list(map(lambda v: v * y, xs))
+    b = tuple(map(lambda v, w: v * w, xs, a))
+    c = 0.0
+    for i, v in enumerate(map(operator.neg, xs)):
+        c += i * v
+    return sum(map(lambda v: v * v, b)) + a[0] + c + max(map(abs, xs)) + sum(map(float, xs))
+
+
+@gradient_at(XS)
+def test_filter(xs):
+    kept = [v * v for v in filter(lambda v: v > 0, xs)]
+    return sum(kept) * sum(filter(None, xs)) + len(list(filter(lambda v: v < 0, xs))) * xs[0]
+
+
+@gradient_at(XS)
+def test_reduce(xs):
+    a = functools.reduce(lambda u, v: u * v + v, xs)
+    b = functools.reduce(lambda u, v: u * v, xs, xs[0])
+    c = functools.reduce(operator.add, (v * v for v in xs), 0.0)
+    return a + b * c + functools.reduce(operator.mul, [xs[1]]) + functools.reduce(max, xs)
+
+
+@gradient_at(1.2, 0.4)
+def test_partial(x, y):
+    def f(a, b, c=1.0):
+        return a * b + c
+
+    g = functools.partial(f, x)
+    h = functools.partial(g, c=y)
+    k = functools.partial(h, y, c=x)
+    return g(y) + h(2.0) * k() + h(x, c=y * y) + functools.partial(operator.mul, x)(y)
+
+
+@gradient_at(XS)
+def test_sorted(xs):
+    a, b, c = sorted(xs)
+    d, e, f = sorted(xs, key=lambda v: -v * v)
+    g = sorted(xs, key=abs, reverse=True)
+    pairs = sorted(zip(xs, "abc"), key=lambda p: p[1], reverse=True)
+    return a * b * c * c + d * 2 + e * 3 + f * f + g[0] * g[2] + pairs[0][0] * 5
+
+
+@gradient_at(XS)
+def test_min_and_max(xs):
+    a, b, c = xs
+    return (
+        min(xs) * max(xs)
+        + min(a, b, c)
+        + max(xs, key=lambda v: v * v) * 3
+        + min(xs, key=abs) * 5
+        + max(a, b, key=lambda v: -v) * 7
+        + max((v * v for v in xs), default=0.0)
+        + min([], default=a)
+        + max(map(abs, xs))
+    )
+
+
+@gradient_at(XS)
+def test_sum(xs):
+    return sum(xs) * sum(xs, xs[0]) + sum(v * v for v in xs) + sum([]) + sum(tuple(xs)) + sum(xs[1:])
+
+
+@gradient_at(XS)
+def test_operator_functions(xs):
+    get = operator.itemgetter(1)
+    both = operator.itemgetter(0, 2)
+    a, b = both(xs)
+    return operator.mul(get(xs), a) + operator.getitem(xs, 2) * b + operator.truediv(a, b)
+
+
+@gradient_at(XS)
+def test_itertools(xs):
+    total = 0.0
+    for v in itertools.chain(xs, [v * v for v in xs]):
+        total += v * v
+    for i, v in zip(itertools.count(1), xs):
+        total += i * v
+    for a, b in itertools.pairwise(xs):
+        total += a * b
+    for a, b in itertools.product(xs, repeat=2):
+        total += a * b * b
+    for v in itertools.islice(xs, 1, None):
+        total += v**3
+    for v in itertools.accumulate(xs):
+        total += v * v
+    return total
+
+
+@gradient_at(1.5)
+def test_callbacks_with_effects(x):
+    seen = []
+
+    def note(v):
+        seen.append(v * x)
+        return v
+
+    values = sorted([x, 2 * x], key=note)
+    return seen[0] * values[1] + max([x, 3.0], key=note) * len(seen)
+
+
+@gradient_at(1.5)
+def test_filters_with_effects(x):
+    seen = []
+
+    def note(v):
+        seen.append(v * v)
+        return v > 2
+
+    kept = list(filter(note, [x, 2 * x, 3 * x]))
+    return sum(seen) * kept[0]
+
+
+@gradient_at([3.0, 1.0, 2.0])
+def test_sorting_in_place(xs):
+    xs.sort()
+    a = xs[0] * 2 + xs[1] * 3
+    xs.sort(key=lambda v: -v)
+    return a * xs[0] + xs[2]
+
+
+@gradient_at(1.5)
+def test_sorting_a_list_with_some_constants(x):
+    xs = [5.0, x, 3.0]
+    xs.sort()
+    a = xs[0] * 2 + xs[1] * 3
+    xs.reverse()
+    return a + xs[2] * x
+
+
+@gradient_at([3.0, 1.0, 2.0])
+def test_comparison_functions(xs):
+    xs = sorted(xs, key=functools.cmp_to_key(lambda a, b: (a > b) - (a < b)))
+    return xs[0] * 2 + xs[1] * 3 + xs[2] * 4

@@ -1,0 +1,185 @@
+"""Dicts and sets: read, built, changed by every method; mappings of other types."""
+
+from __future__ import annotations
+
+import collections
+
+from helpers import gradient_at
+
+D = {"a": 1.5, "b": -0.5, "c": 2.0}
+
+
+@gradient_at(D)
+def test_reading(d):
+    return d["a"] * d["b"] + d.get("c") * 2 + d.get("z", d["a"]) + d.get("q", 3.0) + len(d) + ("a" in d) * d["a"]
+
+
+@gradient_at(D, 0.7)
+def test_stores(d, y):
+    d["a"] = y
+    d["b"] = d["a"] * d["b"]
+    d["new"] = d["c"] * y
+    d["c"] += d["new"]
+    d["c"] *= y
+    return d["a"] * 2 + d["b"] * 3 + d["c"] * 5 + d["new"] * 7
+
+
+@gradient_at(D, 0.7)
+def test_removal(d, y):
+    a = d.pop("a") * 2 + d.pop("zz", y)
+    d["a"] = y * y
+    k, v = d.popitem()
+    b = v * 3
+    del d["b"]
+    d["b"] = y
+    c = d["b"] + d["c"]
+    d.clear()
+    d["c"] = y
+    return a * b + c * d["c"] + (k == "a")
+
+
+@gradient_at(D, 0.7)
+def test_update_and_setdefault(d, y):
+    d.update({"a": y, "e": y * y})
+    d.update(f=y * 3, b=d["e"])
+    d.update([("g", y), ("c", 1.0)])
+    d.update((k, v * 2) for k, v in [("h", y)])
+    a = d.setdefault("i", y * 5) * d.setdefault("a", 100.0)
+    d |= {"j": y}
+    e = d | {"a": 2.0 * y}
+    return a + sum(d.values()) * d["i"] + e["a"] * e["j"]
+
+
+@gradient_at(D)
+def test_views(d):
+    r = 0.0
+    for i, (k, v) in enumerate(d.items()):
+        r += v * i * len(k)
+    a, b, c = d.values()
+    keys = list(d)
+    return r + a * b * c + sum(d.values()) + max(d.values()) * list(d.values())[0] + dict(d.items())[keys[1]]
+
+
+@gradient_at(D, 0.7)
+def test_building(d, y):
+    a = dict(d)
+    b = dict(a, q=y)
+    c = {**d, "a": y, **b}
+    e = dict(zip("xyz", d.values()))
+    f = dict([("k", y), ("m", d["a"])])
+    g = d.copy()
+    h = dict.fromkeys("uv", y)
+    a["a"] = y * 2
+    d["b"] = y
+    return a["a"] * b["q"] + c["a"] * c["c"] + e["z"] + f["m"] * f["k"] + g["b"] * h["v"]
+
+
+@gradient_at({"p": {"w": [1.0, 2.0], "b": 0.5}, "q": (1.0, {"r": 2.0})})
+def test_nested(params):
+    w, b = params["p"]["w"], params["p"]["b"]
+    params["p"]["w"][0] = b * w[1]
+    s, t = params["q"]
+    return w[0] * s + t["r"] * w[1] + params["q"][1]["r"]
+
+
+@gradient_at(0.7)
+def test_keys_of_all_kinds(x):
+    d = {1: x, (2, "a"): x * x, None: 3.0, 1.5: x}
+    d[True] = x * 5
+    return d[1] + d[(2, "a")] * d[None] + d[1.5]
+
+
+@gradient_at(0.7)
+def test_memoisation(x):
+    memo = {}
+
+    def fib(n):
+        if n not in memo:
+            memo[n] = x if n < 2 else fib(n - 1) * x + fib(n - 2)
+        return memo[n]
+
+    return fib(8)
+
+
+@gradient_at(0.7)
+def test_counting(x):
+    totals = {}
+    for i, k in enumerate("abcab"):
+        totals[k] = totals.get(k, 0.0) + x * i
+    groups = {}
+    for i, k in enumerate("abca"):
+        groups.setdefault(k, []).append(x**i)
+    return totals["a"] * totals["b"] + sum(groups["a"]) * groups["c"][0]
+
+
+@gradient_at(0.7)
+def test_defaultdict(x):
+    sums = collections.defaultdict(float)
+    lists = collections.defaultdict(list)
+    for i, k in enumerate("abab"):
+        sums[k] += x * i
+        lists[k].append(x**i)
+    return sums["a"] * sums["b"] + lists["b"][1] * len(lists) + sums["new"]
+
+
+@gradient_at(0.7)
+def test_ordered_dict_and_subclasses(x):
+    class Params(dict):
+        def __getattr__(self, name):
+            return self[name]
+
+        def __missing__(self, key):
+            return x * len(key)
+
+    p = Params(a=x, b=2.0)
+    p["b"] = p.a * p["a"]
+    o = collections.OrderedDict([("a", x), ("b", x * x)])
+    o.move_to_end("a")
+    return p.b * p["a"] + p["abc"] + sum(o.values()) + list(o.values())[0] * 3
+
+
+@gradient_at(0.7)
+def test_sets(x):
+    s = {x, 2.0, x * x}
+    s.add(x * 5)
+    s.discard(2.0)
+    t = sorted(s)
+    total = t[0] * t[1]
+    for v in s:
+        total += v * v
+    return total + sum(s) + max(s) * len(s) + max(s | {x * 7}) + sum(s & {x})
+
+
+@gradient_at({"a": 1.0, "b": 2.0}, 0.5)
+def test_aliasing(d, y):
+    e = d
+    e["a"] = y
+    box = {"d": d, "e": [e]}
+    box["d"]["b"] = d["a"] * 3
+    box["e"][0]["c"] = y * y
+    return d["a"] * d["b"] + e["c"]
+
+
+@gradient_at({"a": 1.0, "b": 2.0})
+def test_matching(d):
+    total = 0.0
+    for item in [d, [d["a"], d["b"]], (1, d["a"]), d["b"]]:
+        match item:
+            case {"a": a, **rest}:
+                total += a * rest["b"]
+            case [float() as u, v]:
+                total += u * v * v
+            case (1, v):
+                total += 3 * v
+            case float(v):
+                total += v * v
+    return total
+
+
+@gradient_at(1.3)
+def test_default_dict_beside_something_that_is_marked(x):
+    known = [x]
+    groups = collections.defaultdict(list, {2: known})
+    groups[0].append(x * x)
+    groups[2].append(x**3)
+    return groups[0][0] * sum(groups[2]) + len(groups[1])

@@ -1,0 +1,31 @@
+"""``jvp`` over the corpus: against the gradient, and against differences."""
+
+import numpy as np
+import pytest
+from arrays import EVERYTHING
+from trees import direction, fixed, inner, moved
+
+import autodiff_hook as ad
+
+
+def single(point):
+    return any(getattr(x, "dtype", None) == np.float32 for x in point)
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_value_and_product_with_the_gradient(name):
+    function, point = EVERYTHING[name]
+    tangents = direction(point)
+    value, derivative = ad.jvp(function, point, tangents)
+    assert value == function(*point) and type(value) is type(function(*point))
+    expected = inner(ad.gradient(function, *point), tangents)
+    assert derivative == pytest.approx(expected, rel=1e-5 if single(point) else 1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_differences(name):
+    function, point = EVERYTHING[name]
+    tangents = fixed(point, direction(point, seed=1))
+    step = 1e-2 if single(point) else 1e-6
+    difference = (function(*moved(point, tangents, step)) - function(*moved(point, tangents, -step))) / (2 * step)
+    assert ad.jvp(function, point, tangents)[1] == pytest.approx(difference, rel=1e-4, abs=1e-6)

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+from numpy_checks import Case, cases, check, complexes, normal, positive, single
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import registry
+from autodiff_hook.testing import check_rule
+
+MATMUL_SHAPES = (
+    *(((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4))),
+    *(
+        ((3,), (5, 3, 2)),
+        ((2, 3), (5, 3, 2)),
+        ((5, 4, 3), (5, 3, 2)),
+        ((1, 4, 3), (5, 3, 2)),
+        ((6, 5, 4, 3), (5, 3, 2)),
+    ),
+    *(((0, 3), (3, 2)), ((2, 0), (0, 3)), ((5, 1, 4, 3), (7, 3, 2)), ((4, 1), (1, 3)), ((1, 4), (4, 1))),
+)
+DOT_SHAPES = (*MATMUL_SHAPES[:8], ((5, 4, 3), (6, 3, 2)), ((), (3,)), ((2, 3), ()), ((0, 3), (3, 2)), ((2, 0), (0, 3)))
+INNER_SHAPES = (((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 3), (4, 3)), ((5, 2, 3), (4, 3)), ((), (3,)))
+S = normal(3, 3) + 3 * np.eye(3)
+BATCH = normal(2, 3, 3, seed=4) + 3 * np.eye(3)
+C = complexes(3, 3) + 3 * np.eye(3)
+POSITIVE = S @ S.T
+HERMITIAN = C @ C.conj().T
+TALL, WIDE = normal(4, 3), normal(3, 4)
+EINSUMS = (
+    *(
+        ("ij,jk->ik", (2, 3), (3, 4)),
+        ("ij,jk", (2, 3), (3, 4)),
+        ("i,i->", (3,), (3,)),
+        ("ii->i", (3, 3)),
+        ("ii", (3, 3)),
+    ),
+    *(
+        ("ij->", (2, 3)),
+        ("ij->j", (2, 3)),
+        ("ij->ji", (2, 3)),
+        ("i,j->ij", (2,), (3,)),
+        ("bij,bjk->bik", (2, 3, 2), (2, 2, 3)),
+    ),
+    *(("...ij,...jk->...ik", (2, 2, 3), (3, 2)), ("i...->...i", (2, 3, 2)), ("ij,ij,ij->i", (2, 3), (2, 3), (2, 3))),
+    *(("ij, jk -> k", (2, 3), (3, 4)), ("...,...", (2, 3), (3,)), ("iij->j", (2, 2, 3)), ("ij,kj->ki", (2, 3), (4, 3))),
+    *(("i,jk->j", (3,), (2, 2)), ("a...b,b->...a", (2, 3, 4), (4,)), (",i->i", (), (3,)), ("ij,j->i", (2, 3), (1,))),
+)
+ORDERS = (None, 2, 1, np.inf, -np.inf, 3, 2.5, -1, 0)
+MATRIX_ORDERS = (None, "fro", "nuc", 1, -1, np.inf, -np.inf, 2, -2)
+
+
+def products():
+    for f in (np.matmul, operator.matmul, np.linalg.matmul):
+        usable = [s for s in MATMUL_SHAPES if f is not np.linalg.matmul or min(map(len, s)) > 1]
+        yield from (Case(f, normal(*a), normal(*b, seed=1)) for a, b in usable)
+        yield from (Case(f, complexes(*a), normal(*b)) for a, b in usable[:8])
+        yield from (Case(f, normal(*a), complexes(*b)) for a, b in usable[:8])
+        yield Case(f, single(2, 3), single(3, 2))
+    for f in (np.dot, np.ndarray.dot):
+        yield from (Case(f, normal(*a), normal(*b, seed=1)) for a, b in DOT_SHAPES)
+        yield from (Case(f, complexes(*a), normal(*b)) for a, b in DOT_SHAPES[:9])
+        yield from (Case(f, normal(*a), complexes(*b)) for a, b in DOT_SHAPES[:9])
+        yield Case(f, single(2, 3), normal(3, 2))
+    for f in (np.inner, np.outer):
+        yield from (Case(f, normal(*a), normal(*b, seed=1)) for a, b in INNER_SHAPES)
+        yield from (Case(f, complexes(*a), normal(*b)) for a, b in INNER_SHAPES[:5])
+    for f in (np.dot, np.inner, np.outer, np.vdot, np.kron):
+        yield from (Case(f, x, y) for x, y in (([1.0, 2.0], [3.0, 4.5]), (normal(2), [1.0, 2.0]), (2.0, 1.5)))
+    yield from (Case(np.matmul, x, y) for x, y in (([1.0, 2.0], [3.0, 4.5]), (normal(2, 2), [1.0, 2.0])))
+    yield from (Case(operator.matmul, x, y) for x, y in ((normal(2, 2), [1.0, 2.0]), ((1.0, 2.0), normal(2, 2))))
+
+
+CASES = [
+    *products(),
+    *(Case(np.vdot, x, y) for x in (normal(2, 2), complexes(2, 2)) for y in (normal(2, 2), complexes(2, 2, seed=3))),
+    *(Case(f, normal(2, 3), complexes(3)) for f in (np.vecdot, np.linalg.vecdot)),
+    *(Case(f, complexes(4, 3), complexes(4, 3, seed=2), axis=0) for f in (np.vecdot, np.linalg.vecdot)),
+    Case(np.linalg.outer, complexes(3), normal(2)),
+    *(
+        Case(f, normal(2, 3, 4), normal(4, 3, 2, seed=1), axes=axes)
+        for f in (np.tensordot, np.linalg.tensordot)
+        for axes in (0, 1, [[1, 2], [1, 0]], ([-1, 0], [0, 2]))
+    ),
+    Case(np.tensordot, normal(2, 3), normal(2, 3)),
+    Case(np.tensordot, complexes(2, 3), complexes(3, 2), axes=1),
+    Case(np.tensordot, normal(3), normal(3), axes=(0, 0)),
+    *(Case(np.einsum, text, *(normal(*s, seed=i) for i, s in enumerate(shapes))) for text, *shapes in EINSUMS),
+    Case(np.einsum, "ij,jk->ik", complexes(2, 3), normal(3, 2), optimize=True),
+    Case(np.einsum, "i,i->", [1.0, 2.0], normal(2)),
+    *(
+        Case(np.kron, normal(*a), normal(*b, seed=1))
+        for a, b in (((2, 3), (3, 2)), ((2,), (3, 2)), ((2, 1, 2), (3,)), ((), (2,)))
+    ),
+    Case(np.kron, complexes(2), complexes(2, seed=3)),
+    *(Case(np.cross, normal(*a), normal(*b, seed=1)) for a, b in (((3,), (3,)), ((4, 3), (3,)), ((3,), (2, 4, 3)))),
+    Case(np.cross, normal(3, 4), normal(2, 4, 3), axisa=0, axisc=0),
+    Case(np.cross, normal(3, 4), normal(3, 4, seed=1), axis=0),
+    Case(np.cross, complexes(3), complexes(3, seed=2)),
+    Case(np.cross, [1.0, 2.0, 3.0], (0.5, 0.25, -1.0)),
+    Case(np.linalg.cross, normal(3, 4), normal(3, 4, seed=1), axis=0),
+    Case(np.linalg.cross, complexes(2, 3), normal(3)),
+    *(
+        Case(f, x)
+        for f in (np.linalg.inv, np.linalg.det)
+        for x in (S, BATCH, C, [[3.0, 1.0], [0.5, 2.0]], S.astype(np.float32))
+    ),
+    *(
+        Case(np.linalg.det, x, tolerances={"atol": 1e-6})
+        for x in (np.diag([1.0, 2.0, 0.0]), np.ones((1, 1)), normal(0, 2, 2))
+    ),
+    *(Case(np.linalg.solve, a, b) for a in (S, C) for b in (normal(3), normal(3, 2), complexes(3, 2))),
+    *(Case(np.linalg.solve, a, b) for a, b in ((BATCH, normal(2, 3, 1)), (BATCH, normal(3)), (S, normal(4, 3, 2)))),
+    Case(np.linalg.solve, [[3.0, 1.0], [0.5, 2.0]], [1.0, 2.0]),
+    *(Case(np.linalg.slogdet, x) for x in (S, BATCH, C, -np.eye(3) - 0.1 * S)),
+    *(Case(np.linalg.matrix_power, x, n=n) for x in (S, BATCH, C) for n in (-3, -1, 0, 1, 2, 5)),
+    *(Case(np.linalg.multi_dot, [normal(2, 3), normal(3, 4), normal(4, 5), normal(5, 1)][:n]) for n in (2, 3, 4)),
+    *(Case(np.linalg.multi_dot, x) for x in ((normal(3), normal(3, 2), normal(2)), [complexes(3), S, normal(3, 2)])),
+    *(Case(np.linalg.pinv, x) for x in (TALL, WIDE, BATCH, complexes(4, 2), S)),
+    *(
+        Case(np.linalg.cholesky, x, upper=u)
+        for x in (POSITIVE, HERMITIAN, np.stack([POSITIVE, 2 * POSITIVE]))
+        for u in (False, True)
+    ),
+    *(Case(np.linalg.eigvalsh, x, u) for x in (POSITIVE, HERMITIAN, BATCH) for u in "LU"),
+    *(Case(np.linalg.eigh, x, u) for x in (POSITIVE, BATCH) for u in "LU"),
+    *(Case(np.linalg.svdvals, x) for x in (TALL, WIDE, BATCH, complexes(4, 2))),
+    *(Case(np.linalg.svd, x, compute_uv=False) for x in (TALL, WIDE, BATCH, complexes(4, 2))),
+    *(Case(np.linalg.svd, x, full_matrices=False) for x in (TALL, WIDE, BATCH)),
+    Case(np.linalg.svd, S),
+    *(Case(np.linalg.qr, x) for x in (TALL, BATCH, S)),
+    *(Case(np.linalg.eigvals, x, layouts=False) for x in (normal(3, 3), C, BATCH)),
+    Case(np.linalg.eigvals, POSITIVE + np.diag([0.0, 3.0, 9.0]) + 0.1 * S, layouts=False),
+    *(Case(np.linalg.norm, x, ord) for x in (normal(5), complexes(4)) for ord in ORDERS),
+    *(Case(np.linalg.norm, x, ord) for x in (TALL, S, complexes(2, 3)) for ord in MATRIX_ORDERS),
+    *(
+        Case(np.linalg.norm, normal(2, 3, 4), ord, axis=1, keepdims=k)
+        for ord in (None, 1, np.inf, 3)
+        for k in (False, True)
+    ),
+    *(
+        Case(np.linalg.norm, normal(2, 3, 4), ord, axis=(2, 0), keepdims=k)
+        for ord in MATRIX_ORDERS
+        for k in (False, True)
+    ),
+    *(
+        Case(np.linalg.norm, x)
+        for x in (normal(2, 3, 4), [3.0, 4.0], (3.0, 4.5), single(3), np.array([3, 4]), normal(1))
+    ),
+    *(
+        Case(np.linalg.vector_norm, normal(2, 3, 4), axis=a, ord=o)
+        for a in (None, 0, (0, 2))
+        for o in (1, 2, np.inf, 3)
+    ),
+    *(
+        Case(np.linalg.matrix_norm, BATCH, ord=o, keepdims=k)
+        for o in ("fro", "nuc", 1, 2, -np.inf)
+        for k in (False, True)
+    ),
+]
+
+
+@cases(CASES)
+def test_rule(case):
+    check(case)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(5, 3), (3, 5), (3, 3)])
+@pytest.mark.parametrize("b", [1, 2])
+def test_least_squares(rows, columns, b):
+    """Solutions and residuals; the rank and the singular values are constants."""
+
+    def solution(a, b):
+        return np.linalg.lstsq(a, b)[:2]
+
+    def solution_rule(a, b):
+        value, back = registry.rule(np.linalg.lstsq, (np.ndarray, np.ndarray))(a, b)
+
+        def solution_pullback(ȳ):
+            return back((*ȳ, None, None))[:2]
+
+        return value[:2], solution_pullback
+
+    registry.add(solution, (), solution_rule)
+    check_rule(solution, normal(rows, columns), normal(*(rows, 2)[:b], seed=1))
+
+
+def reconstructed(function, combine):
+    """A function of a factorisation that does not depend on its free phases, and its rule."""
+
+    def invariant(a):
+        return combine(*function(a))
+
+    def invariant_rule(a):
+        value, back = registry.rule(function, (np.ndarray,))(a)
+
+        def invariant_pullback(ȳ):
+            return back(weights(ȳ, value))[:1]
+
+        return combine(*value), invariant_pullback
+
+    def weights(ȳ, value):
+        cotangents = []
+        for i, part in enumerate(value):
+            c = np.zeros(part.shape, complex)
+            for place in np.ndindex(part.shape):
+                for unit in (1.0, 1j) if np.iscomplexobj(part) else (1.0,):
+                    step = np.zeros(part.shape, part.dtype)
+                    step[place] = 1e-6 * unit
+                    ends = [combine(*value[:i], part + s * step, *value[i + 1 :]) for s in (1, -1)]
+                    c[place] += unit * np.sum(ȳ * (ends[0] - ends[1]) / 2e-6)
+            cotangents.append(c if np.iscomplexobj(part) else c.real)
+        return cotangents
+
+    registry.add(invariant, (), invariant_rule)
+    return invariant
+
+
+WEIGHT = normal(3, 3, seed=9)
+
+
+def of_vectors(values, vectors):
+    return np.abs(np.sum(WEIGHT[:, : vectors.shape[-1]] * vectors, 0)) ** 2 * np.real(values)
+
+
+def of_svd(u, s, vh):
+    return (
+        np.real(np.sum(WEIGHT[:, :2] * np.matmul(u * s**2, vh)[:3, :2]))
+        + np.sum(np.abs(u) ** 4)
+        + np.sum(np.abs(vh) ** 4)
+    )
+
+
+def of_qr(q, r):
+    return np.real(np.sum(WEIGHT * q[:3] * np.diag(r))) + np.sum(np.abs(r) ** 4)
+
+
+def svd(a):
+    return np.linalg.svd(a, False)
+
+
+registry.add(svd, (), lambda a: registry.rule(np.linalg.svd, (np.ndarray,))(a, False))
+
+
+@pytest.mark.parametrize(
+    ("function", "combine", "x"),
+    [
+        (np.linalg.eigh, of_vectors, HERMITIAN),
+        (np.linalg.eigh, of_vectors, POSITIVE),
+        (svd, of_svd, complexes(4, 2)),
+        (svd, of_svd, complexes(2, 2)),
+        (np.linalg.eig, of_vectors, POSITIVE + 0.2 * S),
+        (np.linalg.eig, of_vectors, C),
+        (np.linalg.qr, of_qr, complexes(4, 3)),
+    ],
+)
+def test_factors_up_to_their_phases(function, combine, x):
+    if combine is of_svd and x.shape[0] == 2:
+        x = complexes(3, 2)
+    check_rule(reconstructed(function, combine), x, rtol=1e-4)
+
+
+def cotangent(function, x, ȳ=1.0, **options):
+    _, pullback = registry.rule(function, (type(x),))(x, **options)
+    return pullback(ȳ)[0]
+
+
+@pytest.mark.parametrize("order", [None, 1, 2, np.inf, 3])
+def test_norms_at_zero_are_finite(order):
+    c = cotangent(np.linalg.norm, np.zeros(3), ord=order)
+    assert np.isfinite(c).all()
+    assert np.abs(c).sum() == 0.0
+
+
+def test_a_rank_one_determinant_has_no_derivative_of_its_own():
+    assert np.abs(cotangent(np.linalg.det, np.ones((3, 3)))).max() < 1e-12
+
+
+@pytest.mark.parametrize("mode", ["complete", "r"])
+def test_qr_of_other_modes_says_so(mode):
+    y, pullback = registry.rule(np.linalg.qr, (np.ndarray,))(TALL, mode)
+    with pytest.raises(NotDifferentiable, match="'reduced'"):
+        pullback(y)
+
+
+def test_full_singular_vectors_say_so():
+    y, pullback = registry.rule(np.linalg.svd, (np.ndarray,))(TALL)
+    assert pullback((None, np.ones(3), None))[0].shape == (4, 3)
+    with pytest.raises(NotDifferentiable, match="full_matrices=False"):
+        pullback((y[0], None, None))
+
+
+def test_einsum_with_sublists_says_so():
+    with pytest.raises(NotDifferentiable, match="as a string"):
+        registry.rule(np.einsum, (np.ndarray, list))(normal(2), [0])
+
+
+def test_products_of_positive_floats_keep_single_precision():
+    x = positive(3).astype(np.float32)
+    assert cotangent(np.linalg.norm, x).dtype == np.float32

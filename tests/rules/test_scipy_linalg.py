@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy_checks import Case, cases, check, complexes, normal
+from scipy import linalg
+
+from autodiff_hook import gradient
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_gradient, check_rule
+
+
+def definite(*shape, kind=normal):
+    """A positive definite matrix whose eigenvalues lie apart."""
+    x = kind(*shape)
+    return x @ np.conj(np.swapaxes(x, -1, -2)) + np.diag(np.arange(1.0, 1.0 + shape[-1]))
+
+
+A, B, Z = normal(3, 3) + 3 * np.eye(3), normal(3, 2), complexes(3, 3) + 3 * np.eye(3)
+P, Q = definite(3, 3), definite(3, 3, kind=complexes)
+R = normal(3, 3, seed=3) @ normal(3, 3, seed=3).T + 2 * np.eye(3)
+P32 = P.astype(np.float32)
+BAND = np.array([[0.0, 0.0, 0.3, 0.4], [0.0, 1.0, 0.7, -0.4], [4.0, 5.0, 6.0, 7.0], [0.5, 0.2, 0.9, 0.0]])
+
+CASES = [
+    *(Case(linalg.cholesky, a, lower) for a in (P, Q, P32, P.tolist()) for lower in (True, False)),
+    *(Case(linalg.cho_factor, a, lower) for a in (P, Q) for lower in (True, False)),
+    *(Case(linalg.inv, a) for a in (A, Z, A.tolist())),
+    *(Case(linalg.det, a) for a in (A, Z, normal(2, 3, 3), np.ones((2, 2)))),
+    *(Case(linalg.solve, a, b) for a in (A, Z) for b in (B, normal(3), complexes(3, 2), normal(3).tolist())),
+    *(Case(linalg.solve, P, B, lower, assume_a="pos") for lower in (True, False)),
+    *(Case(linalg.solve, A, b, transposed=True) for b in (B, normal(3))),
+    *(Case(linalg.solve, Q, B, lower, assume_a="her") for lower in (True, False)),
+    *(
+        Case(linalg.solve_triangular, Z, normal(3), trans, lower, unit, layouts=False)
+        for trans in (0, 1, 2, "T")
+        for lower in (True, False)
+        for unit in (True, False)
+    ),
+    *(Case(linalg.solve_triangular, a, b) for a in (A, Z) for b in (B, normal(3).tolist())),
+    *(Case(linalg.solve_banded, (1, 2), BAND, b) for b in (normal(4), normal(4, 2), complexes(4))),
+    *(Case(linalg.pinv, a) for a in (normal(3, 2), normal(2, 3), A)),
+    *(Case(linalg.lu_factor, a) for a in (A, Z, normal(4, 4))),
+    *(Case(linalg.qr, a, mode="economic") for a in (normal(4, 3), A, complexes(4, 3))),
+    *(Case(linalg.qr, a, pivoting=True) for a in (A, normal(4, 4))),
+    *(Case(linalg.qr, a) for a in (A, Z)),
+    *(Case(linalg.qr, normal(4, 3), mode="r") for _ in (0,)),
+    *(Case(linalg.eigh, a, lower=lower) for a in (P,) for lower in (True, False)),
+    *(Case(linalg.eigh, P, R, lower=lower) for lower in (True, False)),
+    *(Case(linalg.eigvalsh, a) for a in (P, Q)),
+    Case(linalg.eigh, P, subset_by_index=[0, 1], eigvals_only=True),
+    *(Case(linalg.svd, a, False) for a in (normal(4, 3), A, normal(2, 3))),
+    *(Case(linalg.svd, a, compute_uv=False) for a in (normal(4, 3), complexes(2, 3))),
+    *(Case(linalg.svdvals, a) for a in (normal(4, 3), complexes(2, 3))),
+    *(Case(linalg.expm, a) for a in (A, Z, 30 * A, np.zeros((2, 2)), normal(2, 3, 3), [[0.1, 0.2], [0.3, 0.4]])),
+    *(Case(linalg.sqrtm, a) for a in (P, Q, A)),
+    *(Case(linalg.solve_sylvester, *args) for args in ((A, P, A), (Z, P, A), (P, Q, Z))),
+    *(Case(linalg.solve_continuous_lyapunov, a, q) for a, q in ((A, P), (A, A), (Z, P), (Z, Z))),
+    *(Case(linalg.norm, x) for x in (normal(4), A, complexes(2, 3))),
+    *(Case(linalg.norm, A, o) for o in ("fro", "nuc", 2, 1, np.inf)),
+    *(Case(linalg.norm, normal(4), o) for o in (1, 3, np.inf)),
+    *(Case(linalg.norm, normal(2, 3), axis=axis, keepdims=keep) for axis in (0, 1) for keep in (True, False)),
+    Case(linalg.block_diag, A, normal(2, 1), normal(3), 2.5, layouts=False),
+    *(Case(linalg.toeplitz, c) for c in (normal(3), complexes(3), [1.0, 2.0])),
+    *(Case(linalg.toeplitz, normal(3), r) for r in (normal(4), complexes(2))),
+]
+FACTORED = [
+    *((linalg.cho_factor, linalg.cho_solve, a, (lower,)) for a in (P, Q) for lower in (True, False)),
+    *((linalg.lu_factor, linalg.lu_solve, a, ()) for a in (A, Z)),
+]
+
+
+@cases(CASES)
+def test_rule(case):
+    check(case)
+
+
+@pytest.mark.parametrize("b", [B, normal(3), complexes(3)], ids=["matrix", "vector", "complex"])
+@pytest.mark.parametrize("factor, solve, a, options", FACTORED, ids=lambda x: getattr(x, "__name__", ""))
+def test_solving_with_factors(factor, solve, a, options, b):
+    def f(a, b):
+        return np.sum(np.abs(solve(factor(a, *options), b)) ** 2)
+
+    check_gradient(f, a, b)
+
+
+@pytest.mark.parametrize("trans", [0, 1, 2])
+def test_solving_with_a_transposed_factor(trans):
+    def f(a, b):
+        return np.sum(np.abs(linalg.lu_solve(linalg.lu_factor(a), b, trans)) ** 2)
+
+    check_gradient(f, Z, B)
+    check_gradient(f, normal(4, 4), normal(4))
+
+
+@pytest.mark.parametrize("a", [P, Q, A], ids=["definite", "hermitian", "plain"])
+def test_logarithm(a):
+    (ā,) = gradient(lambda a: np.sum(np.real(linalg.logm(a) @ B)), a)
+    step = 1e-6 * normal(3, 3, seed=4)
+    difference = np.sum(np.real((linalg.logm(a + step) - linalg.logm(a - step)) @ B)) / 2
+    assert np.isclose(np.sum(np.real(ā) * step), difference, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "target, args",
+    [
+        (linalg.cholesky, (P,)),
+        (linalg.inv, (A,)),
+        (linalg.solve, (A, B)),
+        (linalg.solve_triangular, (A, B)),
+        (linalg.expm, (A,)),
+        (linalg.sqrtm, (P,)),
+        (linalg.eigvalsh, (P,)),
+        (linalg.det, (A,)),
+        (linalg.cho_solve, ((P, True), B)),
+        (linalg.toeplitz, (normal(3),)),
+        (linalg.block_diag, (A, B)),
+        (linalg.solve_sylvester, (A, P, A)),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_second_order(target, args):
+    check_rule(target, *args, rtol=1e-5, second_order=True)
+
+
+def test_least_squares():
+    a, b = normal(5, 3), normal(5)
+    check_gradient(lambda a, b: np.sum(linalg.lstsq(a, b)[0] ** 3), a, b)
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda a: linalg.lstsq(a, b)[3].sum(), a)
+
+
+def test_options_without_a_derivative():
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda a: linalg.qr(a)[0].sum(), normal(4, 2))
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda a: linalg.eigh(a, subset_by_index=[0, 1])[1].sum(), P)
+
+
+def test_equal_eigenvalues_have_no_vectors():
+    with pytest.raises(NotDifferentiable, match="equal eigenvalues"):
+        gradient(lambda a: linalg.eigh(a)[1].sum(), np.eye(3))
+    assert np.array_equal(gradient(lambda a: linalg.eigh(a)[0].sum(), np.eye(3))[0], np.eye(3))
+
+
+def test_arguments_are_not_overwritten():
+    a = np.asfortranarray(P)
+    gradient(lambda a: linalg.cholesky(a, overwrite_a=True).sum(), a)
+    assert np.array_equal(a, P)
+
+
+def test_equal_singular_values_have_no_vectors():
+    with pytest.raises(NotDifferentiable, match="equal singular values"):
+        gradient(lambda a: linalg.svd(a)[0].sum(), np.eye(3))

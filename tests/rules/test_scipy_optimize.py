@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from autodiff_hook import gradient
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_gradient
+
+BRACKETING = [optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, optimize.toms748]
+
+
+class Cubic:
+    def __init__(self, p):
+        self.p = p
+
+    def __call__(self, x):
+        return x**3 - self.p
+
+    def method(self, x):
+        return x**3 - self.p
+
+
+def cubic(x, p, shift=0.0):
+    return x**3 - p - shift
+
+
+def system(x, p, v):
+    return [x[0] ** 2 + p * x[1] - v[0], x[1] ** 3 + x[0] - v[1]]
+
+
+def system_array(x, v):
+    return np.array([x[0] ** 2 + 0.3 * x[1] - v[0], x[1] ** 3 + x[0] - v[1]])
+
+
+@pytest.mark.parametrize("solver", BRACKETING)
+def test_captured_values(solver):
+    def root(p, q):
+        return solver(lambda x: x**3 - p * x - q, 0.0, 10.0, xtol=1e-14)
+
+    check_gradient(root, 2.0, 3.0)
+
+
+@pytest.mark.parametrize("solver", BRACKETING)
+def test_further_arguments_and_full_output(solver):
+    def root(p, q):
+        x, result = solver(cubic, 0.0, 10.0, args=(p, q), xtol=1e-14, full_output=True)
+        return x * result.root + result.iterations
+
+    check_gradient(root, 2.0, 3.0)
+    check_gradient(lambda p: solver(cubic, 0.0, 10.0, args=p, xtol=1e-14), 2.0)
+
+
+def test_brackets_have_no_influence():
+    assert gradient(lambda a, p: optimize.brentq(cubic, a, 10.0, (p,)), 0.5, 2.0)[0] == 0.0
+    assert gradient(lambda a: optimize.brentq(cubic, a, 10.0, (2.0,)), 0.5) == (0.0,)
+    assert gradient(lambda x0, p: optimize.newton(cubic, x0, args=(p,)), 1.0, 2.0)[0] == 0.0
+
+
+def test_objects_and_methods():
+    check_gradient(lambda p: optimize.brentq(Cubic(p), 0, 10, xtol=1e-14), 2.0)
+    check_gradient(lambda p: optimize.brentq(Cubic(p).method, 0, 10, xtol=1e-14), 2.0)
+
+
+def test_lists_and_arrays_that_are_captured():
+    def root(values, weights):
+        def equation(x):
+            return sum(v * x for v in values) + weights @ weights - 5.0
+
+        return optimize.brentq(equation, -50, 50, xtol=1e-14)
+
+    check_gradient(root, [1.0, 2.5], np.array([1.5, -0.3]))
+
+
+def test_nested_roots():
+    def outer(p):
+        def equation(x):
+            return optimize.brentq(lambda y: y**3 - p * x - y * x, 0.1, 10.0, xtol=1e-14) - 2.0 * p
+
+        return optimize.brentq(equation, 0.1, 20.0, xtol=1e-14)
+
+    check_gradient(outer, 0.7)
+
+
+def test_what_the_callback_stores():
+    def f(p):
+        state, row = {}, np.zeros(2)
+
+        def equation(x):
+            state["y"] = x * x * p
+            row[0] = x * p
+            row[1] = row[0] * x
+            return row[1] - 2.0
+
+        root = optimize.brentq(equation, 0.0, 10.0, xtol=1e-14)
+        return root + state["y"] + row[0] ** 2
+
+    (p̄,) = gradient(f, 1.3)
+    assert np.isclose(p̄, (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, rtol=1e-6)
+
+
+def test_newton():
+    check_gradient(lambda p: optimize.newton(cubic, 1.0, args=(p,), tol=1e-13), 2.0)
+    check_gradient(lambda p: optimize.newton(lambda x: x**3 - p, 1.0, lambda x: 3 * x * x, tol=1e-13), 2.0)
+    two = np.array([1.0, 1.2])
+    check_gradient(lambda p: np.sum(optimize.newton(cubic, two, args=(p,), tol=1e-13)), np.array([2.0, 3.0]))
+    check_gradient(lambda p: optimize.newton(cubic, 1.0, args=(p,), tol=1e-13, full_output=True)[0], 2.0)
+    check_gradient(lambda p: optimize.newton(cubic, -1.0 + 1.0j, args=(p,), tol=1e-13).imag, 2.0)
+
+
+def test_newton_of_a_function_that_is_not_holomorphic():
+    def root(p):
+        return optimize.newton(lambda z: z.real + 2j * z.imag - p, 1.0 + 1.0j, lambda z: 1.5, tol=1e-13).real
+
+    with pytest.raises(NotDifferentiable):
+        gradient(root, 2.0)
+
+
+def test_fsolve():
+    v = np.array([2.0, 3.0])
+    check_gradient(lambda p, v: optimize.fsolve(system, [1.0, 1.0], args=(p, v), xtol=1e-13)[1], 0.3, v)
+    check_gradient(lambda p, v: np.sum(optimize.fsolve(lambda x: system(x, p, v), v, xtol=1e-13)), 0.3, v)
+    check_gradient(lambda p: optimize.fsolve(cubic, 1.0, (p,), xtol=1e-13, full_output=True)[0][0], 2.0)
+
+
+def test_parts_of_the_result_that_are_not_differentiated():
+    def f(p):
+        return optimize.fsolve(cubic, 1.0, (p,), full_output=True)[1]["fjac"][0, 0]
+
+    with pytest.raises(NotDifferentiable, match="fjac"):
+        gradient(f, 2.0)
+    assert gradient(lambda p: optimize.fsolve(cubic, 1.0, (p,), full_output=True)[1]["fvec"][0], 2.0) == (0.0,)
+
+
+@pytest.mark.parametrize("method", ["hybr", "lm", "krylov", "broyden1"])
+def test_root(method):
+    def f(v):
+        result = optimize.root(system_array, [1.1, 1.1], args=(v,), tol=1e-10, method=method)
+        return result.x[1] * result["x"][0]
+
+    check_gradient(f, np.array([2.0, 3.0]), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bracket": (0, 10)},
+        {"method": "newton", "x0": 1.0, "fprime": lambda x, p: 3 * x * x},
+        {"method": "secant", "x0": 1.0, "x1": 2.0},
+    ],
+)
+def test_root_scalar(options):
+    check_gradient(lambda p: optimize.root_scalar(cubic, args=(p,), xtol=1e-13, **options).root, 2.0)
+
+
+def test_root_scalar_with_a_callback_that_returns_its_derivative():
+    def f(p):
+        return optimize.root_scalar(lambda x: (x**3 - p, 3 * x * x), x0=1.0, xtol=1e-13, fprime=True).root
+
+    check_gradient(f, 2.0)
+
+
+def test_jumps_and_failures_are_errors():
+    def jump(p):
+        return optimize.brentq(lambda x: x - p - 2 if x < 1 else x - p + 2, -5, 5.3)
+
+    def flat(p):
+        return optimize.brentq(lambda x: -p if x < 1 else p, -5, 5.3)
+
+    def unfinished(p):
+        return optimize.brentq(lambda x: np.exp(x) - p, -5, 50.0, maxiter=3, disp=False)
+
+    for f in (jump, flat, unfinished):
+        with pytest.raises(NotDifferentiable):
+            gradient(f, 0.5)
+
+
+def test_nothing_to_differentiate():
+    assert gradient(lambda p: p * optimize.brentq(cubic, 0.0, 10.0, (8.0,)), 3.0) == (pytest.approx(2.0),)
+
+
+def test_constants():
+    cost = np.array([[4.0, 1.0], [2.0, 3.0]])
+
+    def f(cost):
+        rows, columns = optimize.linear_sum_assignment(cost)
+        return cost[rows, columns].sum()
+
+    assert np.array_equal(gradient(f, cost)[0], [[0.0, 1.0], [1.0, 0.0]])
+
+
+class Cached:
+    def __init__(self, p):
+        self.p, self.calls, self.square = p, 0, None
+
+    def __call__(self, x):
+        self.calls += 1
+        if self.square is None:
+            self.square = self.p**2
+        return x - self.square
+
+
+def test_what_the_callback_caches():
+    def f(p):
+        equation = Cached(p)
+        return optimize.brentq(equation, -10.0, 10.0) + equation.square
+
+    check_gradient(f, 1.3)
+
+
+def test_a_counter_goes_on():
+    equation = Cached(1.3)
+    gradient(lambda p: optimize.brentq(equation, -10.0, 10.0) * p, 2.0)
+    assert equation.calls > 2 and equation.square == 1.3**2
+
+
+def test_a_history_may_be_kept_but_has_no_derivative():
+    def root(p, history):
+        def equation(x):
+            history.append((x + 1.0) * p)
+            return x * x - p
+
+        return optimize.brentq(equation, 0.0, 10.0)
+
+    history = []
+    assert np.isclose(gradient(lambda p: root(p, history), 2.0)[0], 0.5 / np.sqrt(2.0))
+    assert len(history) > 3
+
+    def first(p):
+        seen = []
+        root(p, seen)
+        return seen[0]
+
+    with pytest.raises(NotDifferentiable, match="which a solver called"):
+        gradient(first, 2.0)
+
+
+def test_a_work_array_that_earlier_results_depend_on():
+    def f(p):
+        work = np.array([p, 2.0])
+        before = np.sum(work * work)
+
+        def equation(x):
+            work[0] = x * p
+            return work[0] * x - 2.0
+
+        root = optimize.brentq(equation, 0.1, 10.0, xtol=1e-14)
+        return before + root * p
+
+    check_gradient(f, 1.3)

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy_checks import normal, positive
+from scipy import stats
+
+from autodiff_hook import gradient
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.stats.families import FAMILIES
+from autodiff_rules.scipy.stats.methods import target_of
+
+SHAPES = {
+    "lognorm": (0.8,),
+    "gamma": (2.3,),
+    "invgamma": (2.3,),
+    "chi2": (3.5,),
+    "beta": (2.3, 1.7),
+    "t": (4.5,),
+    "f": (3.5, 6.0),
+    "weibull_min": (1.7,),
+    "pareto": (2.2,),
+    "invgauss": (0.9,),
+    "skewnorm": (1.4,),
+}
+NAMES = sorted(
+    "norm halfnorm expon uniform cauchy halfcauchy laplace logistic gumbel_r gumbel_l rayleigh maxwell".split()
+    + list(SHAPES)
+)
+DENSITIES, INTEGRALS, QUANTILES = ("pdf", "logpdf"), ("cdf", "logcdf", "sf", "logsf"), ("ppf", "isf")
+
+
+def points(name):
+    """Arguments within the support for loc = 0.2 and scale = 1.3."""
+    x = positive(2, 3) * 1.2 + 0.25
+    return x + 1.3 if name == "pareto" else x
+
+
+def test_every_family_is_checked():
+    assert {type(getattr(stats, name)) for name in NAMES} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("method", DENSITIES)
+@pytest.mark.parametrize("name", NAMES)
+def test_densities(name, method):
+    target = target_of(getattr(stats, name), method)
+    check_rule(target, points(name), *SHAPES.get(name, ()), 0.2, 1.3)
+    check_rule(target, points(name)[0, 0], *[np.array([s, s + 0.1]) for s in SHAPES.get(name, ())], 0.2, 1.3)
+
+
+@pytest.mark.parametrize("method", (*INTEGRALS, *QUANTILES))
+@pytest.mark.parametrize("name", NAMES)
+def test_distribution_functions(name, method):
+    target = target_of(getattr(stats, name), method)
+    x = positive(3) if method in QUANTILES else points(name)
+    check_rule(target, x, *SHAPES.get(name, ()), 0.2, 1.3, rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", (*DENSITIES, *INTEGRALS))
+def test_calls(method):
+    of_norm, of_gamma = getattr(stats.norm, method), getattr(stats.gamma, method)
+    check_gradient(lambda x: of_norm(x), 0.7)
+    check_gradient(lambda x, m, s: of_norm(x, m, s), 0.7, 0.2, 1.3)
+    check_gradient(lambda x, m, s: of_norm(x=x, scale=s, loc=m), 0.7, 0.2, 1.3)
+    check_gradient(lambda x, m, s: np.sum(of_norm(x, loc=m, scale=s)), normal(3), normal(2, 1), 1.3)
+    check_gradient(lambda x, m, s: of_gamma(x, 2.5, loc=m, scale=s), 0.7, 0.2, 1.3)
+    check_gradient(lambda x: np.sum(of_norm(x)), [0.3, 0.4])
+
+
+def test_shapes_by_name():
+    check_gradient(lambda x, a, s: stats.gamma.logpdf(x, a=a, scale=s), 0.7, 2.2, 1.3)
+    check_gradient(lambda x, a, b: stats.beta.pdf(x, b=b, a=a), 0.7, 2.2, 1.3)
+
+
+def test_frozen_distributions():
+    check_gradient(lambda x, m, s: stats.norm(m, s).logpdf(x), 0.7, 0.2, 1.3)
+    check_gradient(lambda x, m, s: stats.norm(loc=m, scale=s).cdf(x), 0.7, 0.2, 1.3)
+    check_gradient(lambda x, a, s: stats.gamma(a, scale=s).pdf(x), 0.7, 2.2, 1.3)
+    frozen = stats.norm(0.2, 1.3)
+    check_gradient(lambda x: frozen.logsf(x), 0.7)
+
+
+def test_outside_the_support():
+    assert gradient(stats.gamma.pdf, -0.5, 2.5) == (0.0, 0.0)
+    assert gradient(stats.beta.logpdf, 1.5, 2.5, 1.5) == (0.0, 0.0, 0.0)
+    assert gradient(lambda x: stats.uniform.cdf(x, 0.0, 2.0), 3.0) == (0.0,)
+    (x̄,) = gradient(lambda x: stats.expon.pdf(x).sum(), np.array([-1.0, 0.5, 2.0]))
+    assert np.allclose(x̄, [0.0, -np.exp(-0.5), -np.exp(-2.0)])
+
+
+def test_far_tails():
+    assert np.isclose(gradient(stats.norm.logcdf, -40.0)[0], 40.0249688, rtol=1e-8)
+    assert np.isclose(gradient(stats.norm.logsf, 40.0)[0], -40.0249688, rtol=1e-8)
+    assert np.isclose(gradient(stats.norm.logpdf, -400.0)[0], 400.0)
+
+
+def test_what_is_not_implemented_is_an_error():
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda a: stats.gamma.cdf(0.7, a), 2.5)
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda c: stats.exponnorm.cdf(0.7, c), 1.5)
+
+
+def test_a_subclass_is_not_its_base():
+    class Shifted(type(stats.norm)):
+        def _logpdf(self, x):
+            return -((x - 1.0) ** 2)
+
+    shifted = Shifted(name="shifted")
+    assert target_of(shifted, "logpdf") is None
+
+
+def test_discrete():
+    check_gradient(lambda mu: np.sum(stats.poisson.logpmf([0, 2, 5], mu)), 2.5)
+    check_gradient(lambda mu: np.sum(stats.poisson.pmf(np.arange(4), mu=mu)), 2.5)
+    check_gradient(lambda mu: stats.poisson.logpmf(3, mu, loc=1), 2.5)
+    check_gradient(lambda p: np.sum(stats.binom.logpmf([0, 2, 5], 5, p)), 0.3)
+    check_gradient(lambda p: np.sum(stats.bernoulli.pmf([0, 1, 1], p)), np.array([0.3, 0.4, 0.7]))
+    check_gradient(lambda p: stats.geom.logpmf(3, p), 0.3)
+    check_gradient(lambda n, p: np.sum(stats.nbinom.logpmf([0, 3], n, p)), 2.5, 0.3)
+    assert gradient(lambda mu: stats.poisson.pmf(-1, mu), 2.5) == (0.0,)
+
+
+POINT, MEAN, COV = normal(2), normal(2, seed=1), np.array([[1.3, 0.4], [0.4, 0.9]])
+
+
+def symmetric(cov):
+    return cov + cov.T
+
+
+@pytest.mark.parametrize("method", [stats.multivariate_normal.logpdf, stats.multivariate_normal.pdf])
+def test_multivariate_normal(method):
+    check_gradient(lambda x, m, c: method(x, m, symmetric(c)), POINT, MEAN, COV)
+    check_gradient(lambda x, m, c: np.sum(method(x, mean=m, cov=symmetric(c))), normal(3, 2), MEAN, COV)
+    check_gradient(lambda x, m, c: np.sum(method(x, m, c)), normal(2, 3, 2), MEAN, 1.3)
+    check_gradient(lambda x, m, c: method(x, m, c), POINT, MEAN, np.array([0.7, 1.4]))
+    check_gradient(lambda x, m, c: np.sum(method(x, m, c)), normal(3), 0.3, 1.3)
+    check_gradient(lambda x: method(x, cov=np.eye(2)), POINT)
+    check_gradient(lambda x: method(x), 0.4)
+
+
+def test_multivariate_normal_at_equal_eigenvalues():
+    check_gradient(lambda x, s: stats.multivariate_normal.logpdf(x, cov=symmetric(s)), POINT, 0.4 * np.eye(2))
+
+
+def test_singular_covariance():
+    def f(x):
+        return stats.multivariate_normal.logpdf(x, cov=np.ones((2, 2)), allow_singular=True)
+
+    with pytest.raises(NotDifferentiable, match="singular"):
+        gradient(f, np.ones(2))

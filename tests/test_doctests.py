@@ -1,0 +1,15 @@
+"""The examples in docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+
+@pytest.mark.parametrize("module", ["api", "registry", "tangent", "testing", "runtime.trees"])
+def test_examples(module):
+    found = doctest.testmod(importlib.import_module(f"autodiff_hook.{module}"))
+    assert found.attempted
+    assert not found.failed

@@ -1,0 +1,76 @@
+"""The wheel: what is in it, and that every rule pack loads from an installed copy, away from the source tree."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+ENTRIES = SETTINGS["project"]["entry-points"]["autodiff_hook.rules"]
+LOAD = """
+import sys
+from importlib_metadata import entry_points
+for entry in sorted(entry_points(group="autodiff_hook.rules"), key=lambda entry: entry.name):
+    print(entry.name, entry.load().__name__)
+import autodiff_hook, autodiff_rules
+print(autodiff_hook.__version__, *(it.__file__.startswith(sys.prefix) for it in (autodiff_hook, autodiff_rules)))
+"""
+
+
+def run(*command: str | Path, cwd: Path | str) -> str:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("AUTODIFF_", "PYTHON"))}
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, env=clean, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built from a copy, so that nothing is left in the tree and nothing in it but the sources matters."""
+    folder = tmp_path_factory.mktemp("wheel")
+    copy = folder / "source"
+    for name in ("autodiff_hook", "rules"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    run(sys.executable, "-c", "from setuptools.build_meta import build_wheel\nbuild_wheel('..')", cwd=copy)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_the_sources_and_nothing_else(wheel):
+    version = SETTINGS["tool"]["setuptools"]["dynamic"]["version"]["attr"]
+    assert version == "autodiff_hook._version.__version__" and wheel.name.startswith("autodiff_hook-0.1.0-py3")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    sources = {
+        f"autodiff_hook/{path.relative_to(ROOT / 'autodiff_hook')}" for path in (ROOT / "autodiff_hook").rglob("*.py")
+    }
+    rules = {f"autodiff_rules/{path.relative_to(ROOT / 'rules')}" for path in (ROOT / "rules").rglob("*.py")}
+    assert names == sources | rules | {"autodiff_hook/py.typed"}
+
+
+def test_every_rule_pack_loads_from_an_installed_copy(wheel, tmp_path):
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", cwd=tmp_path)
+    (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    # The dependencies come from here; a folder named in a .pth file has its own .pth files ignored.
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    lines = run(tmp_path / "venv/bin/python", "-c", LOAD, cwd="/").splitlines()
+    assert lines == [*(f"{name} {module}" for name, module in sorted(ENTRIES.items())), "0.1.0 True True"]
+
+
+def test_every_pack_is_an_entry():
+    public = {path.stem for path in (ROOT / "rules").iterdir() if path.stem[0] not in "_."}
+    assert {f"autodiff_rules.{name}" for name in public} <= {".".join(it.split(".")[:2]) for it in ENTRIES.values()}

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import math
+import sys
+import types
+
+import importlib_metadata
+import numpy as np
+import pytest
+
+from autodiff_hook.errors import AutodiffError, NotDifferentiable
+from autodiff_hook.registry import (
+    Any,
+    Array,
+    Complex,
+    NotImplementedCotangent,
+    Real,
+    Registry,
+    describe,
+    nondifferentiable,
+    not_implemented,
+    registry,
+    rrule,
+)
+
+
+def target(*args):
+    """Something to register rules for."""
+
+
+def named(name):
+    def rule(*args):
+        raise AssertionError("the tests only look rules up")
+
+    rule.__qualname__ = name
+    return rule
+
+
+def found(rules, *types):
+    rule = rules.rule(target, types)
+    return rule and rule.__qualname__
+
+
+@pytest.fixture
+def rules():
+    """A registry without packs."""
+    empty = Registry()
+    empty._packs = []
+    return empty
+
+
+@pytest.mark.parametrize(
+    "kind, members, others",
+    [
+        (Real, (int, float, np.float64, np.float32, np.int64), (bool, complex, np.bool_, np.ndarray, str)),
+        (Complex, (int, float, complex, np.complex64, np.float32), (bool, np.bool_, np.ndarray)),
+        (Array, (np.ndarray, np.matrix), (float, np.float64, list)),
+        (Any, (object, float, bool, np.ndarray, type(None)), ()),
+    ],
+)
+def test_kinds(kind, members, others):
+    assert all(map(kind.contains, members))
+    assert not any(map(kind.contains, others))
+
+
+def test_the_most_specific_signature_wins(rules):
+    for signature in ((), (Complex, Complex), (Real, Real), (float, float), (list,), (Array,)):
+        rules.add(target, signature, named(str(signature)))
+    assert found(rules, float, float) == str((float, float))
+    assert found(rules, int, float) == "(Real, Real)"
+    assert found(rules, np.float64, np.float64) == str((float, float))
+    assert found(rules, float, complex) == "(Complex, Complex)"
+    assert found(rules, list, int, int) == str((list,))
+    assert found(rules, np.ndarray, float) == "(Array,)"
+    assert found(rules, bool, str) == found(rules, float) == found(rules) == "()"
+
+
+def test_a_missing_argument_matches_only_any(rules):
+    rules.add(target, (Real, Real), named("two"))
+    assert found(rules, float) is None
+    assert found(rules, float, float, str) == "two"
+
+
+def test_an_ambiguous_signature_is_an_error(rules):
+    rules.add(target, (Real, Any), named("left"))
+    with pytest.raises(AutodiffError, match=r"right .*target.*\(Any, Real\).*ambiguous.*\(Real, Real\) first"):
+        rules.add(target, (Any, Real), named("right"))
+    assert found(rules, str, float) is None
+    rules.add(target, (Real, Real), named("both"))
+    rules.add(target, (Any, Real), named("right"))
+    assert [found(rules, float, float), found(rules, str, float), found(rules, float, str)] == ["both", "right", "left"]
+
+
+def test_a_rule_with_the_same_signature_is_replaced(rules):
+    rules.add(target, (Real,), named("old"))
+    version = rules.version
+    assert found(rules, float) == "old"
+    rules.add(target, (Real, Any), named("new"))
+    assert found(rules, float) == "new"
+    assert rules.version > version
+
+
+def test_an_unknown_target(rules):
+    assert found(rules, float) is None
+    assert not rules.has_rules(target) and not rules.is_constant(target)
+    rules.add(target, (Real,), named("rule"))
+    assert found(rules, str) is None
+    assert rules.has_rules(target)
+
+
+def test_the_last_declaration_holds(rules):
+    rules.add(target, (Real,), named("rule"))
+    rules.add_constant(target)
+    assert rules.is_constant(target) and found(rules, float) is None
+    rules.add(target, (Real,), named("rule"))
+    assert not rules.is_constant(target) and found(rules, float) == "rule"
+
+
+def test_the_decorators_return_what_they_are_given():
+    def thrice(x):
+        return 3 * x
+
+    def thrice_rule(x):
+        def thrice_pullback(ȳ):
+            return (3 * ȳ,)
+
+        return thrice(x), thrice_pullback
+
+    assert rrule(thrice, Real)(thrice_rule) is thrice_rule
+    assert registry.rule(thrice, (float,)) is thrice_rule
+    assert nondifferentiable(thrice) is thrice
+    assert registry.is_constant(thrice) and registry.rule(thrice, (float,)) is None
+
+
+def test_a_cotangent_that_is_not_implemented():
+    cotangent = not_implemented("the order of a Bessel function")
+    assert isinstance(cotangent, NotImplementedCotangent)
+    assert repr(cotangent) == "not_implemented('the order of a Bessel function')"
+    with pytest.raises(NotDifferentiable, match="the order of a Bessel function"):
+        raise cotangent.fail()
+
+
+@pytest.mark.parametrize(
+    "function, name",
+    [(len, "len"), (math.sin, "math.sin"), (str.join, "str.join"), (np.linalg.norm, "numpy.linalg.norm")],
+)
+def test_names_in_messages(function, name):
+    assert describe(function) == name
+
+
+class Entry:
+    """An entry point whose pack can fail to load."""
+
+    def __init__(self, name, failures=0):
+        self.name, self.failures, self.loaded = name, failures, 0
+
+    def load(self):
+        if self.failures:
+            self.failures -= 1
+            raise ImportError(self.name)
+        self.loaded += 1
+
+
+def test_packs_are_loaded_once_their_module_is_imported(rules, monkeypatch):
+    first, second, other = Entry("math"), Entry("math"), Entry("a_module_to_come")
+    monkeypatch.setattr(importlib_metadata, "entry_points", lambda group: [first, second, other])
+    rules._packs = None
+    rules.has_rules(target)
+    assert (first.loaded, second.loaded, other.loaded) == (1, 1, 0)
+    monkeypatch.setitem(sys.modules, "a_module_to_come", types.ModuleType("a_module_to_come"))
+    rules.has_rules(target)
+    assert (first.loaded, second.loaded, other.loaded) == (1, 1, 1)
+
+
+def test_a_pack_that_cannot_be_imported_is_not_forgotten(rules, monkeypatch):
+    entry = Entry("math", failures=1)
+    monkeypatch.setattr(importlib_metadata, "entry_points", lambda group: [entry])
+    rules._packs = None
+    with pytest.raises(ImportError):
+        rules.rule(target, (float,))
+    assert entry.loaded == 0
+    rules.rule(target, (float,))
+    assert entry.loaded == 1
