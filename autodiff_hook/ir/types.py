@@ -47,8 +47,8 @@ unpacking           unpack[before, after] seq → tuple: exactly ``before`` item
                     before items, a list of the rest, ``after`` items; project[i] t → t[i], t an
                     exact tuple made by an operation of this table
 formatting          format[conversion] v [spec] (conversion: "", "s", "r", "a")
-iteration           get_iter x, get_len x → the length, x stays; in normalised programs exhausted it:
-                    a loop has come to the end of its iterator
+iteration           get_iter x, get_len x → the length, x stays; in normalised programs exhausted [it]:
+                    a loop has come to the end of its iterator, or a handler begins
 functions           make_function[code] defaults kwdefaults annotations closure (constants None if
                     absent; annotations, closure: tuples), build_class_function → __build_class__
 imports             import_name[name] level fromlist, import_from[name] module

@@ -12,7 +12,17 @@ from autodiff_hook.runtime import sequences
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import LAZY, handles
-from autodiff_hook.runtime.iteration import VIEWS, Drained, Iteration, Pairs, advance, get_iter, iteration, returned
+from autodiff_hook.runtime.iteration import (
+    VIEWS,
+    Drained,
+    Iteration,
+    Pairs,
+    advance,
+    finished,
+    get_iter,
+    iteration,
+    returned,
+)
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.opaque import Loss
@@ -249,7 +259,7 @@ def next_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     except StopIteration as stop:
         if len(args) < 2:
             raise _as_seen(ctx, stop) if type(iterator) is Iteration else stop from None
-        return args[1], None if w[1] is None else _default_pullback
+        return args[1], _after(finished(ctx), None if w[1] is None else _default_pullback)
     return value, None if pullback is None else _first_only(pullback)
 
 
@@ -259,12 +269,6 @@ handles(Iteration.__next__)(next_)
 def _as_seen(ctx: Context, stop: StopIteration) -> StopIteration:
     """The exception for user code; the value in it has lost its derivatives."""
     seen = StopIteration(*returned(stop))
-    if ctx.finished:
-        ctx.finished.clear()
-        ctx.lost = (
-            "a generator stored what carries a derivative between its last yield and its end, which the program came to "
-            "by calling next; this is not differentiated"
-        )
     if stop.value is not None and (stop.value.witness is not None or ctx.reaches(stop.value.value)):
         ctx_taint(ctx, seen, Loss(next, "which hands over what a generator returned", []))
     return seen
@@ -283,6 +287,18 @@ def close_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
 
 
 handles(Iteration.throw)(lambda ctx, w, args, kwargs: args[0].throw(*args[1:]))
+
+
+def _after(end: Pullback | None, pullback: Pullback | None) -> Pullback | None:
+    """A pullback that first undoes what generators did at their end."""
+    if end is None:
+        return pullback
+
+    def after_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        end(sweep, None)
+        return None if pullback is None else pullback(sweep, cotangent)
+
+    return after_pullback
 
 
 def _default_pullback(sweep: Sweep, cotangent: Any) -> Any:
@@ -309,8 +325,11 @@ def reduce_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     for item, item_pullback in source:
         value, pullback = apply(ctx, (None, pullback, item_pullback), function, (value, item), {})
         steps.append((pullback, item_pullback))
+    end = finished(ctx)
 
     def reduce_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        if end is not None:
+            end(sweep, None)
         for step, item_pullback in reversed(steps):
             given = (step(sweep, cotangent) if step is not None else None) or (None, None, None)
             if item_pullback is not None:
@@ -321,7 +340,7 @@ def reduce_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
         before = started(sweep, None)[0] if started is not None else None
         return (None, before, cotangent)[: len(args)]
 
-    return value, reduce_pullback if steps or pullback is not None else None
+    return value, reduce_pullback if steps or pullback is not None or end is not None else None
 
 
 @handles(list)

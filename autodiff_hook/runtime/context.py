@@ -102,6 +102,11 @@ class Sweep:
     def __init__(self, context: Context) -> None:
         if context.lost is not None:
             raise Unsupported(context.lost)
+        if context.finished:
+            raise Unsupported(
+                "a generator stored what carries a derivative between its last yield and its end, which code that is "
+                "not differentiated has come to; this is not differentiated"
+            )
         self.context = context
         self.shadows: dict[int, tuple[Any, dict[Any, Any]]] = {}
         self.buffers = Shadows()

@@ -108,8 +108,8 @@ def finished(ctx: Context) -> Pullback | None:
     return finished_pullback
 
 
-def exhausted(ctx: Context, w: Any, data: Any, pairs: Pairs) -> tuple[None, Pullback | None]:
-    """A loop has come to the end of its iterator."""
+def exhausted(ctx: Context, w: Any, data: Any, *pairs: Pairs) -> tuple[None, Pullback | None]:
+    """A loop, or a handler, has come to the end of an iterator."""
     return None, finished(ctx) if ctx.finished else None
 
 

@@ -1,8 +1,8 @@
 """The shape of control flow that the adjoint pass expects.
 
 One exit block; an item that ``next`` or ``send`` hands over enters a block with no other way in; a
-statement with an exception edge is alone in a block with one way in; a loop that comes to the end of its
-iterator passes a statement of its own. So each transition has one
+statement with an exception edge is alone in a block with one way in; where a loop comes to the end of its
+iterator, and where a handler begins, there is a statement ``exhausted``. So each transition has one
 meaning backwards: over a normal edge all of the source block has happened, over an exception edge
 nothing of it has.
 """
@@ -18,6 +18,7 @@ def normalise(ir: IR) -> Block | None:
     for block in list(ir.blocks):
         _isolate_received(ir, block)
         _note_exhaustion(ir, block)
+    _note_arrivals(ir)
     _end_blocks_at_yields(ir)
     incoming = count_incoming(ir)
     for block in list(ir.blocks):
@@ -80,6 +81,24 @@ def _note_exhaustion(ir: IR, block: Block) -> None:
     )
     ir.blocks.append(ended)
     edge.target, edge.args = ended, []
+
+
+def _note_arrivals(ir: IR) -> None:
+    """Likewise where a handler begins: the exception may be a ``StopIteration`` that ``next`` has raised."""
+    landings: dict[Block, Block] = {}
+    for block in list(ir.blocks):
+        if block.handler is None:
+            continue
+        target = block.handler.target
+        if target not in landings:
+            params = [Variable(param.name) for param in target.params]
+            landings[target] = Block(
+                params=params,
+                statements=[Statement("exhausted", [])],
+                terminator=Terminator("jump", [], [Edge(target, list(params))]),
+            )
+            ir.blocks.append(landings[target])
+        block.handler.target = landings[target]
 
 
 def _end_blocks_at_yields(ir: IR) -> None:

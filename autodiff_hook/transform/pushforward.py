@@ -37,6 +37,8 @@ class _Pushforward(ForwardPass):
         self.take_given(block, out)
 
     def _statement(self, statement: Statement, out: Writer, record: list[Operand], guarded: bool) -> None:
+        if statement.op == "exhausted":
+            return
         super()._statement(statement, out, record, guarded)
         pairs = statement.result
         if statement.op == "get_iter" and pairs is not None and pairs not in self.primal.escaping:

@@ -393,3 +393,35 @@ def test_coroutines_are_an_error():
 
     with pytest.raises(AutodiffError, match="coroutine"):
         gradient(run, 1.5)
+
+
+class Box:
+    value = 0.0
+
+
+def stores_at_its_end(x, box):
+    yield x
+    box.value = x * x
+
+
+def test_what_a_generator_does_at_its_end_is_differentiated_when_next_comes_to_it():
+    def caught(x):
+        box = Box()
+        box.value = x
+        items = stores_at_its_end(x, box)
+        total = next(items) * box.value
+        try:
+            next(items)
+        except StopIteration:
+            total += box.value
+        return total
+
+    def with_default(x):
+        box = Box()
+        box.value = x
+        items = stores_at_its_end(x, box)
+        total = next(items) * box.value
+        return total + next(items, x) * box.value
+
+    assert gradient(caught, 3.0) == (12.0,)
+    assert gradient(with_default, 3.0) == (33.0,)

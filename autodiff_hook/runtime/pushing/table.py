@@ -39,10 +39,6 @@ def _iter(ctx: TangentContext, t: Any, data: Any, value: Any) -> Result:
     return builtins.iter_(ctx, t, (value,), {})
 
 
-def _exhausted(ctx: TangentContext, t: Any, data: Any, pairs: Any) -> Result:
-    return None, None
-
-
 def _list_append(ctx: TangentContext, t: Any, data: Any, owner: Any, value: Any) -> Result:
     return sequences.list_append(ctx, t, (owner, value), {})
 
@@ -117,7 +113,6 @@ TABLE: Final[dict[str, Any]] = {
     "build_map": slots.build_map,
     "get_iter": iteration.get_iter,
     "iter": _iter,
-    "exhausted": _exhausted,
     "list_append": _list_append,
     "list_extend": _list_extend,
     "list_to_tuple": _list_to_tuple,
