@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from autodiff_hook.emit.items import Copies, Item, Load, Op, Segment, Store
@@ -214,7 +215,8 @@ class Slots:
         for slot, name in enumerate(self._slot_names):
             if slot >= len(self._fixed):
                 own = (self.liveness.variables[i].name for i in bits(self.slot_members[slot]))
-                name = next((n for n in (name, *own) if n is not None and n not in taken), f".{slot}")
+                invented = (f".{number}" for number in itertools.count(slot))
+                name = next(n for n in itertools.chain((name, *own), invented) if n is not None and n not in taken)
             assert name is not None
             taken.add(name)
             result.append(name)

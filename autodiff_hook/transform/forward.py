@@ -272,7 +272,13 @@ class ForwardPass:
             out.continue_unguarded()
         result = statement.result or Variable("nothing")
         witness = self.witnesses.get(result) or Variable("pullback")
-        out.unpair(pair, result, witness)
+        if statement.op == "get_iter" and result not in self.primal.escaping:
+            # A ``for`` over anything but an iterator would crash the interpreter.
+            pairs = Variable("pairs")
+            out.unpair(pair, pairs, witness)
+            out.emit("get_iter", pairs, result=result)
+        else:
+            out.unpair(pair, result, witness)
         record.append(witness)
 
     def _yield(self, statement: Statement, out: Writer) -> None:

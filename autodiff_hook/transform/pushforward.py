@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
 from autodiff_hook.transform.forward import ForwardPass, Primal, Runtime, Writer
 
 
@@ -40,9 +40,6 @@ class _Pushforward(ForwardPass):
         if statement.op == "exhausted":
             return
         super()._statement(statement, out, record, guarded)
-        pairs = statement.result
-        if statement.op == "get_iter" and pairs is not None and pairs not in self.primal.escaping:
-            _start_again(out.block, pairs)
 
     def came_from(self, block: Block) -> list[Variable]:
         return []
@@ -65,11 +62,3 @@ class _Pushforward(ForwardPass):
         else:
             function, args = self.runtime["part"], [self.witness(statement.operands[0]), Constant(statement.data)]
         out.emit("call", Constant(function), *args, data=(), result=self.witnesses[result])
-
-
-def _start_again(block: Block, pairs: Variable) -> None:
-    """Iterate over what the runtime returned, so that the result, differentiated in its turn, has a ``get_iter``."""
-    iterator = block.statements[-2]
-    assert iterator.result is pairs
-    iterator.result = Variable("pairs")
-    block.statements.append(Statement("get_iter", [iterator.result], pairs, None, iterator.position))

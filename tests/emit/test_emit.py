@@ -287,3 +287,17 @@ def test_fused_accesses() -> None:
     a, b, c = Variable("a"), Variable("b"), Variable("c")
     code = code_of(function_of(Block([a, b], [do("binary", a, b, to=c, data="+")], returning(c))))
     assert [x.opname for x in dis.get_instructions(code)][1] == "LOAD_FAST_LOAD_FAST"
+
+
+def test_an_invented_name_of_a_local_is_never_that_of_another() -> None:
+    """Code that is emitted, lifted and emitted again has locals with invented names."""
+    x, y = Variable("x"), Variable("y")
+    first = [Variable(f".{9 - i}") for i in range(6)]
+    second = [Variable() for _ in range(6)]
+    made = [do("build_list", i, to=v) for i, v in enumerate([*first, *second])]
+    read = [do("build_tuple", *first, *second, to=x), do("build_tuple", *first, *second, to=y)]
+    result = Variable()
+    last = do("build_tuple", x, y, to=result)
+    code = code_of(function_of(Block([], [*made, *read, last], returning(result))))
+    assert len(set(code.co_varnames)) == len(code.co_varnames)
+    assert run(function_of(Block([], [*made, *read, last], returning(result))))[1] == tuple([i] for i in range(12))
