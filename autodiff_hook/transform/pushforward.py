@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.forward import ForwardPass, Primal, Runtime, Writer
 
 

@@ -292,8 +292,8 @@ def test_fused_accesses() -> None:
 def test_an_invented_name_of_a_local_is_never_that_of_another() -> None:
     """Code that is emitted, lifted and emitted again has locals with invented names."""
     x, y = Variable("x"), Variable("y")
-    first = [Variable(f".{9 - i}") for i in range(6)]
-    second = [Variable() for _ in range(6)]
+    first = [Variable() for _ in range(6)]
+    second = [Variable(f".{8 + i}") for i in range(6)]
     made = [do("build_list", i, to=v) for i, v in enumerate([*first, *second])]
     read = [do("build_tuple", *first, *second, to=x), do("build_tuple", *first, *second, to=y)]
     result = Variable()
