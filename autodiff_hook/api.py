@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.session import Session, scalar_seed
+from autodiff_hook.runtime.specialising import MISS, entries, specialised
 from autodiff_hook.runtime.trees import jacobian_of
 from autodiff_hook.runtime.trees import tree_map as tree_map
 
 Argnums = int | tuple[int, ...]
+_entries = entries()
+gettrace = sys.gettrace
 
 
 def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -28,7 +32,27 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> gradient(f, 0.7, 2.0)
     (1.4, 0.0)
     """
-    return withgradient(f, *args, **kwargs)[1]
+    if not kwargs and gettrace() is None:
+        try:
+            grads = _entries[id(f.__code__)](f, args)
+        except Exception as error:
+            grads = specialised(f, args, error)
+        if grads is MISS:
+            grads = specialised(f, args)
+        if grads is not MISS:
+            return grads  # type: ignore[no-any-return]
+    return generic_gradient(f, *args, **kwargs)
+
+
+def generic_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """``gradient`` without specialisation."""
+    return generic_withgradient(f, *args, **kwargs)[1]
+
+
+def generic_withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+    """``withgradient`` without specialisation."""
+    session = Session(f, args, kwargs)
+    return session.value, session.back(scalar_seed(session.value, f))
 
 
 def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -37,8 +61,11 @@ def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[A
     >>> withgradient(lambda x: x ** 3, 2.0)
     (8.0, (12.0,))
     """
-    session = Session(f, args, kwargs)
-    return session.value, session.back(scalar_seed(session.value, f))
+    if not kwargs and gettrace() is None:
+        result = specialised(f, args, with_value=True)
+        if result is not MISS:
+            return result  # type: ignore[no-any-return]
+    return generic_withgradient(f, *args, **kwargs)
 
 
 def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:

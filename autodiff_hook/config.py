@@ -13,7 +13,7 @@ from autodiff_hook.errors import ConfigError
 
 TYPE_CHECKING = False  # of typing, which would be the dearest import of a program that has nothing opted in
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
 VARIABLE = "AUTODIFF_MODULES"
@@ -146,6 +146,16 @@ def _changed() -> None:
     with _lock:  # the last of several threads has seen what each of them added
         _scope = _Scope(name for source in SOURCES for name in _opted_in[source])
         version += 1
+    for listener in _listeners:
+        listener()
+
+
+_listeners: list[Callable[[], None]] = []
+
+
+def when_changed(listener: Callable[[], None]) -> None:
+    """Call ``listener`` whenever a module is opted in or out."""
+    _listeners.append(listener)
 
 
 def nondifferentiable_names() -> tuple[str, ...]:

@@ -119,6 +119,7 @@ class Registry:
         self._lookups: dict[tuple[object, ...], Rule | None] = {}
         self._packs: list[AnyType] | None = None
         self._modules_seen = 0
+        self._listeners: list[Callable[[], None]] = []
         self.version = 0
 
     def add(self, target: AnyType, signature: tuple[Entry, ...], rule: Rule) -> None:
@@ -153,6 +154,12 @@ class Registry:
     def _changed(self) -> None:
         self._lookups = {}
         self.version += 1
+        for listener in self._listeners:
+            listener()
+
+    def when_changed(self, listener: Callable[[], None]) -> None:
+        """Call ``listener`` whenever a rule or a declaration is added."""
+        self._listeners.append(listener)
 
     def rule(self, target: AnyType, types: tuple[type, ...]) -> Rule | None:
         """The rule for calling ``target`` with positional arguments of these types."""

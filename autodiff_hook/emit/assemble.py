@@ -1,17 +1,34 @@
-"""From lowered segments to a code object."""
+"""From instructions over slots to a code object.
+
+CPython's own assembler cannot be reached from Python. This one was measured against the ``bytecode``
+library, which checks every instruction and makes three objects of it: that was two thirds of ``emit``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import accumulate
 from types import CodeType
 from typing import Any, Final
 
-from bytecode import Bytecode
-from bytecode.instr import BaseInstr, CellVar, Instr, InstrLocation, Label, TryBegin, TryEnd
-
 from autodiff_hook.emit import versions
-from autodiff_hook.emit.items import NO_ARG, Mark, Op, Segment
-from autodiff_hook.emit.lower import Lowered, Slot
+from autodiff_hook.emit.items import NO_ARG, Label, Mark, Op, Segment
+from autodiff_hook.emit.lower import Lowered
+from autodiff_hook.emit.opcodes import (
+    CODES,
+    CONSTANT,
+    ENDS,
+    EXTENDED_ARG,
+    FLAGGED_NAME,
+    JUMP_BACKWARD,
+    JUMP_FORWARD,
+    KEYWORDS,
+    LOCAL,
+    LOCALS,
+    NAME,
+    UNITS,
+    effect,
+)
+from autodiff_hook.emit.tables import exception_table, location_table
 from autodiff_hook.ir.types import IR, Position
 
 _FLAGS: Final = {"function": 0, "generator": 0x20, "coroutine": 0x80, "async_generator": 0x200}
@@ -22,230 +39,234 @@ _QUIET: Final = frozenset(
     "LOAD_FAST STORE_FAST LOAD_CONST POP_TOP COPY SWAP PUSH_NULL LOAD_CLOSURE NOP KW_NAMES PRECALL "
     "LOAD_FAST_LOAD_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST".split()
 )
-_OPPOSITE: Final = {"true": "FALSE", "false": "TRUE", "none": "NOT_NONE", "not_none": "NONE"}
-_FUSED: Final = frozenset({("LOAD_FAST", "LOAD_FAST"), ("STORE_FAST", "LOAD_FAST"), ("STORE_FAST", "STORE_FAST")})
-_SUPERINSTRUCTION_SLOTS: Final = 16
-
-
-class _Kept:
-    """A constant on its way through the assembler, which would merge equal constants."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def linear(order: list[Segment], lowered: dict[Segment, list[Lowered]]) -> Iterator[Lowered]:
-    """The segments one after the other, with their jumps; empty ones are jumped over."""
-    final = {segment: _final(segment, lowered) for segment in order}
-    rank = {segment: i for i, segment in enumerate(order)}
-    kept = [s for s in order if final[s] is s or s is order[0] or (s.pinned and rank[final[s]] <= rank[s])]
-    place = {segment: i for i, segment in enumerate(kept)}
-    for i, segment in enumerate(kept):
-        yield Mark(segment.label)
-        yield from lowered[segment]
-        following = kept[i + 1] if i + 1 < len(kept) else None
-        yield from _leave(segment, i, following, final, place)
-
-
-def _final(segment: Segment, lowered: dict[Segment, list[Lowered]]) -> Segment:
-    seen = set()
-    while not lowered[segment] and segment.exit.kind == "jump" and segment.exit.handler is None:
-        if segment in seen:
-            break
-        seen.add(segment)
-        segment = segment.exit.targets[0]
-    return segment
-
-
-def _leave(
-    segment: Segment, index: int, following: Segment | None, final: dict[Segment, Segment], place: dict[Segment, int]
-) -> Iterator[Lowered]:
-    exit_ = segment.exit
-    targets = [t if t in place and t.pinned else final[t] for t in exit_.targets]
-    position, handler = exit_.position, exit_.handler
-
-    def go(target: Segment) -> Iterator[Op]:
-        if target is not following:
-            name = versions.jump(place[target] > index, target.exit.kind == "send")
-            yield Op(name, target.label, position, handler)
-
-    if exit_.kind == "jump":
-        yield from go(targets[0])
-    elif exit_.kind in ("next", "send"):
-        opcode = "FOR_ITER" if exit_.kind == "next" else "SEND"
-        yield Op(opcode, exit_.landing or targets[1].label, position, handler)
-        yield from exit_.after
-        yield from go(targets[0])
-    elif exit_.kind != "end":
-        yield from _branch(exit_.kind, targets, following, lambda t: place[t] > index, go, position, handler)
-
-
-def _branch(
-    kind: str, targets: list[Segment], following: Segment | None, forward: Any, go: Any, position: Any, handler: Any
-) -> Iterator[Lowered]:
-    yes, no = targets
-    condition, opposite = kind.upper(), _OPPOSITE[kind]
-    if yes is following:
-        yes, no, condition, opposite = no, yes, opposite, condition
-    jump = versions.conditional_jump(condition, forward(yes))
-    if jump is not None:
-        yield Op(jump, yes.label, position, handler)
-        yield from go(no)
-        return
-    other = versions.conditional_jump(opposite, forward(no))
-    if other is not None and no is not following:
-        yield Op(other, no.label, position, handler)
-        yield Op(versions.jump(False), yes.label, position, handler)
-        return
-    skip = Label()
-    yield Op(versions.conditional_jump(opposite, True) or "", skip, position, handler)
-    yield Op(versions.jump(False), yes.label, position, handler)
-    yield Mark(skip)
-    yield from go(no)
-
-
-def fuse_locals(code: list[Lowered]) -> list[Lowered]:
-    """3.13: two accesses to locals in one instruction."""
-    out: list[Lowered] = []
-    for item in code:
-        last = out[-1] if out else None
-        if (
-            isinstance(item, Op)
-            and isinstance(last, Op)
-            and (last.name, item.name) in _FUSED
-            and isinstance(last.arg, Slot)
-            and isinstance(item.arg, Slot)
-            and max(last.arg, item.arg) < _SUPERINSTRUCTION_SLOTS
-            and (last.position or (0,))[0] == (item.position or last.position or (0,))[0]
-        ):
-            out[-1] = Op(f"{last.name}_{item.name}", (last.arg, item.arg), last.position)
-        else:
-            out.append(item)
-    return out
+_QUIET_OPCODES: Final = frozenset(CODES[name][0] for name in _QUIET if name in CODES)
+_NOP: Final = CODES["NOP"][0]
+_HANDLER_PUSHES: Final = 2
 
 
 class Assembler:
-    """Fills in a ``Bytecode``."""
+    """Collects instructions as numbers; labels and exception regions are indices into them."""
 
-    def __init__(self, ir: IR, names: list[str], cells: list[str]) -> None:
-        self._names = names
-        self._constants: dict[int, _Kept] = {}
-        self._locations: dict[Position, InstrLocation] = {}
+    def __init__(self, ir: IR, names: list[str], cells: list[str], handlers: set[Segment]) -> None:
         self._ir = ir
+        self._locals = names
         self._cells = cells
-        code = Bytecode()
-        code.name = ir.name
-        code.qualname = ir.qualname or ir.name
-        code.filename = ir.filename
-        code.first_lineno = ir.first_line
-        code.docstring = None
-        code.argnames = list(names)
-        code.argcount = ir.signature.positional
-        code.posonlyargcount = ir.signature.positional_only
-        code.kwonlyargcount = ir.signature.keyword_only
-        code.cellvars = list(cells)
-        code.freevars = list(ir.free_names)
-        flags = _OPTIMIZED_NEWLOCALS | _FLAGS[ir.kind]
-        flags |= _VARARGS if ir.signature.varargs else 0
-        code.flags = flags | (_VARKEYWORDS if ir.signature.varkeywords else 0)  # type: ignore[assignment]
-        self._code = code
+        own = [name for name in cells if name not in names]
+        self._place_of_cell = {name: i for i, name in enumerate(names)}
+        self._place_of_cell.update((name, len(names) + i) for i, name in enumerate([*own, *ir.free_names]))
+        self._opcodes: list[int] = []
+        self._args: list[int] = []
+        self._positions: list[Position | None] = []
+        self._labels: dict[Label, int] = {}
+        self._jumps: list[tuple[int, Label, bool]] = []
+        self._regions: list[tuple[int, int, Segment]] = []
+        self._covering: Segment | None = None
+        self._start = self._closed = 0
+        self._held: int | None = None
+        self._names: dict[str, int] = {}
+        self._constants: list[Any] = [None]
+        self._constant_index: dict[Any, int] = {}
+        self._depth = self._highest = 0
+        self._depth_at = {handler.label: handler.depth + _HANDLER_PUSHES for handler in handlers}
 
-    def prologue(self) -> None:
-        """What stands before the first statement."""
-        start = InstrLocation(self._ir.first_line, None, None, None)
-        if self._ir.free_names:
-            self._code.append(Instr("COPY_FREE_VARS", len(self._ir.free_names), location=start))
-        for name in self._cells:
-            self._code.append(Instr("MAKE_CELL", CellVar(name), location=start))
-        if self._ir.kind != "function":
-            self._code.append(Instr("RETURN_GENERATOR", location=start))
-            self._code.append(Instr("POP_TOP", location=start))
-        self._code.append(Instr("RESUME", 0, location=start))
-
-    def body(self, items: list[Lowered]) -> None:
-        """The instructions, with the regions that exception handlers cover."""
-        region: TryBegin | None = None
-        covering: Segment | None = None
-        held: list[Instr | Label] = []
+    def assemble(self, items: list[Lowered]) -> CodeType:
+        """The code object."""
+        self._prologue()
         for item in items:
-            handler = item.handler if isinstance(item, Op) else None
-            made = self._instruction(item)
-            if region is not None and handler is not covering:
-                if handler is None and (isinstance(item, Mark) or item.name in _QUIET):
-                    held.append(made)
-                    continue
-                self._code.append(TryEnd(region))
-                region = covering = None
-            self._code.extend(held)
-            held.clear()
-            if handler is not None and region is None:
-                region, covering = TryBegin(handler.label, True, handler.depth), handler
-                self._open(region)
-            self._code.append(made)
-        if region is not None:
-            self._code.append(TryEnd(region))
-        self._code.extend(held)
+            if type(item) is Mark:
+                self._mark(item.label)
+                continue
+            assert isinstance(item, Op)
+            if item.handler is not self._covering:
+                self._change_region(item)
+            elif self._held is not None:
+                self._held = None
+            self._instruction(item)
+        if self._covering is not None:
+            self._close()
+        return self._finish()
 
-    def _open(self, region: TryBegin) -> None:
-        """Begin a region one instruction early: 3.13 looks there for the handler of a Python call."""
-        if not versions.PY313:
-            self._code.append(region)
-            return
-        last = self._code[-1] if len(self._code) else None
-        if isinstance(last, Instr) and last.name in _QUIET:
-            self._code.pop()
-        else:
-            last = Instr("NOP")
-        self._code.append(region)
-        self._code.append(last)
+    def _prologue(self) -> None:
+        """What stands before the first statement."""
+        ir = self._ir
+        start = Position(ir.first_line, None, None, None)
+        if ir.free_names:
+            self._append("COPY_FREE_VARS", len(ir.free_names), start)
+        for name in self._cells:
+            self._append("MAKE_CELL", self._place_of_cell[name], start)
+        if ir.kind != "function":
+            self._append("RETURN_GENERATOR", 0, start)
+            self._append("POP_TOP", 0, start)
+        self._append("RESUME", 0, start)
 
-    def _instruction(self, item: Lowered) -> Instr | Label:
-        if isinstance(item, Mark):
-            return item.label
-        location = self._location(item.position)
+    def _append(self, name: str, arg: int, position: Position | None) -> None:
+        number, _, change = CODES[name]
+        self._add(number, arg, position, effect(number, arg) if change is None else change)
+
+    def _add(self, number: int, arg: int, position: Position | None, change: int) -> None:
+        self._depth += change
+        if self._depth > self._highest:
+            self._highest = self._depth
+        self._opcodes.append(number)
+        self._args.append(arg)
+        self._positions.append(position)
+
+    # Exception regions
+
+    def _change_region(self, item: Op) -> None:
+        """The next instruction has another handler; one that cannot raise need not end the region yet."""
+        if self._covering is not None:
+            if item.handler is None and item.name in _QUIET:
+                if self._held is None:
+                    self._held = len(self._opcodes)
+                return
+            self._close()
+        if item.handler is not None:
+            self._open(item.handler)
+
+    def _close(self) -> None:
+        assert self._covering is not None
+        self._closed = len(self._opcodes) if self._held is None else self._held
+        self._regions.append((self._start, self._closed, self._covering))
+        self._covering = self._held = None
+
+    def _open(self, handler: Segment) -> None:
+        """Begin a region; 3.13 looks for the handler of a Python call one instruction too early."""
+        self._start = len(self._opcodes)
+        self._covering = handler
+        if versions.PY313:
+            alone = self._start > self._closed and self._marked != self._start
+            if alone and self._opcodes[-1] in _QUIET_OPCODES:
+                self._start -= 1
+            else:
+                self._add(_NOP, 0, None, 0)
+
+    # Instructions
+
+    _marked = -1
+
+    def _mark(self, label: Label) -> None:
+        place = len(self._opcodes)
+        if self._covering is not None and self._held is None:
+            self._held = place
+        self._labels[label] = self._marked = place
+        self._depth = max(self._depth, self._depth_at.get(label, 0))
+
+    def _instruction(self, item: Op) -> None:
+        number, kind, change = CODES[item.name]
         arg = item.arg
         if arg is NO_ARG:
-            return Instr(item.name, location=location)
-        if item.name in ("LOAD_CONST", "RETURN_CONST"):
-            arg = self._constants.setdefault(id(arg), _Kept(arg))
-        elif isinstance(arg, Slot):
-            arg = self._names[arg]
-        elif item.name in ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
-            arg = self._names[arg[0]], self._names[arg[1]]
-        return Instr(item.name, arg, location=location)
+            arg = 0
+        elif kind == LOCAL:
+            if not isinstance(arg, int):
+                arg = self._place_of_cell[arg.name]
+        elif kind == CONSTANT:
+            arg = self._constant(id(arg), arg)
+        elif kind == FLAGGED_NAME:
+            arg = arg[0] | self._name(arg[1]) << 1
+        elif kind == NAME:
+            arg = self._name(arg)
+        elif kind == JUMP_FORWARD or kind == JUMP_BACKWARD:
+            arg = self._jump(number, arg, kind == JUMP_FORWARD)
+        elif kind == LOCALS:
+            arg = arg[0] << 4 | arg[1]
+        elif kind == KEYWORDS:
+            arg = self._constant(arg, arg)
+        if change is None:
+            change = effect(number, arg & 1 if kind == FLAGGED_NAME else arg)
+        self._add(number, arg, item.position, change)
+        if ENDS[number]:
+            self._depth = 0
 
-    def _location(self, position: Position | None) -> InstrLocation | None:
-        if position is None:
-            return None
-        location = self._locations.get(position)
-        if location is None:
-            try:
-                location = InstrLocation(*position)
-            except ValueError:
-                location = InstrLocation(position.line, None, None, None)
-            self._locations[position] = location
-        return location
+    def _jump(self, number: int, target: Label, forward: bool) -> int:
+        self._jumps.append((len(self._opcodes), target, forward))
+        depth = self._depth + effect(number, 0, True)
+        self._depth_at[target] = max(self._depth_at.get(target, 0), depth)
+        self._highest = max(self._highest, depth)
+        return 0
 
-    def finish(self, depths: dict[Label, int]) -> CodeType:
-        """The code object; ``depths`` is the stack depth at the handlers."""
-        code = self._code.to_code(stacksize=_stack_size(self._code, depths), compute_exception_stack_depths=False)
-        constants = tuple(c.value if type(c) is _Kept else c for c in code.co_consts)
-        return code.replace(co_consts=constants)
+    def _constant(self, key: Any, value: Any) -> int:
+        """Constants are one only if they are identical: equal ones need not be the same."""
+        index = self._constant_index.get(key)
+        if index is None:
+            index = self._constant_index[key] = len(self._constants)
+            self._constants.append(value)
+        return index
+
+    def _name(self, name: str) -> int:
+        return self._names.setdefault(name, len(self._names))
+
+    # The code object
+
+    def _finish(self) -> CodeType:
+        sizes = [UNITS[number] for number in self._opcodes]
+        for i, arg in enumerate(self._args):
+            if arg > 255:
+                sizes[i] += _prefixes(arg)
+        offsets = self._resolve_jumps(sizes)
+        ir, signature = self._ir, self._ir.signature
+        flags = _OPTIMIZED_NEWLOCALS | _FLAGS[ir.kind]
+        flags |= _VARARGS if signature.varargs else 0
+        flags |= _VARKEYWORDS if signature.varkeywords else 0
+        return CodeType(
+            signature.positional,
+            signature.positional_only,
+            signature.keyword_only,
+            len(self._locals),
+            self._highest + 1,
+            flags,
+            self._code(offsets),
+            tuple(self._constants),
+            tuple(self._names),
+            tuple(self._locals),
+            ir.filename,
+            ir.name,
+            ir.qualname or ir.name,
+            ir.first_line,
+            location_table(ir.first_line, self._positions, sizes),
+            self._exception_table(offsets),
+            ir.free_names,
+            tuple(self._cells),
+        )
+
+    def _resolve_jumps(self, sizes: list[int]) -> list[int]:
+        """Fill in the arguments of jumps; a far jump needs prefixes, which can make other jumps far."""
+        args = self._args
+        while True:
+            offsets = list(accumulate(sizes, initial=0))
+            grown = False
+            for index, label, forward in self._jumps:
+                distance = offsets[self._labels[label]] - offsets[index + 1]
+                arg = distance if forward else -distance
+                assert arg >= 0, "a jump in the wrong direction"
+                if arg > 255 and _prefixes(arg) != _prefixes(args[index]):
+                    sizes[index] += _prefixes(arg) - _prefixes(args[index])
+                    grown = True
+                args[index] = arg
+            if not grown:
+                return offsets
+
+    def _code(self, offsets: list[int]) -> bytes:
+        code = bytearray(2 * offsets[-1])
+        for number, arg, offset in zip(self._opcodes, self._args, offsets):
+            place = 2 * offset
+            if arg > 255:
+                for shift in range(8 * _prefixes(arg), 0, -8):
+                    code[place] = EXTENDED_ARG
+                    code[place + 1] = arg >> shift & 255
+                    place += 2
+            code[place] = number
+            code[place + 1] = arg & 255
+        return bytes(code)
+
+    def _exception_table(self, offsets: list[int]) -> bytes:
+        """Regions begin behind the prefixes of their first instruction: a jump into it skips nothing that raises."""
+        return exception_table(
+            (offsets[start] + _prefixes(self._args[start]), offsets[end], offsets[self._labels[h.label]], h.depth)
+            for start, end, h in self._regions
+        )
 
 
-def _stack_size(code: Bytecode, depths: dict[Label, int]) -> int:
-    depths = dict(depths)
-    depth = highest = 0
-    for item in list.__iter__(code):
-        if isinstance(item, Label):
-            depth = max(depths.get(item, 0), depth)
-        elif isinstance(item, BaseInstr):
-            if isinstance(item.arg, Label):
-                target = depth + item.stack_effect(jump=True)
-                depths[item.arg] = max(depths.get(item.arg, 0), target)
-                highest = max(highest, target)
-            depth = 0 if item.is_final() else depth + item.stack_effect(jump=False)
-            highest = max(highest, depth)
-    return highest + 1
+def _prefixes(arg: int) -> int:
+    """How many EXTENDED_ARGs an argument needs."""
+    return (max(arg.bit_length(), 1) - 1) >> 3

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from types import CodeType
 
-from bytecode.instr import CellVar
-
 from autodiff_hook.emit import versions
-from autodiff_hook.emit.assemble import Assembler, fuse_locals, linear
+from autodiff_hook.emit.assemble import Assembler
 from autodiff_hook.emit.graph import Graph
+from autodiff_hook.emit.items import CellVar
 from autodiff_hook.emit.layout import layout
-from autodiff_hook.emit.lower import Lowering, dying_variables, improve
+from autodiff_hook.emit.linear import fuse_locals, linear
+from autodiff_hook.emit.lower import Lowering, improve
 from autodiff_hook.emit.slots import Liveness, Slots
 from autodiff_hook.emit.weave import Weaver
 from autodiff_hook.ir.types import IR, Variable
@@ -28,16 +28,14 @@ def emit(ir: IR, release: bool = False) -> CodeType:
     released = list(liveness.variables) if release else _exceptions(graph)
     lowering = Lowering(slots, liveness, graph.cells, released, keep=not release)
     order = layout(segments)
-    dying = dying_variables(order, liveness)
+    dying = liveness.dying(order)
     lowered = {segment: lowering.lower(segment, dying[segment]) for segment in order}
     code = improve(list(linear(order, lowered)))
     if versions.FUSED_LOCALS:
         code = fuse_locals(code)
     names = slots.names({*cells, *ir.free_names})
-    assembler = Assembler(ir, names, cells)
-    assembler.prologue()
-    assembler.body(code)
-    return assembler.finish({handler.label: handler.depth + 2 for s in order for handler in s.handlers})
+    handlers = {handler for segment in order for handler in segment.handlers}
+    return Assembler(ir, names, cells, handlers).assemble(code)
 
 
 def _exceptions(graph: Graph) -> list[Variable]:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bytecode.instr import CellVar, FreeVar
-
 from autodiff_hook.emit.idle import without_idle_handlers
+from autodiff_hook.emit.items import CellVar, FreeVar
 from autodiff_hook.ir.analysis import Loop, natural_loops, reverse_postorder
 from autodiff_hook.ir.types import (
     HANDLER_RECEIVED,
@@ -106,7 +105,8 @@ class Graph:
 
     def resolve_all(self, operands: list[Operand]) -> list[Operand]:
         """``resolve`` for a list."""
-        return [self.resolve(x) for x in operands]
+        aliases = self.aliases
+        return [self.resolve(x) if x in aliases else x for x in operands]
 
     def last_operands(self, chain: Chain) -> list[Operand]:
         """What the end of a chain takes from the stack: a loop's iterator is taken where the loop is entered."""
@@ -148,11 +148,11 @@ class Graph:
                 if statement.op == "project":
                     projects.append(statement)
                 else:
-                    whole.update(self.resolve(x) for x in statement.operands)
+                    whole.update(self.resolve_all(statement.operands))
             for edge in block.edges():
-                whole.update(self.resolve(x) for x in edge.args)
+                whole.update(self.resolve_all(edge.args))
             assert block.terminator is not None
-            whole.update(self.resolve(x) for x in block.terminator.operands)
+            whole.update(self.resolve_all(block.terminator.operands))
         for variable, statement in made.items():
             if variable not in whole:
                 self.multiple[variable] = [Variable() for _ in range(_result_count(statement))]
@@ -194,15 +194,15 @@ class Graph:
         }
 
     def _count_uses(self) -> Counter[Operand]:
-        uses: Counter[Operand] = Counter()
+        used: list[Operand] = []
         for block in self.order:
             for statement in block.statements:
-                uses.update(self.resolve_all(statement.operands))
+                used += statement.operands
             assert block.terminator is not None
-            uses.update(self.resolve_all(block.terminator.operands))
+            used += block.terminator.operands
             for edge in block.edges():
-                uses.update(self.resolve_all(edge.args))
-        return uses
+                used += edge.args
+        return Counter(self.resolve_all(used))
 
     def _keeps_iterator_on_stack(self, loop: Loop) -> bool:
         """A ``for`` loop entered at one place, whose iterator nobody else knows."""

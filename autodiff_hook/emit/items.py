@@ -6,9 +6,27 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
-from bytecode.instr import Label
-
 from autodiff_hook.ir.types import Constant, Operand, Position, Variable
+
+
+class Label:
+    """A place in the code."""
+
+    __slots__ = ()
+
+
+@dataclass(eq=False, slots=True)
+class CellVar:
+    """A cell that the function makes."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class FreeVar:
+    """A cell that the function is given."""
+
+    name: str
 
 
 class Null(Enum):
@@ -33,10 +51,11 @@ class Op:
 
 @dataclass(eq=False, slots=True)
 class Load:
-    """Push a virtual local, a constant, a cell or NULL."""
+    """Push a virtual local, a constant, a cell or NULL; ``bit`` is the mask of a local among the live ones."""
 
     value: Operand | Null
     position: Position | None = None
+    bit: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -45,6 +64,7 @@ class Store:
 
     variable: Variable
     position: Position | None = None
+    bit: int = 0
 
 
 @dataclass(eq=False, slots=True)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from bytecode.instr import CellVar, FreeVar
+from typing import Final
 
 from autodiff_hook.emit import versions
-from autodiff_hook.emit.items import NO_ARG, NULL, Copies, Load, Mark, Null, Op, Segment, Store
+from autodiff_hook.emit.items import NO_ARG, CellVar, Copies, FreeVar, Load, Mark, Null, Op, Segment, Store
 from autodiff_hook.emit.slots import Liveness, Slots, bits
 from autodiff_hook.ir.types import Constant, Operand, Position, Variable
-
-
-class Slot(int):
-    """The argument of an instruction that is the number of a slot."""
-
 
 Lowered = Op | Mark
 
@@ -42,27 +36,29 @@ class Lowering:
         live = self._liveness.live_out(segment)
         dead_load: Variable | None = None
         for item in reversed(segment.items):
-            if isinstance(item, Store) and item.variable is dead_load:
-                out.pop()
-                dead_load = None
-                continue
-            dead_load = None
             if isinstance(item, Load):
-                value = item.value
-                if isinstance(value, Variable) and value not in self._cells:
-                    bit = self._liveness.bit(value)
-                    if not live & bit:
-                        dead_load = None if bit & self._released or self._kept(value) else value
-                        self._release(bit & self._released, live, out, item.position)
-                out.append(self.load(value, item.position))
+                dead_load = None
+                if item.bit and not live & item.bit:
+                    dead_load = self._last_load(item, live, out)
+                    live |= item.bit
+                out.append(self.load(item.value, item.position))
             elif isinstance(item, Store):
-                dead = not live & self._liveness.bit(item.variable) and not self._kept(item.variable)
-                out.append(Op("POP_TOP", NO_ARG, item.position) if dead else self._store(item.variable, item.position))
+                if item.variable is dead_load:
+                    out.pop()
+                elif live & item.bit or self._kept(item.variable):
+                    out.append(self._store(item.variable, item.position))
+                else:
+                    out.append(Op("POP_TOP", NO_ARG, item.position))
+                dead_load = None
+                live &= ~item.bit
             elif isinstance(item, Copies):
+                dead_load = None
                 out.extend(reversed(self._copy(item, live)))
+                live = self._liveness.before_copies(item, live)
             else:
+                dead_load = None
                 out.append(item)
-            live = self._liveness.before(item, live)
+                live = self._liveness.before(item, live)
         first = len(out)
         self._release(dying & self._released & ~live, live, out, None)
         released = out[first:][::-1]
@@ -71,6 +67,15 @@ class Lowering:
         out[segment.fixed : segment.fixed] = released
         return out
 
+    def _last_load(self, item: Load, live: int, out: list[Lowered]) -> Variable | None:
+        """Release after its last use what is to be released; other values need not be stored just before it."""
+        value = item.value
+        assert isinstance(value, Variable)
+        if not item.bit & self._released:
+            return None if self._kept(value) else value
+        self._release(item.bit, live, out, item.position)
+        return None
+
     def _kept(self, variable: Variable) -> bool:
         return self._keep and variable.name is not None
 
@@ -78,21 +83,20 @@ class Lowering:
         """Forget what the slots of the variables hold, unless another variable lives there."""
         for slot in {self._slots.slot[self._liveness.variables[i]] for i in bits(mask)}:
             if not self._slots.slot_members[slot] & live:
-                out += [Op("STORE_FAST", Slot(slot), position), Op("LOAD_CONST", None, position)]
+                out += [Op("STORE_FAST", slot, position), Op("LOAD_CONST", None, position)]
 
     def load(self, value: Operand | Null, position: Position | None) -> Op:
         """Push a value."""
         if isinstance(value, Constant):
             return Op("LOAD_CONST", value.value, position)
-        if value is NULL:
+        if isinstance(value, Null):
             return Op("PUSH_NULL", NO_ARG, position)
-        assert isinstance(value, Variable)
         if value in self._cells:
             return Op(*versions.load_cell(self._cells[value]), position)
-        return Op("LOAD_FAST", Slot(self._slots.slot[value]), position)
+        return Op("LOAD_FAST", self._slots.slot[value], position)
 
     def _store(self, variable: Variable, position: Position | None) -> Op:
-        return Op("STORE_FAST", Slot(self._slots.slot[variable]), position)
+        return Op("STORE_FAST", self._slots.slot[variable], position)
 
     def _copy(self, item: Copies, live: int) -> list[Lowered]:
         loads: list[Lowered] = []
@@ -104,7 +108,7 @@ class Lowering:
             if isinstance(value, Variable) and value not in self._cells and self._slots.slot[value] == slot:
                 continue
             loads.append(self.load(value, item.position))
-            stores.append(Op("STORE_FAST", Slot(slot), item.position))
+            stores.append(Op("STORE_FAST", slot, item.position))
         stores.reverse()
         for target in reversed(item.stacked):
             dead = not live & self._liveness.bit(target)
@@ -112,32 +116,22 @@ class Lowering:
         return loads + stores
 
 
-def dying_variables(segments: list[Segment], liveness: Liveness) -> dict[Segment, int]:
-    """For each segment, what is live in a predecessor where it branches off, but not in the segment."""
-    result = dict.fromkeys(segments, 0)
-    for segment in segments:
-        live = liveness.live_out(segment)
-        for target in segment.exit.targets:
-            result[target] |= live & ~liveness.live_in[target]
-        for item in reversed(segment.items):
-            live = liveness.before(item, live)
-            if isinstance(item, Op) and item.handler is not None:
-                result[item.handler] |= live & ~liveness.live_in[item.handler]
-    return result
-
-
 def improve(code: list[Lowered]) -> list[Lowered]:
     """Local rewriting: NULL folded into LOAD_GLOBAL, slices, constant returns."""
     out: list[Lowered] = []
     for item in code:
-        last = out[-1] if out else None
-        if isinstance(item, Op) and isinstance(last, Op):
-            fused = _fuse(last, item)
+        if isinstance(item, Op) and item.name in _SECOND and out:
+            last = out[-1]
+            fused = _fuse(last, item) if isinstance(last, Op) else None
             if fused is not None:
                 out[-1] = fused
                 continue
         out.append(item)
     return out
+
+
+_SECOND: Final = frozenset({"LOAD_GLOBAL", "PUSH_NULL", "RETURN_VALUE", "BINARY_SUBSCR", "STORE_SUBSCR"})
+"""What can be melted into the instruction before it."""
 
 
 def _fuse(first: Op, second: Op) -> Op | None:

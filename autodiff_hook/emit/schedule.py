@@ -39,6 +39,9 @@ class Candidates:
                     self._count(step.handler.args, chain, 2)
             for edge in (*chain.terminator.edges, *([chain.handler] if chain.handler else [])):
                 self._count(edge.args, chain, 1 if chain.terminator.kind == "jump" else 2)
+        user, definition = self._user, self._definition
+        self._once = {x for x, count in self._uses.items() if count == 1 and definition.get(x) is user[x]}
+        self.stackable = {x for x in self._once if x.name is None} if keep else self._once
 
     def _count(self, operands: list[Operand], chain: Chain, weight: int) -> None:
         for x in operands:
@@ -47,15 +50,11 @@ class Candidates:
                 self._user[x] = chain
 
     def __contains__(self, variable: object) -> bool:
-        return self.used_once(variable) and not (self._keep and variable.name is not None)
+        return variable in self.stackable
 
     def used_once(self, variable: object) -> TypeGuard[Variable]:
         """Whether the variable is defined and used in one chain."""
-        return (
-            isinstance(variable, Variable)
-            and self._uses.get(variable) == 1
-            and self._definition.get(variable) is self._user[variable]
-        )
+        return variable in self._once
 
     def needs_local(self, variable: Variable) -> bool:
         """Whether anything reads the variable, or its name keeps it."""
@@ -69,6 +68,7 @@ class Scheduler:
         self, candidates: Candidates, context: Context, handlers: dict[Block, tuple[Segment, list[Variable], bool]]
     ) -> None:
         self.candidates = candidates
+        self._stackable = candidates.stackable
         self.context = context
         self.handlers = handlers
         self.items: list[Item] = []
@@ -79,7 +79,7 @@ class Scheduler:
 
     def on_stack(self, entry: object) -> bool:
         """Whether the value is meant to come from the stack, not from a local."""
-        return (entry in self.candidates or entry in self.forced) and entry not in self.demoted
+        return (entry in self._stackable or entry in self.forced) and entry not in self.demoted
 
     def expect(self, entries: list[Entry]) -> None:
         """The code made so far wants these values on top of the stack."""
@@ -89,23 +89,26 @@ class Scheduler:
     def settle(self, limit: int) -> None:
         """Emit what can be pushed here, from the top down; everything above ``limit`` must be."""
         expected = self.expected
-        while expected and (len(expected) > limit or not self.on_stack(expected[-1])):
-            entry = expected.pop()
+        while expected:
+            entry = expected[-1]
+            if self.on_stack(entry):
+                if len(expected) <= limit:
+                    break
+                assert isinstance(entry, Variable)
+                self.demoted.add(entry)
+            expected.pop()
             if isinstance(entry, Pending):
                 self.items.extend(reversed(entry.items))
-                continue
-            if isinstance(entry, Variable) and self.on_stack(entry):
-                self.demoted.add(entry)
-            self.items.append(Load(entry, self.position))
+            else:
+                self.items.append(Load(entry, self.position))
 
     def produce(self, results: list[Variable]) -> None:
         """Take what a statement left on the stack (the last on top) to where it is wanted."""
         keep = self._matching(results)
         for variable in results[keep:]:
-            wanted = [i for i, x in enumerate(self.expected) if x is variable]
-            if wanted:
+            if variable in self.expected:
                 self.demoted.add(variable)
-                self.settle(wanted[0])
+                self.settle(self.expected.index(variable))
                 keep = min(keep, self._matching(results))
         del self.expected[len(self.expected) - keep :]
         for variable in results[keep:]:
@@ -114,10 +117,11 @@ class Scheduler:
 
     def _matching(self, results: list[Variable]) -> int:
         """How many of the results, from the lowest, are what is expected on top."""
-        for count in range(min(len(results), len(self.expected)), 0, -1):
-            tail = self.expected[-count:]
-            if all(a is b and self.on_stack(b) for a, b in zip(tail, results)):
-                return count
+        expected = self.expected
+        for count in range(min(len(results), len(expected)), 0, -1):
+            if expected[-1] is results[count - 1]:
+                if all(a is b and self.on_stack(b) for a, b in zip(expected[-count:], results)):
+                    return count
         return 0
 
     def step(self, step: Step) -> None:
@@ -134,10 +138,8 @@ class Scheduler:
         self.operate(selection, step.handler, step.position)
 
     def _clear_above(self, variable: Variable) -> None:
-        if self.on_stack(variable):
-            places = [i for i, x in enumerate(self.expected) if x is variable]
-            if places:
-                self.settle(places[0] + 1)
+        if variable in self.expected and self.on_stack(variable):
+            self.settle(self.expected.index(variable) + 1)
 
     def operate(self, selection: Selection, handler: Edge | None, position: Position | None) -> None:
         """The instructions of a selection and, before them, what they need."""

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bytecode.instr import CellVar, FreeVar, Label
-
 from autodiff_hook.emit import helpers, versions
 from autodiff_hook.emit.graph import Step
-from autodiff_hook.emit.items import NO_ARG, Entry, Mark, Null, Op, Pending
+from autodiff_hook.emit.items import NO_ARG, CellVar, Entry, FreeVar, Label, Mark, Null, Op, Pending
 from autodiff_hook.emit.versions import Code
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Position, Variable
 

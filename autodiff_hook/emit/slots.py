@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from autodiff_hook.emit.items import Copies, Item, Load, Op, Segment, Store
 from autodiff_hook.ir.types import Variable
 
+_Effect = tuple[int, int] | Copies | Segment
+
 
 class Liveness:
-    """Which virtual locals are live where."""
+    """Which virtual locals are live where.
+
+    The dataflow runs over summaries of the segments: pairs of masks (what dies, what comes to life), with the
+    handlers and copies between them, whose effect depends on what is live.
+    """
 
     def __init__(self, segments: list[Segment], never: Iterable[Variable]) -> None:
         self.number: dict[Variable, int] = {}
         self.variables: list[Variable] = []
         self._never = frozenset(never)
         self.live_in: dict[Segment, int] = dict.fromkeys(segments, 0)
+        self._summaries: dict[Segment, list[_Effect]] = {}
         for segment in segments:
             segment.handlers = _handlers(segment)
-        pending = list(segments)
         users: dict[Segment, list[Segment]] = {segment: [] for segment in segments}
         for segment in segments:
             for target in segment.successors():
                 users[target].append(segment)
+        pending = list(segments)
         queued = set(pending)
         while pending:
             segment = pending.pop()
             queued.discard(segment)
             live = self.live_out(segment)
-            for item in reversed(segment.items):
-                live = self.before(item, live)
+            if segment in self._summaries:
+                for effect in self._summaries[segment]:
+                    live = self._apply(effect, live)
+            else:
+                live = self._summarise(segment, live)
             if live != self.live_in[segment]:
                 self.live_in[segment] = live
                 new = [s for s in users[segment] if s not in queued]
@@ -45,7 +56,7 @@ class Liveness:
             self.variables.append(variable)
         return 1 << number
 
-    def uses_local(self, value: object) -> bool:
+    def uses_local(self, value: object) -> TypeGuard[Variable]:
         """Whether loading ``value`` reads a local slot."""
         return isinstance(value, Variable) and value not in self._never
 
@@ -61,24 +72,72 @@ class Liveness:
                 live |= self.live_in[op.handler]
         return live
 
+    def _summarise(self, segment: Segment, live: int) -> int:
+        """The first pass over a segment: it numbers the variables, marks the items and gives what is live before."""
+        effects = self._summaries[segment] = []
+        stored = loaded = 0
+        for item in reversed(segment.items):
+            if isinstance(item, Load):
+                if self.uses_local(item.value):
+                    item.bit = self.bit(item.value)
+                    loaded |= item.bit
+            elif isinstance(item, Store):
+                item.bit = self.bit(item.variable)
+                stored |= item.bit
+                loaded &= ~item.bit
+            else:
+                other = item if isinstance(item, Copies) else item.handler if isinstance(item, Op) else None
+                if other is not None:
+                    live = live & ~stored | loaded
+                    effects += [(stored, loaded), other] if stored or loaded else [other]
+                    live = self._apply(other, live)
+                    stored = loaded = 0
+        if stored or loaded:
+            effects.append((stored, loaded))
+        return live & ~stored | loaded
+
+    def _apply(self, effect: _Effect, live: int) -> int:
+        """What is live before something of a summary if ``live`` is after it."""
+        if isinstance(effect, tuple):
+            return live & ~effect[0] | effect[1]
+        return self.before_copies(effect, live) if isinstance(effect, Copies) else live | self.live_in[effect]
+
+    def before_copies(self, item: Copies, live: int) -> int:
+        """What is live before a parallel copy."""
+        result = live
+        for target, _ in item.pairs:
+            result &= ~self.bit(target)
+        for target in item.stacked:
+            result &= ~self.bit(target)
+        for target, value in item.pairs:
+            if live & self.bit(target) and self.uses_local(value):
+                result |= self.bit(value)
+        return result
+
     def before(self, item: Item, live: int) -> int:
         """What is live before ``item`` if ``live`` is after it."""
         if isinstance(item, Load):
-            value = item.value
-            return live | self.bit(value) if isinstance(value, Variable) and value not in self._never else live
+            return live | item.bit
         if isinstance(item, Store):
-            return live & ~self.bit(item.variable)
+            return live & ~item.bit
         if isinstance(item, Copies):
-            result = live
-            for target in (*(t for t, _ in item.pairs), *item.stacked):
-                result &= ~self.bit(target)
-            for target, value in item.pairs:
-                if live & self.bit(target) and isinstance(value, Variable) and value not in self._never:
-                    result |= self.bit(value)
-            return result
+            return self.before_copies(item, live)
         if isinstance(item, Op) and item.handler is not None:
             return live | self.live_in[item.handler]
         return live
+
+    def dying(self, order: list[Segment]) -> dict[Segment, int]:
+        """For each segment, what is live in a predecessor where it branches off, but not in the segment."""
+        result = dict.fromkeys(order, 0)
+        for segment in order:
+            live = self.live_out(segment)
+            for target in segment.exit.targets:
+                result[target] |= live & ~self.live_in[target]
+            for effect in self._summaries[segment]:
+                live = self._apply(effect, live)
+                if isinstance(effect, Segment):
+                    result[effect] |= live & ~self.live_in[effect]
+        return result
 
 
 def _handlers(segment: Segment) -> list[Segment]:
@@ -118,13 +177,16 @@ class Slots:
         entering = liveness.live_in[self._entry]
         for param in params:
             self._conflicts[liveness.number[param]] |= entering & ~liveness.bit(param)
-        self._make_symmetric()
         self._keep_apart(list(params))
         for _, a, b in sorted(affinities, key=lambda x: -x[0]):
             self._coalesce(a, b)
         self.slot_members: list[int] = [0] * len(params)
+        self._slot_conflicts: list[int] = [0] * len(params)
         self._slot_names: list[str | None] = list(params.values())
-        self._reserved = reserved
+        self._slots_named: dict[str | None, list[int]] = {}
+        for slot, name in enumerate(self._slot_names):
+            if slot not in reserved:
+                self._slots_named.setdefault(name, []).append(slot)
         self.slot: dict[Variable, int] = {}
         self._colour()
 
@@ -134,8 +196,10 @@ class Slots:
         live = liveness.live_out(segment)
         for item in reversed(segment.items):
             if isinstance(item, Store):
-                i = liveness.number[item.variable]
-                self._conflicts[i] |= live & ~(1 << i)
+                live &= ~item.bit
+                self._conflicts[liveness.number[item.variable]] |= live
+            elif isinstance(item, Load):
+                live |= item.bit
             elif isinstance(item, Copies):
                 for target, value in item.pairs:
                     i = liveness.number[target]
@@ -143,20 +207,16 @@ class Slots:
                         continue
                     others = live & ~(1 << i)
                     if liveness.uses_local(value):
-                        j = liveness.number[value]  # type: ignore[index]
+                        j = liveness.number[value]
                         others &= ~(1 << j)
                         affinities.append((segment.nesting, i, j))
                     self._conflicts[i] |= others
                 for target in item.stacked:
                     i = liveness.number[target]
                     self._conflicts[i] |= live & ~(1 << i)
-            live = liveness.before(item, live)
-
-    def _make_symmetric(self) -> None:
-        conflicts = self._conflicts
-        for i, mask in enumerate(list(conflicts)):
-            for j in bits(mask):
-                conflicts[j] |= 1 << i
+                live = liveness.before_copies(item, live)
+            else:
+                live = liveness.before(item, live)
 
     def _keep_apart(self, params: list[Variable]) -> None:
         """Two parameters never share a slot, even if one is never read."""
@@ -195,16 +255,21 @@ class Slots:
                 self._place(leader, self._free_slot(leader))
 
     def _free_slot(self, leader: int) -> int:
-        conflicts, name = self._conflicts[leader], self._names[leader]
-        for slot, members in enumerate(self.slot_members):
-            if self._slot_names[slot] == name and slot not in self._reserved and not members & conflicts:
+        """The first slot of this name whose variables are in conflict with none of the leader's, in neither way."""
+        members, conflicts, name = self._members[leader], self._conflicts[leader], self._names[leader]
+        named = self._slots_named.setdefault(name, [])
+        for slot in named:
+            if not (self.slot_members[slot] & conflicts or self._slot_conflicts[slot] & members):
                 return slot
+        named.append(len(self.slot_members))
         self.slot_members.append(0)
+        self._slot_conflicts.append(0)
         self._slot_names.append(name)
         return len(self.slot_members) - 1
 
     def _place(self, leader: int, slot: int) -> None:
         self.slot_members[slot] |= self._members[leader]
+        self._slot_conflicts[slot] |= self._conflicts[leader]
         for i in bits(self._members[leader]):
             self.slot[self.liveness.variables[i]] = slot
 

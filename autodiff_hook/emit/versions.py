@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from bytecode.instr import BinaryOp, CellVar, Compare, FreeVar, Intrinsic1Op, Intrinsic2Op
-
-from autodiff_hook.emit.items import NO_ARG, NULL, Null
+from autodiff_hook.emit.items import NO_ARG, NULL, CellVar, FreeVar, Null
 from autodiff_hook.ir.types import Constant, Operand
 
 VERSION: Final = sys.version_info[:2]
@@ -17,21 +15,27 @@ PY313: Final = VERSION >= (3, 13)
 Code = tuple[str, Any]
 
 _BINARY: Final = {
-    symbol: BinaryOp(number)
+    symbol: number
     for number, symbol in enumerate(("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"))
 }
-_COMPARE: Final = {"<": "LT", "<=": "LE", "==": "EQ", "!=": "NE", ">": "GT", ">=": "GE"}
+_COMPARE: Final = {symbol: number for number, symbol in enumerate(("<", "<=", "==", "!=", ">", ">="))}
+_COMPARE_MASK: Final = (2, 2 | 8, 8, 1 | 2 | 4, 4, 4 | 8)
+"""For the specialised forms: bits for unordered (1), less (2), greater (4), equal (8)."""
 
 
 def binary(symbol: str, inplace: bool) -> Code:
     """``a symbol b`` or ``a symbol= b``."""
     number = _BINARY[symbol]
-    return "BINARY_OP", BinaryOp(number + 13) if inplace else number
+    return "BINARY_OP", number + len(_BINARY) if inplace else number
 
 
 def compare(symbol: str, cast: bool) -> Code:
     """A comparison; with ``cast`` (of effect in 3.13+) its result is an exact bool."""
-    return "COMPARE_OP", Compare[_COMPARE[symbol] + ("_CAST" if cast and PY313 else "")]
+    number = _COMPARE[symbol]
+    if not PY312:
+        return "COMPARE_OP", number
+    mask = _COMPARE_MASK[number]
+    return "COMPARE_OP", mask | (number << 5 | cast << 4 if PY313 else number << 4)
 
 
 def truth_test() -> list[Code]:
@@ -47,9 +51,7 @@ def truth() -> list[Code]:
 def intrinsic(number: int, count: int) -> list[Code]:
     """CALL_INTRINSIC_1 and 2 and what they were before they existed."""
     if PY312:
-        return [
-            ("CALL_INTRINSIC_1", Intrinsic1Op(number)) if count == 1 else ("CALL_INTRINSIC_2", Intrinsic2Op(number))
-        ]
+        return [(f"CALL_INTRINSIC_{count}", number)]
     before = {(5, 1): "UNARY_POSITIVE", (6, 1): "LIST_TO_TUPLE", (4, 1): "ASYNC_GEN_WRAP", (1, 2): "PREP_RERAISE_STAR"}
     return [(before[number, count], NO_ARG)]
 

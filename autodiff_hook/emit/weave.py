@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bytecode.instr import Label
-
 from autodiff_hook.emit import versions
 from autodiff_hook.emit.graph import Chain, Graph, Step
-from autodiff_hook.emit.items import NO_ARG, Copies, Entry, Exit, Mark, Op, Pending, Segment, Store
+from autodiff_hook.emit.items import NO_ARG, Copies, Entry, Exit, Label, Mark, Op, Pending, Segment, Store
 from autodiff_hook.emit.schedule import Candidates, Scheduler
 from autodiff_hook.emit.select import Context, Selection, is_bool
 from autodiff_hook.emit.versions import Code

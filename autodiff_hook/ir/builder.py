@@ -29,8 +29,9 @@ class Builder:
         self._block_of: dict[Variable, Block] = {}
         self._unfilled: list[tuple[Variable, Hashable]] = []
         self._users: dict[Variable, set[Variable]] = {}
-        self._replaced: dict[Variable, Operand] = {}
+        self._replaced: dict[Operand, Operand] = {}
         self._sealed: set[Block] = set()
+        self._providers: dict[Block, Callable[[Hashable], Operand | None]] = {}
 
     def block(self, sealed: bool = False) -> Block:
         """A new block at the end of the function."""
@@ -75,13 +76,14 @@ class Builder:
     def read(self, key: Hashable, block: Block) -> Operand:
         """The value that ``key`` has at this point of ``block``."""
         value = self._look_up(key, block)
-        self._complete()
+        if self._unfilled:
+            self._complete()
         return self.resolve(value)
 
     def _look_up(self, key: Hashable, block: Block) -> Operand:
         """The value of ``key``; parameters made for it wait for ``_complete`` (no recursion: functions are long)."""
         pending = []
-        while key not in self._definitions[block] and block in self._sealed and len(self._incoming[block]) == 1:
+        while not self._defines(block, key) and block in self._sealed and len(self._incoming[block]) == 1:
             pending.append(block)
             block = self._incoming[block][0][0]
         definitions = self._definitions[block]
@@ -89,6 +91,20 @@ class Builder:
         for passed in pending:
             self._definitions[passed][key] = value
         return value
+
+    def _defines(self, block: Block, key: Hashable) -> bool:
+        if key in self._definitions[block]:
+            return True
+        provide = self._providers.get(block)
+        value = provide(key) if provide is not None else None
+        if value is None:
+            return False
+        self._definitions[block][key] = value
+        return True
+
+    def provide(self, block: Block, provider: Callable[[Hashable], Operand | None]) -> None:
+        """Let ``provider`` say what keys have at the start of ``block`` when they are first read; or None."""
+        self._providers[block] = provider
 
     def _join(self, key: Hashable, block: Block) -> Operand:
         if block in self._sealed and not self._incoming[block]:
@@ -160,8 +176,9 @@ class Builder:
 
     def resolve(self, value: Operand) -> Operand:
         """``value``, or what it was replaced by."""
-        while isinstance(value, Variable) and value in self._replaced:
-            value = self._replaced[value]
+        replaced = self._replaced
+        while value in replaced:
+            value = replaced[value]
         return value
 
     def finish(self) -> list[Block]:

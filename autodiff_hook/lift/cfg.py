@@ -5,14 +5,17 @@ from __future__ import annotations
 import dis
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from types import CodeType
 from typing import Final, NamedTuple
 
 from autodiff_hook.ir.types import Position
 
 _JUMPS: Final = frozenset(dis.opname[number] for number in dis.hasjrel)
-_LAST: Final = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+_LAST: Final = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}) | frozenset(
+    name for name in dis.opname if name.startswith("JUMP_") and "_IF_" not in name
+)
+_CACHE: Final = dis.opmap.get("CACHE", 0)
+_EXTENDED_ARG: Final = dis.EXTENDED_ARG
 _UNIT: Final = 2
 
 
@@ -40,8 +43,7 @@ class Instruction:
 
     @property
     def falls_through(self) -> bool:
-        unconditional = self.name.startswith("JUMP_") and "_IF_" not in self.name
-        return self.name not in _LAST and not unconditional
+        return self.name not in _LAST
 
 
 @dataclass(slots=True)
@@ -68,27 +70,30 @@ def read_instructions(code: CodeType) -> list[Instruction]:
     decoded = list(_decode(code.co_code))
     follow = [start for start, _, _, _ in decoded[1:]] + [len(code.co_code)]
     instructions = []
+    position = Position(None, None, None, None)
     for (start, offset, name, arg), following in zip(decoded, follow, strict=True):
-        target = None
+        target = region = None
         if name in _JUMPS:
             target = following + (-arg if "BACKWARD" in name else arg) * _UNIT
-        region = next((x for x in regions if x.start <= offset < x.end), None)
-        position = Position(*positions[offset // _UNIT])
+        if regions:
+            region = next((x for x in regions if x.start <= offset < x.end), None)
+        if positions[offset // _UNIT] != position:
+            position = Position(*positions[offset // _UNIT])
         instructions.append(Instruction(name, arg, start, following, target, region, position))
     return instructions
 
 
 def _decode(raw: bytes) -> Iterator[tuple[int, int, str, int]]:
     """Offset of the first prefix, offset, name and argument of each instruction."""
-    start, arg = 0, 0
+    start, arg, names = 0, 0, dis.opname
     for offset in range(0, len(raw), _UNIT):
-        name = dis.opname[raw[offset]]
-        if name == "CACHE":
+        number = raw[offset]
+        if number == _CACHE:
             start = offset + _UNIT
             continue
         arg = arg << 8 | raw[offset + 1]
-        if name != "EXTENDED_ARG":
-            yield start, offset, name, arg
+        if number != _EXTENDED_ARG:
+            yield start, offset, names[number], arg
             start, arg = offset + _UNIT, 0
 
 
@@ -111,13 +116,18 @@ def _varint(data: Iterator[int], byte: int) -> int:
 def split(instructions: list[Instruction]) -> dict[int, CodeBlock]:
     """The basic blocks by offset, in order of the code."""
     leaders = {0}
-    for before, x in pairwise(instructions):
-        if x.region is not None and before.region is None:
-            leaders.add(x.offset)
+    covering: Region | None = None
     for x in instructions:
-        if x.target is not None or not x.falls_through:
+        if x.target is not None:
+            leaders.update((x.target, x.following))
+        elif x.name in _LAST:
             leaders.add(x.following)
-        leaders.update(y for y in (x.target, x.region and x.region.target) if y is not None)
+        if x.region is not covering:
+            if x.region is not None:
+                leaders.add(x.region.target)
+                if covering is None:
+                    leaders.add(x.offset)
+            covering = x.region
     blocks: dict[int, CodeBlock] = {}
     block = CodeBlock(0)
     for x in instructions:

@@ -7,7 +7,7 @@ from types import FrameType, TracebackType
 from typing import Final
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DEBUG: Final = bool(os.environ.get("AUTODIFFDEBUG"))
+DEBUG: Final = bool(os.environ.get("AUTODIFF_DEBUG"))
 
 
 def is_engine(frame: FrameType) -> bool:

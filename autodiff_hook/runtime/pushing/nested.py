@@ -34,6 +34,36 @@ for _function in _BOOKKEEPING:
 _VALUE = Attribute("value")
 
 
+def _generic(form: Any) -> None:
+    """Within what is differentiated, gradients are those of the generic path, which is differentiated itself."""
+    plain = {api.gradient: api.generic_gradient, api.withgradient: api.generic_withgradient}[form]
+
+    def in_reverse(ctx: Context, w: Any, args: Args, kwargs: Kwargs) -> Any:
+        from autodiff_hook.runtime.calls import apply
+
+        value, pullback = apply(ctx, (None, *w), plain, args, kwargs)
+
+        def form_pullback(sweep: Sweep, cotangent: Any) -> Any:
+            assert pullback is not None
+            given = pullback(sweep, cotangent)
+            return given and given[1:]
+
+        return value, None if pullback is None else form_pullback
+
+    def pushed(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        from autodiff_hook.runtime.pushing.calls import apply
+
+        result: Result = apply(ctx, (None, *t), plain, args, kwargs)
+        return result
+
+    handles(form)(in_reverse)
+    pushes(form)(pushed)
+
+
+_generic(api.gradient)
+_generic(api.withgradient)
+
+
 @handles(Session)
 def _open_in_reverse(ctx: Context, w: Any, given: Args, kwargs: Kwargs) -> Any:
     f, args, named = given

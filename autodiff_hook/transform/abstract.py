@@ -1,0 +1,185 @@
+"""What the specialiser knows of a value before the program runs: abstract values, and their joins.
+
+Beside what is certain, an abstract value carries an *example*: what the value was when the arguments at
+hand were followed through the program. Examples are only for working out the types of results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import CodeType, ModuleType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Operand
+
+
+class Missing:
+    """The example of a value that none is known for."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """Anything at all."""
+
+    example: Any = field(default=MISSING, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known(Abstract):
+    """One object, known by identity (numbers and strings: by type and value)."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known):
+            return False
+        a, b = self.value, other.value
+        return a is b or (type(a) is type(b) and isinstance(a, _COMPARED) and a == b and repr(a) == repr(b))
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+
+_COMPARED: Final = (int, float, str, bytes, slice, tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Abstract):
+    """A number whose exact type is one of a few."""
+
+    types: frozenset[type]
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Abstract):
+    """An exact ``numpy.ndarray``; with ``scalar`` it may also be a NumPy scalar. None: not known."""
+
+    dtype: Any = None
+    ndim: int | None = None
+    scalar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Abstract):
+    """An exact tuple of known length."""
+
+    items: tuple[Abstract, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class List(Abstract):
+    """An exact list of items of one kind, which nothing in the program changes."""
+
+    item: Abstract
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Abstract):
+    """A value of an exact type that carries no derivative."""
+
+    cls: type
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator(Abstract):
+    """What a ``for`` runs over."""
+
+    item: Abstract
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell(Abstract):
+    """A closure cell that is assigned once, to ``content``."""
+
+    content: Operand | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure(Abstract):
+    """A function made in the program: its code, and the operands of what it captures."""
+
+    code: CodeType
+    globals: dict[str, Any]
+    cells: tuple[Operand, ...]
+    defaults: tuple[Operand, ...] = ()
+    keyword_defaults: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound(Abstract):
+    """A bound method of a value in the program."""
+
+    function: Any
+    receiver: Operand
+
+
+ANY: Final = Abstract()
+REALS: Final = (float, int)
+BOOL: Final = Number(frozenset({bool}))
+INT: Final = Number(frozenset({int}))
+FLOAT: Final = Number(frozenset({float}))
+
+
+def join(a: Abstract, b: Abstract) -> Abstract:
+    """The least that is true of both."""
+    if a == b:
+        return a
+    numbers = number_types(a), number_types(b)
+    if numbers[0] is not None and numbers[1] is not None:
+        return Number(numbers[0] | numbers[1], example=example_of(a))
+    if isinstance(a, Array) and isinstance(b, Array):
+        return Array(
+            a.dtype if a.dtype == b.dtype else None,
+            a.ndim if a.ndim == b.ndim else None,
+            a.scalar or b.scalar,
+            example=a.example,
+        )
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
+        return Tuple(tuple(map(join, a.items, b.items)), example=a.example)
+    if isinstance(a, List) and isinstance(b, List):
+        return List(join(a.item, b.item), example=a.example)
+    classes = inert_class(a), inert_class(b)
+    if classes[0] is not None and classes[0] is classes[1]:
+        return Instance(classes[0], example=example_of(a))
+    return ANY
+
+
+def number_types(value: Abstract) -> frozenset[type] | None:
+    """The types that a number may have; None if it may be something else."""
+    if isinstance(value, Number):
+        return value.types
+    if isinstance(value, Known) and type(value.value) in (int, float, bool):
+        return frozenset({type(value.value)})
+    return None
+
+
+def inert_class(value: Abstract) -> type | None:
+    """The exact type of a value without derivative."""
+    if isinstance(value, Instance):
+        return value.cls
+    if isinstance(value, Known) and not isinstance(value.value, (ModuleType, type)) and not callable(value.value):
+        return type(value.value)
+    return None
+
+
+def example_of(value: Abstract) -> Any:
+    """An example of the value."""
+    return value.value if isinstance(value, Known) else value.example
+
+
+def is_true(value: Abstract) -> bool | None:
+    """The truth of a value, if it is known."""
+    if isinstance(value, Known):
+        try:
+            return bool(value.value)
+        except Exception:
+            return None
+    if isinstance(value, (Closure, Bound, Cell)):
+        return True
+    return bool(value.items) if isinstance(value, Tuple) else None

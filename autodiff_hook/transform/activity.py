@@ -1,0 +1,101 @@
+"""Which values need a cotangent: they depend on what is differentiated, and the result depends on them."""
+
+from __future__ import annotations
+
+from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
+from autodiff_hook.transform.abstract import Abstract, Array, Iterator, List, Number, Tuple
+from autodiff_hook.transform.bodies import Refused
+from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.prepare import Shape
+
+
+def differentiable(value: Abstract) -> bool:
+    """Whether values of this kind have derivatives."""
+    if isinstance(value, Number):
+        return bool(value.types - {bool})
+    if isinstance(value, Array):
+        return value.dtype is None or value.dtype.kind != "b"
+    if isinstance(value, Tuple):
+        return any(map(differentiable, value.items))
+    return isinstance(value, (List, Iterator)) and differentiable(value.item)
+
+
+def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variable]:
+    """The variables whose cotangents matter."""
+    active = _spread({p for p in params if differentiable(program.types[p])}, program, shape.ir.blocks)
+    useful = _collect(program, shape)
+    result = active & useful
+    for block in shape.ir.blocks:
+        for s in block.statements:
+            if s.result in result and program.plans.get(s) == PURE:
+                raise Refused(f"{s.op} of what is differentiated")
+            plan = program.plans.get(s)
+            if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
+                raise Refused("an option of a rule depends on what is differentiated")
+    return result
+
+
+def _options(plan: RulePlan) -> list[Operand]:
+    """What a rule takes by keyword only, and has no cotangent for."""
+    code = plan.rule.__code__
+    return [x for x in plan.values[code.co_argcount :][: code.co_kwonlyargcount] if not isinstance(x, list)]
+
+
+def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set[Variable]:
+    """Forwards: what depends on the parameters."""
+
+    def is_active(operand: Operand) -> bool:
+        return operand in active
+
+    changed = True
+    while changed:
+        before = len(active)
+        for block in blocks:
+            for s in block.statements:
+                if s.result is None or s.result in active or not differentiable(program.type_of(s.result)):
+                    continue
+                if any(map(is_active, sources(s, program))):
+                    active.add(s.result)
+            terminator = block.terminator
+            assert terminator is not None
+            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+                given = [*terminator.operands[:received], *edge.args]
+                for param, arg in zip(edge.target.params, given):
+                    if is_active(arg) and differentiable(program.type_of(param)):
+                        active.add(param)
+        changed = len(active) != before
+    return active
+
+
+def sources(s: Statement, program: Program) -> list[Operand]:
+    """The operands of a statement that a derivative may come from."""
+    plan = program.plans.get(s)
+    if isinstance(plan, RulePlan):
+        return [x for v in plan.values for x in (v if isinstance(v, list) else [v])]
+    if plan == STRUCTURAL:
+        return s.operands
+    if plan == LOAD:
+        return s.operands[:1]
+    carries = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
+    return s.operands if carries else []
+
+
+def _collect(program: Program, shape: Shape) -> set[Variable]:
+    """Backwards: what the result depends on."""
+    useful: set[Variable] = set(shape.exit.params)
+    changed = True
+    while changed:
+        before = len(useful)
+        for block in reversed(shape.ir.blocks):
+            terminator = block.terminator
+            assert terminator is not None
+            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+                given = [*terminator.operands[:received], *edge.args]
+                for param, arg in zip(edge.target.params, given):
+                    if param in useful and isinstance(arg, Variable):
+                        useful.add(arg)
+            for s in reversed(block.statements):
+                if s.result in useful:
+                    useful.update(x for x in sources(s, program) if isinstance(x, Variable))
+        changed = len(useful) != before
+    return useful

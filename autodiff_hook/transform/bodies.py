@@ -1,0 +1,179 @@
+"""Copies of function bodies, ready to become a part of another function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.lift import lift
+
+
+class Refused(Exception):
+    """A program that the specialiser leaves to the generic path; the message says why."""
+
+
+@dataclass(slots=True)
+class Body:
+    """A copy of a function's blocks, with variables of its own."""
+
+    blocks: list[Block]
+    params: list[Variable]
+    frees: list[Variable]
+
+
+def lifted(code: CodeType) -> IR:
+    """The IR of a code object that can be copied into another; kept by the caller, never changed."""
+    try:
+        ir = lift(code)
+    except Unsupported as error:
+        raise Refused(str(error)) from error
+    if ir.kind != "function":
+        raise Refused(f"{code.co_qualname} is a {ir.kind}")
+    return ir
+
+
+Load = Callable[[str], Operand | None]
+
+
+def copied(ir: IR, load: Load) -> Body:
+    """A copy of ``ir`` without exception edges; globals that ``load`` knows are replaced by operands.
+
+    A program that raises is run again by the generic path, so nothing is lost with the edges.
+    """
+    return _Copier(ir, load).body()
+
+
+class _Copier:
+    def __init__(self, ir: IR, load: Load) -> None:
+        self.ir, self.load = ir, load
+        self.variables: dict[Variable, Operand] = {}
+        self.blocks: dict[Block, Block] = {}
+        self.loaded: set[Statement] = set()
+
+    def body(self) -> Body:
+        reachable = self._reachable()
+        for block in reachable:
+            self.blocks[block] = Block([self._new(p) for p in block.params])
+        for block in reachable:
+            for statement in block.statements:
+                self._define(statement)
+        for block in reachable:
+            self._fill(block, self.blocks[block])
+        params = self.blocks[self.ir.entry].params
+        count = len(self.ir.signature.names)
+        return Body([self.blocks[b] for b in reachable], params[:count], params[count:])
+
+    def _reachable(self) -> list[Block]:
+        seen = {self.ir.entry: None}
+        pending = [self.ir.entry]
+        while pending:
+            terminator = pending.pop().terminator
+            assert terminator is not None
+            for edge in terminator.edges:
+                if edge.target not in seen:
+                    seen[edge.target] = None
+                    pending.append(edge.target)
+        return [b for b in self.ir.blocks if b in seen]
+
+    def _new(self, variable: Variable) -> Variable:
+        new = self.variables[variable] = Variable(variable.name)
+        return new
+
+    def _define(self, statement: Statement) -> None:
+        if statement.result is None:
+            return
+        if statement.op == "global":
+            known = self.load(str(statement.data))
+            if known is not None:
+                self.variables[statement.result] = known
+                self.loaded.add(statement)
+                return
+        self._new(statement.result)
+
+    def operand(self, operand: Operand) -> Operand:
+        return self.variables[operand] if isinstance(operand, Variable) else operand
+
+    def _fill(self, block: Block, new: Block) -> None:
+        for s in block.statements:
+            result = None if s.result is None else self.variables[s.result]
+            if s in self.loaded:
+                continue
+            assert result is None or isinstance(result, Variable)
+            new.statements.append(Statement(s.op, [self.operand(x) for x in s.operands], result, s.data, s.position))
+        t = block.terminator
+        assert t is not None
+        edges = [Edge(self.blocks[e.target], [self.operand(x) for x in e.args]) for e in t.edges]
+        new.terminator = Terminator(t.kind, [self.operand(x) for x in t.operands], edges, t.position)
+
+
+@dataclass(slots=True)
+class Parameters:
+    """How a call binds: for each parameter an operand, or the operands of ``*args``."""
+
+    values: list[Operand | list[Operand]]
+
+
+def bind(
+    code: CodeType, args: list[Operand], kwargs: dict[str, Operand], defaults: tuple[Any, ...], keyword: Any
+) -> Parameters:
+    """The parameters of a call; ``Refused`` if the call does not fit, which the plain call will say better."""
+    positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
+    names = code.co_varnames[: positional + keyword_only]
+    rest = dict(kwargs)
+    values: list[Operand | list[Operand]] = []
+    for index, name in enumerate(names):
+        place = index - positional + len(defaults)
+        if index < min(positional, len(args)):
+            values.append(args[index])
+        elif name in rest and index >= code.co_posonlyargcount:
+            values.append(rest.pop(name))
+        elif index < positional and place >= 0:
+            values.append(_default(defaults[place]))
+        elif index >= positional and keyword and name in keyword:
+            values.append(_default(keyword[name]))
+        else:
+            raise Refused(f"a call of {code.co_qualname} that does not fit")
+    if code.co_flags & 4:
+        values.append(list(args[positional:]))
+    elif len(args) > positional:
+        raise Refused(f"a call of {code.co_qualname} with too many arguments")
+    if rest or code.co_flags & 8:
+        raise Refused(f"a call of {code.co_qualname} with **kwargs")
+    return Parameters(values)
+
+
+_PLAIN: Final = (int, float, str, bytes, bool, type(None), FunctionType, type)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value may stand in generated code: it cannot change, and holds no data of size."""
+    return isinstance(value, _PLAIN) or callable(value) or (type(value) is tuple and all(map(is_plain, value)))
+
+
+def _default(value: Any) -> Operand:
+    if isinstance(value, (Variable, Constant)):
+        return value
+    if not is_plain(value):
+        raise Refused(f"a default value of type {type(value).__qualname__}")
+    return Constant(value)
+
+
+def substitute(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
+    """Replace operands everywhere in ``blocks``."""
+
+    def new(operand: Operand) -> Operand:
+        while operand in mapping:
+            operand = mapping[operand]
+        return operand
+
+    for block in blocks:
+        for statement in block.statements:
+            statement.operands = [new(x) for x in statement.operands]
+        if block.terminator is not None:
+            block.terminator.operands = [new(x) for x in block.terminator.operands]
+            for edge in block.terminator.edges:
+                edge.args = [new(x) for x in edge.args]

@@ -1,0 +1,129 @@
+"""Constant folding in straight code and branches: what the operands say already."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.bodies import Body
+
+_ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_NUMBERS: Final = (int, float, bool)
+
+
+def fold(body: Body) -> None:
+    """Fold constants in ``body``; branches on constants become jumps, what cannot be reached is dropped."""
+    known: dict[Operand, Operand] = {}
+    seen = {body.blocks[0]}
+    pending = [body.blocks[0]]
+    while pending:
+        block = pending.pop()
+        block.statements = [s for s in block.statements if not fold_statement(s, known)]
+        terminator = block.terminator
+        assert terminator is not None
+        terminator.operands = [resolve(x, known) for x in terminator.operands]
+        if terminator.kind == "branch" and isinstance(terminator.operands[0], Constant):
+            edge = terminator.edges[0 if terminator.operands[0].value else 1]
+            terminator = block.terminator = Terminator("jump", [], [edge], terminator.position)
+        for edge in terminator.edges:
+            edge.args = [resolve(x, known) for x in edge.args]
+            if edge.target not in seen:
+                seen.add(edge.target)
+                pending.append(edge.target)
+    body.blocks = [b for b in body.blocks if b in seen]
+    _merge(body)
+
+
+def _merge(body: Body) -> None:
+    """Put blocks together that only one jump connects."""
+    while True:
+        ways: dict[Block, int] = {}
+        for block in body.blocks:
+            for edge in block.edges():
+                ways[edge.target] = ways.get(edge.target, 0) + 1
+        for block in body.blocks:
+            terminator = block.terminator
+            if terminator is not None and terminator.kind == "jump" and ways[terminator.edges[0].target] == 1:
+                edge = terminator.edges[0]
+                mapping: dict[Operand, Operand] = dict(zip(edge.target.params, edge.args))
+                block.statements += edge.target.statements
+                block.terminator = edge.target.terminator
+                body.blocks.remove(edge.target)
+                _replace(body.blocks, mapping)
+                break
+        else:
+            return
+
+
+def _replace(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
+    for block in blocks:
+        for s in block.statements:
+            s.operands = [resolve(x, mapping) for x in s.operands]
+        assert block.terminator is not None
+        block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
+        for edge in block.terminator.edges:
+            edge.args = [resolve(x, mapping) for x in edge.args]
+
+
+def resolve(operand: Operand, known: dict[Operand, Operand]) -> Operand:
+    """What an operand has been found to be."""
+    while operand in known:
+        operand = known[operand]
+    return operand
+
+
+def fold_statement(s: Statement, known: dict[Operand, Operand]) -> bool:
+    """Whether the result of ``s`` is known now, so that it is not needed."""
+    s.operands = [resolve(x, known) for x in s.operands]
+    if s.result is None:
+        return False
+    value = _value(s)
+    if value is None:
+        return False
+    known[s.result] = value
+    return True
+
+
+def _value(s: Statement) -> Operand | None:
+    constants = [x.value for x in s.operands if isinstance(x, Constant)]
+    if len(constants) == len(s.operands) and all(type(c) in _NUMBERS for c in constants):
+        return _computed(s, constants)
+    if s.op in ("is", "is_not") and len(constants) == 2:
+        return Constant((constants[0] is constants[1]) == (s.op == "is"))
+    if s.op == "binary" and len(constants) == 1:
+        return _identity(s)
+    return None
+
+
+def _computed(s: Statement, values: list[Any]) -> Operand | None:
+    if s.op in ("truth", "not"):
+        return Constant(bool(values[0]) == (s.op == "truth"))
+    if s.op == "unary" and s.data == "-":
+        return Constant(-values[0])
+    if s.op in ("binary", "compare") and s.data in _ARITHMETIC:
+        try:
+            return Constant(_ARITHMETIC[s.data](*values))
+        except ArithmeticError:
+            return None
+    return None
+
+
+def _identity(s: Statement) -> Operand | None:
+    """``x ** 1``, which is ``x`` for a float: the pullbacks of powers have it."""
+    a, b = s.operands
+    if s.data == "**" and isinstance(a, Variable) and isinstance(b, Constant) and type(b.value) is int and b.value == 1:
+        return a
+    return None

@@ -1,0 +1,252 @@
+"""Abstract interpretation of a program from the types of its arguments; calls of Python code are inlined on the way.
+
+The worklist follows only edges that can be taken. What a statement turns out to mean is kept in ``plans``;
+``resolve.py`` has the meaning of each operation. A program that does anything which could be seen from
+outside, or that is not understood, is ``Refused``: the generic path runs it. So what is specialised may be
+given up at any point and run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.registry import Rule
+from autodiff_hook.transform.abstract import ANY, Abstract, Closure, Iterator, Known, Tuple, is_true, join
+from autodiff_hook.transform.bodies import Body, Load, Parameters, Refused, bind, copied, lifted, substitute
+
+
+class World(Protocol):
+    """What the specialiser asks of the process, and guards."""
+
+    def load(self, globals_: dict[str, Any]) -> Load:
+        """How code with these globals loads a global: an operand, guarded on entry, or None."""
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """An attribute of a module or class, guarded by identity."""
+
+    def captured(self, cell: Any) -> Operand:
+        """What a closure cell of a function from outside holds, guarded on entry."""
+
+    def in_scope(self, function: Any) -> bool:
+        """Whether a Python function is to be followed."""
+
+    def function(self, function: Any) -> None:
+        """Guard that a function still has its code and defaults."""
+
+
+@dataclass(slots=True)
+class RulePlan:
+    """A call with a rule: its parameters bound to operands."""
+
+    rule: Rule
+    values: list[Operand | list[Operand]]
+    checks: bool = False
+
+
+@dataclass(slots=True)
+class Alias:
+    """A statement whose result is a value that exists already."""
+
+    operand: Operand
+
+
+PURE: Final = "pure"
+"""The plan of a statement that stays as it is and carries no derivative."""
+STRUCTURAL: Final = "structural"
+"""The plan of a statement that takes tuples apart or puts them together."""
+LOAD: Final = "load"
+"""The plan of reading an item of a list."""
+
+Plan = RulePlan | Alias | str
+_LIMIT: Final = 6000
+_DEPTH: Final = 40
+
+
+@dataclass(slots=True)
+class Program:
+    """A program understood: its blocks, the abstract values of its variables, the plan of each statement."""
+
+    blocks: list[Block]
+    types: dict[Variable, Abstract]
+    plans: dict[Statement, Plan] = field(default_factory=dict)
+
+    def type_of(self, operand: Operand) -> Abstract:
+        """The abstract value of an operand."""
+        return Known(operand.value) if isinstance(operand, Constant) else self.types.get(operand, ANY)
+
+
+Evaluate = Callable[["Inference", Statement], Abstract | None]
+
+
+class Inference:
+    """The interpreter: abstract values by variable, a worklist of blocks."""
+
+    def __init__(self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract]) -> None:
+        self.world, self.evaluate = world, evaluate
+        self.program = Program([], types)
+        self.types, self.plans = self.program.types, self.program.plans
+        self.chains: dict[Block, tuple[Any, ...]] = {}
+        self.globals_of: dict[Block, dict[str, Any]] = {}
+        self.cells: dict[Variable, Operand] = {}
+        self.pending: list[Block] = []
+        self.taken: set[Edge] = set()
+        self.visited: set[Block] = set()
+        self.stale = False
+        self.assumed: list[tuple[Operand, Any]] = []
+        self.size = 0
+        self.block: Block | None = None
+        self.index = 0
+
+    def run(self, code: Any, globals_: dict[str, Any], closure: Any, types: list[Abstract]) -> list[Variable]:
+        """Interpret the function with these arguments; returns its parameters."""
+        body = self._copy(code, globals_)
+        for param, cell in zip(body.frees, closure or ()):
+            self.cells[param] = self.world.captured(cell)
+        body.blocks[0].params = list(body.params)
+        for param, abstract in zip(body.params, types, strict=True):
+            self.types[param] = abstract
+        self._admit(body, (code,), globals_)
+        self.pending.append(body.blocks[0])
+        while self.pending:
+            self._visit(self.pending.pop())
+            if not self.pending and self.stale:
+                self.stale = False
+                self.pending = list(reversed([b for b in self.program.blocks if b in self.visited]))
+        self._confirm()
+        self.program.blocks = [b for b in self.program.blocks if b in self.visited]
+        return body.params
+
+    def type_of(self, operand: Operand) -> Abstract:
+        """The abstract value of an operand."""
+        if isinstance(operand, Constant):
+            return Known(operand.value)
+        return self.types.get(operand, ANY)
+
+    def assume(self, operand: Operand) -> None:
+        """Remember what is called, because its body is put in the place of the call."""
+        found = self.type_of(operand)
+        self.assumed.append((operand, found.value if isinstance(found, Known) else found))
+
+    def _confirm(self) -> None:
+        for operand, assumed in self.assumed:
+            found = self.type_of(operand)
+            same = found.value is assumed if isinstance(found, Known) else _same_closure(found, assumed)
+            if not same:
+                raise Refused("what is called changes while the program runs")
+
+    def _copy(self, code: Any, globals_: dict[str, Any]) -> Body:
+        return copied(lifted(code), self.world.load(globals_))
+
+    def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
+        self.size += sum(len(b.statements) + 1 for b in body.blocks)
+        if self.size > _LIMIT:
+            raise Refused("the program is too large")
+        for block in body.blocks:
+            self.chains[block] = chain
+            self.globals_of[block] = globals_
+        self.program.blocks += body.blocks
+
+    def _visit(self, block: Block) -> None:
+        self.visited.add(block)
+        self.block, self.index = block, 0
+        while self.index < len(block.statements):
+            statement = block.statements[self.index]
+            result = self.evaluate(self, statement)
+            if result is None:
+                return
+            if statement.result is not None:
+                before = self.types.get(statement.result)
+                self.stale = self.stale or (before is not None and before != result)
+                self.types[statement.result] = result
+            self.index += 1
+        self._leave(block)
+
+    def _leave(self, block: Block) -> None:
+        terminator = block.terminator
+        assert terminator is not None
+        edges = terminator.edges
+        if terminator.kind == "branch":
+            truth = is_true(self.type_of(terminator.operands[0]))
+            if truth is not None:
+                edges = edges[:1] if truth else edges[1:]
+        elif terminator.kind not in ("jump", "next", "return", "raise", "reraise"):
+            raise Refused(f"{terminator.kind} is left to the generic path")
+        received = RECEIVED.get(terminator.kind, ())
+        for edge in edges:
+            count = received[terminator.edges.index(edge)]
+            given = [self._item(terminator)] if count else []
+            self._flow(edge, given + [self.type_of(x) for x in edge.args])
+
+    def _item(self, terminator: Terminator) -> Abstract:
+        iterator = self.type_of(terminator.operands[0])
+        return iterator.item if isinstance(iterator, Iterator) else ANY
+
+    def _flow(self, edge: Edge, given: list[Abstract]) -> None:
+        changed = edge.target not in self.visited
+        for param, abstract in zip(edge.target.params, given, strict=True):
+            before = self.types.get(param)
+            after = abstract if before is None else join(before, abstract)
+            if before is None or after != before:
+                self.types[param] = after
+                changed = True
+                self.stale = self.stale or before is not None
+        self.taken.add(edge)
+        if changed and edge.target not in self.pending:
+            self.pending.append(edge.target)
+
+    def inline(
+        self, statement: Statement, code: Any, globals_: dict[str, Any], call: Parameters, cells: list[Operand]
+    ) -> None:
+        """Put the body of a function in the place of the call that is being interpreted."""
+        block = self.block
+        assert block is not None and block.terminator is not None
+        chain = self.chains[block]
+        if code in chain or len(chain) > _DEPTH:
+            raise Refused(f"{code.co_qualname} is recursive")
+        body = self._copy(code, globals_)
+        rest = Block(
+            [statement.result] if statement.result is not None else [],
+            block.statements[self.index + 1 :],
+            block.terminator,
+        )
+        if statement.result is None:
+            rest.params = [Variable("nothing")]
+        del block.statements[self.index :]
+        self._bind(body, call, cells, block)
+        block.terminator = Terminator("jump", [], [Edge(body.blocks[0])], statement.position)
+        body.blocks[0].params = []
+        for inner in body.blocks:
+            terminator = inner.terminator
+            assert terminator is not None
+            if terminator.kind == "return":
+                inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
+        self._admit(body, (*chain, code), globals_)
+        self.chains[rest], self.globals_of[rest] = chain, self.globals_of[block]
+        self.program.blocks.append(rest)
+        self._leave(block)
+
+    def _bind(self, body: Body, call: Parameters, cells: list[Operand], block: Block) -> None:
+        mapping: dict[Operand, Operand] = {}
+        for param, value in zip(body.params, call.values, strict=True):
+            if isinstance(value, list):
+                build = Statement("build_tuple", value, param)
+                self.types[param] = Tuple(tuple(map(self.type_of, value)))
+                self.plans[build] = STRUCTURAL
+                block.statements.append(build)
+            else:
+                mapping[param] = value
+        for free, cell in zip(body.frees, cells, strict=True):
+            mapping[free] = cell
+        substitute(body.blocks, mapping)
+
+
+def _same_closure(a: Abstract, b: Any) -> bool:
+    return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells
+
+
+def parameters_of(function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Parameters:
+    """How a call of a Python function binds."""
+    return bind(function.__code__, args, kwargs, function.__defaults__ or (), function.__kwdefaults__)

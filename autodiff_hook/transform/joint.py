@@ -1,0 +1,506 @@
+"""The joint program: the primal, then its adjoint, in one function.
+
+Both are built by one ``Builder``, whose keys are the cotangents of variables and the primal values that the
+adjoint reads (residuals). A residual outside loops stays where it is. In a loop, each iteration leaves one
+record on a list, at its latch; the adjoint runs over the reversed list. An iteration that leaves the loop in
+the middle leaves no record: its adjoint is a copy of its own, which reads what is still there.
+
+A record names all values of the loop at first; ``simplify`` keeps those that the adjoint reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from autodiff_hook.ir.analysis import Loop
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import (
+    IR,
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Position,
+    Signature,
+    Statement,
+    Terminator,
+    Variable,
+)
+from autodiff_hook.transform.abstract import Abstract, Array, List, Number, Tuple
+from autodiff_hook.transform.bodies import Refused
+from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.prepare import Shape
+from autodiff_hook.transform.splice import Use, splice, use_of
+
+NONE = Constant(None)
+ZERO = Constant(0.0)
+Mode = frozenset[Loop]
+"""The loops around a block whose last, partial iteration this is."""
+
+
+@dataclass(slots=True)
+class Joint:
+    """A joint program and where its parts are."""
+
+    ir: IR
+    types: dict[Variable, Abstract]
+    value: Operand
+
+
+def joint_pass(
+    program: Program, shape: Shape, params: list[Variable], needs: set[Variable], runtime: Mapping[str, Any]
+) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
+    """Build primal and adjoint: the builder, its last block, the cotangents of ``params`` there, the value."""
+    return _Joint(program, shape, needs, runtime).build(params)
+
+
+class _Joint:
+    def __init__(self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any]) -> None:
+        self.program, self.shape, self.needs, self.runtime = program, shape, needs, runtime
+        self.builder = Builder(default=self._default)
+        self.forward: dict[Block, Block] = {}
+        self.starts: dict[tuple[Block, Mode], Block] = {}
+        self.reversals: dict[tuple[Loop, Mode], tuple[Block, Block]] = {}
+        self.pending: list[tuple[Block, Mode]] = []
+        self.uses: dict[Statement, Use] = {}
+        self.lists: dict[Loop, Variable] = {}
+        self.came_from: dict[Block, Variable] = {}
+        self.loops: dict[Variable, list[Loop]] = {}
+        self.records: dict[Loop, Statement] = {}
+        self.last: Block | None = None
+
+    def _default(self, key: Any) -> Operand:
+        if key[0] == "c" and isinstance(self._type_at(key[1], key[2]), Number):
+            return ZERO
+        return NONE
+
+    def _type_at(self, variable: Variable, path: tuple[int, ...]) -> Abstract:
+        abstract = self.program.types[variable]
+        for index in path:
+            abstract = abstract.items[index]  # type: ignore[attr-defined]
+        return abstract
+
+    def build(self, params: list[Variable]) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
+        shape, builder = self.shape, self.builder
+        for block in shape.ir.blocks:
+            self.forward[block] = builder.block()
+        self._connect()
+        for block in shape.ir.blocks:
+            self._forward(block)
+        value = shape.exit.params[0]
+        start = self.forward[shape.exit]
+        self._allocate(start)
+        self._seed(value, start)
+        self._jump(start, self._start(shape.exit, frozenset()))
+        sealed = len(shape.ir.blocks)
+        while self.pending:
+            self._reverse(*self.pending.pop())
+        if self.last is None:
+            raise Refused("the adjoint does not come to an end")
+        for block in builder.blocks[sealed:]:
+            builder.seal(block)
+        found = {p: self._gathered(p, (), self.last) for p in params}
+        return builder, self.last, found, value
+
+    # The primal
+
+    def _connect(self) -> None:
+        """All edges of the primal; what they bind follows."""
+        for block in self.shape.ir.blocks:
+            out, terminator = self.forward[block], block.terminator
+            assert terminator is not None
+            if block is self.shape.exit:
+                continue
+            edges = [self.builder.edge(out, self.forward[edge.target]) for edge in terminator.edges]
+            out.terminator = Terminator(terminator.kind, list(terminator.operands), edges, terminator.position)
+        for out in self.forward.values():
+            self.builder.seal(out)
+
+    def _forward(self, block: Block) -> None:
+        builder, out = self.builder, self.forward[block]
+        out.params = list(block.params)
+        incoming = self.shape.incoming[block]
+        loop = self._loop_at(block)
+        if len(incoming) > 1 and loop is None:
+            tag = self.came_from[block] = Variable("came_from")
+            out.params.append(tag)
+            self._define(tag, block, out)
+        if loop is not None:
+            builder.provide(out, partial(self._forgotten, loop))
+        for param in block.params:
+            self._define(param, block, out)
+        for statement in block.statements:
+            self._statement(statement, block, out)
+        for inner in self.shape.loops:
+            if self._entering(inner) is block:
+                rs = self.lists[inner] = builder.emit(out, "build_list", name="records")
+                self._define(rs, block, out)
+        ends = next((loop for loop in self.shape.loops if loop.latches[0] is block), None)
+        if ends is not None:
+            items = builder.read(("p", self.lists[ends]), out)
+            record = self.records[ends] = Statement("record", [items], None, (ends, []))
+            out.statements.append(record)
+        if block is self.shape.exit:
+            return
+        assert block.terminator is not None and out.terminator is not None
+        for edge, new in zip(block.terminator.edges, out.terminator.edges):
+            new.args = [*edge.args, *self._arrival(edge)]
+
+    def _forgotten(self, loop: Loop, key: Any) -> Operand | None:
+        """No iteration needs what an earlier one has computed."""
+        return NONE if key[0] == "p" and loop in self.loops.get(key[1], ()) else None
+
+    def _loop_at(self, header: Block) -> Loop | None:
+        return next((loop for loop in self.shape.loops if loop.header is header), None)
+
+    def _entering(self, loop: Loop) -> Block:
+        return next(b for b, _ in self.shape.incoming[loop.header] if b not in loop.body)
+
+    def _define(self, variable: Variable, block: Block, out: Block) -> None:
+        """A primal value that the adjoint may ask for."""
+        self.builder.write(("p", variable), out, variable)
+        self.loops[variable] = self.shape.loops_of[block]
+
+    def _arrival(self, edge: Edge) -> list[Operand]:
+        if edge.target not in self.came_from and (
+            len(self.shape.incoming[edge.target]) < 2 or self._loop_at(edge.target) is not None
+        ):
+            return []
+        return [Constant(next(i for i, (_, e) in enumerate(self.shape.incoming[edge.target]) if e is edge))]
+
+    def _statement(self, s: Statement, block: Block, out: Block) -> None:
+        plan = self.program.plans.get(s)
+        if isinstance(plan, RulePlan) and s.result in self.needs:
+            self._rule(s, plan, block, out)
+            return
+        out.statements.append(Statement(s.op, list(s.operands), s.result, s.data, s.position))
+        if s.result is not None:
+            self._define(s.result, block, out)
+
+    def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
+        assert s.result is not None
+        use = use_of(plan, s, self.program)
+        self.uses[s] = use
+        for inner in use.statements:
+            if inner.position is None or use.called is None:
+                inner.position = s.position
+            out.statements.append(inner)
+            if inner.result is not None:
+                if inner.result not in self.program.types:
+                    self.program.types[inner.result] = Abstract()
+                self._define(inner.result, block, out)
+
+    # The adjoint
+
+    def _seed(self, value: Variable, out: Block) -> None:
+        abstract = self.program.types[value]
+        if isinstance(abstract, Number) and bool not in abstract.types:
+            if value in self.needs:
+                self.builder.write(("c", value, ()), out, Constant(1.0))
+        elif isinstance(abstract, Array):
+            seed = self.builder.emit(out, "call", Constant(self.runtime["seed"]), value, data=())
+            self.builder.write(("c", value, ()), out, seed)
+        else:
+            raise Refused("the value is not a scalar")
+
+    def _allocate(self, out: Block) -> None:
+        """Buffers for the cotangents of what is read item by item."""
+        for variable in self._read_by_item():
+            abstract = self.program.types[variable]
+            if isinstance(abstract, List):
+                count = self.builder.emit(out, "call", Constant(len), variable, data=())
+                one = self.builder.emit(out, "build_list", ZERO)
+                buffer = self.builder.emit(out, "binary", one, count, data="*")
+            else:
+                buffer = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), variable, data=())
+            self.builder.write(("c", variable, ()), out, buffer)
+
+    def _read_by_item(self) -> list[Variable]:
+        found: dict[Variable, None] = {}
+        loops_of = self.shape.loops_of
+        home = {p: b for b in self.shape.ir.blocks for p in b.params}
+        home |= {s.result: b for b in self.shape.ir.blocks for s in b.statements if s.result is not None}
+        for block in self.shape.ir.blocks:
+            for s in block.statements:
+                if s.result not in self.needs or not s.operands or s.op != "getitem":
+                    continue
+                owner = s.operands[0]
+                if not isinstance(owner, Variable) or owner not in self.needs:
+                    continue
+                outside = not loops_of.get(home.get(owner, self.shape.ir.entry), [])
+                if self.program.plans.get(s) == LOAD:
+                    if not outside or not isinstance(self.program.types[owner], List):
+                        raise Refused("items of a list that is made in a loop")
+                    found[owner] = None
+                elif loops_of[block] and outside:
+                    found[owner] = None
+        return list(found)
+
+    def _start(self, block: Block, mode: Mode) -> Block:
+        key = block, mode
+        if key not in self.starts:
+            self.starts[key] = self.builder.block()
+            self.pending.append(key)
+        return self.starts[key]
+
+    def _jump(self, source: Block, target: Block) -> None:
+        source.terminator = Terminator("jump", [], [self.builder.edge(source, target)])
+
+    def _reverse(self, block: Block, mode: Mode) -> None:
+        out = self.starts[block, mode]
+        for statement in reversed(block.statements):
+            out = self._reverse_statement(statement, out)
+        self._enter(block, mode, out)
+
+    def _enter(self, block: Block, mode: Mode, out: Block) -> None:
+        incoming = self.shape.incoming[block]
+        loop = self._loop_at(block)
+        if loop is not None:
+            self._jump_to_records(loop, mode, out)
+        elif not incoming:
+            self.last = out
+        elif len(incoming) == 1:
+            self._cross(block, *incoming[0], mode, out)
+        else:
+            tag = self._residual(self.came_from[block], out)
+            for number, (source, edge) in enumerate(incoming[:-1]):
+                taken, rest = self.builder.block(), self.builder.block()
+                test = self.builder.emit(out, "compare", tag, Constant(number), data="==")
+                test = self.builder.emit(out, "truth", test)
+                out.terminator = Terminator("branch", [test], [self.builder.edge(out, b) for b in (taken, rest)])
+                self._cross(block, source, edge, mode, taken)
+                out = rest
+            self._cross(block, *incoming[-1], mode, out)
+
+    def _jump_to_records(self, loop: Loop, mode: Mode, out: Block) -> None:
+        """The cotangents of the header's parameters are known: go on to the iteration before, or leave the loop."""
+        setup, head = self._reversal(loop, mode - {loop})
+        self._jump(out, setup if loop in mode else head)
+
+    def _reversal(self, loop: Loop, outer: Mode) -> tuple[Block, Block]:
+        """The loop over the records: the block before it, and its header."""
+        found = self.reversals.get((loop, outer))
+        if found is not None:
+            return found
+        builder = self.builder
+        setup, head, step, done = (builder.block() for _ in range(4))
+        self.reversals[loop, outer] = setup, head
+        backwards = builder.emit(setup, "call", Constant(reversed), self._residual(self.lists[loop], setup), data=())
+        iterator = builder.emit(setup, "get_iter", backwards)
+        self._jump(setup, head)
+        head.terminator = Terminator("next", [iterator], [builder.edge(head, step), builder.edge(head, done)])
+        record = Variable("record")
+        step.params = [record]
+        builder.provide(step, partial(self._recalled, loop, step, record))
+        latch = loop.latches[0]
+        back = next(e for b, e in self.shape.incoming[loop.header] if b is latch)
+        self._move(loop.header, back, step)
+        self._jump(step, self._start(latch, outer))
+        entering, edge = next((b, e) for b, e in self.shape.incoming[loop.header] if b not in loop.body)
+        self._cross(loop.header, entering, edge, outer, done)
+        return setup, head
+
+    def _recalled(self, loop: Loop, step: Block, record: Variable, key: Any) -> Operand | None:
+        """What an iteration has left of a value: the record is extended by what is asked for."""
+        if key[0] != "p" or loop not in self.loops.get(key[1], ()):
+            return None
+        variable = key[1]
+        statement = self.records[loop]
+        names = statement.data[1]
+        if variable not in names:
+            names.append(variable)
+            statement.operands.append(NONE)
+            place = len(names)
+            statement.operands[place] = self.builder.read(key, self.forward[loop.latches[0]])
+        result = Variable(variable.name)
+        self.program.types[result] = self.program.types.get(variable, Abstract())
+        step.statements.insert(0, Statement("recall", [record], result, (loop, names.index(variable))))
+        return result
+
+    def _cross(self, block: Block, source: Block, edge: Edge, mode: Mode, out: Block) -> None:
+        """Go back over an edge."""
+        self._move(block, edge, out)
+        left = [loop for loop in self.shape.loops_of[source] if block not in loop.body]
+        if left and source is left[-1].latches[0]:
+            # The iteration that left the loop at its latch has a record like the others.
+            self._hand_to_header(left[-1], out)
+            self._jump(out, self._reversal(left[-1], mode | frozenset(left[:-1]))[0])
+            return
+        self._jump(out, self._start(source, mode | frozenset(left)))
+
+    def _hand_to_header(self, loop: Loop, out: Block) -> None:
+        """What the latch would bind to parameters of the header: their cotangents go with those."""
+        back = next(e for b, e in self.shape.incoming[loop.header] if b is loop.latches[0])
+        for param, arg in zip(loop.header.params[len(loop.header.params) - len(back.args) :], back.args):
+            if param in self.needs and isinstance(arg, Variable) and arg in self.needs:
+                for path in self._paths(param):
+                    self._add(param, path, self._take(arg, path, out), out)
+
+    def _move(self, block: Block, edge: Edge, out: Block) -> None:
+        """Move the cotangents of parameters to the arguments that were bound to them, all at once."""
+        taken = []
+        for param, arg in zip(block.params[len(block.params) - len(edge.args) :], edge.args):
+            if param in self.needs:
+                taken += [(arg, path, self._take(param, path, out)) for path in self._paths(param)]
+        for arg, path, cotangent in taken:
+            if isinstance(arg, Variable):
+                self._add(arg, path, cotangent, out)
+
+    def _paths(self, variable: Variable) -> list[tuple[int, ...]]:
+        """The leaves of a tuple, or the value itself."""
+        return _leaves(self.program.types[variable], ())
+
+    def _residual(self, variable: Variable, out: Block) -> Operand:
+        return self.builder.read(("p", variable), out) if variable in self.loops else variable
+
+    def _take(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
+        key = ("c", variable, path)
+        found = self.builder.read(key, out)
+        self.builder.write(key, out, self._default(key))
+        return found
+
+    def _add(
+        self, variable: Variable, path: tuple[int, ...], contribution: Operand, out: Block, sure: bool = True
+    ) -> None:
+        if variable not in self.needs or is_zero(contribution):
+            return
+        abstract = self._type_at(variable, path)
+        key = ("c", variable, path)
+        if isinstance(abstract, Tuple):
+            for i in range(len(abstract.items)):
+                part = self.builder.emit(
+                    out, "call", Constant(self.runtime["part"]), contribution, Constant(i), data=()
+                )
+                self._add(variable, (*path, i), part, out, sure=False)
+            return
+        present = self.builder.read(key, out)
+        if not sure:
+            counted = Constant(self.runtime["counted"])
+            contribution = self.builder.emit(out, "call", counted, present, contribution, data=())
+        elif not is_zero(present):
+            if isinstance(abstract, Number):
+                contribution = self.builder.emit(out, "binary", present, contribution, data="+")
+            else:
+                accumulate = Constant(self.runtime["accumulate"])
+                contribution = self.builder.emit(out, "call", accumulate, present, contribution, data=())
+        self.builder.write(key, out, contribution)
+
+    def _gathered(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
+        abstract = self._type_at(variable, path)
+        if isinstance(abstract, Tuple):
+            parts = [self._gathered(variable, (*path, i), out) for i in range(len(abstract.items))]
+            return self.builder.emit(out, "build_tuple", *parts)
+        return self.builder.read(("c", variable, path), out)
+
+    def _reverse_statement(self, s: Statement, out: Block) -> Block:
+        if s.result is None or s.result not in self.needs:
+            return out
+        plan = self.program.plans.get(s)
+        if isinstance(plan, RulePlan):
+            return self._reverse_rule(s, plan, out)
+        if plan == STRUCTURAL:
+            self._reverse_structural(s, out)
+        elif plan == LOAD:
+            self._reverse_load(s, out)
+        elif plan == PURE:
+            raise Refused(f"{s.op} has no adjoint")
+        return out
+
+    def _reverse_structural(self, s: Statement, out: Block) -> None:
+        assert s.result is not None
+        taken = [(path, self._take(s.result, path, out)) for path in self._paths(s.result)]
+        for path, cotangent in taken:
+            if s.op == "build_tuple":
+                operand = s.operands[path[0]]
+                if isinstance(operand, Variable):
+                    self._add(operand, path[1:], cotangent, out)
+            else:
+                owner = s.operands[0]
+                assert isinstance(owner, Variable)
+                index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
+                length = len(self.program.types[owner].items)  # type: ignore[attr-defined]
+                self._add(owner, (index % length, *path), cotangent, out)
+
+    def _reverse_load(self, s: Statement, out: Block) -> None:
+        assert s.result is not None
+        cotangent = self._take(s.result, (), out)
+        owner, index = s.operands
+        if is_zero(cotangent) or owner not in self.needs:
+            return
+        assert isinstance(owner, Variable)
+        self._add_item(owner, index, cotangent, out, s.position)
+
+    def _add_item(
+        self, owner: Variable, index: Operand, cotangent: Operand, out: Block, position: Position | None
+    ) -> None:
+        builder = self.builder
+        if isinstance(index, Variable):
+            index = self._residual(index, out)
+        buffer = builder.read(("c", owner, ()), out)
+        item = builder.emit(out, "getitem", buffer, index, position=position)
+        item = builder.emit(out, "binary", item, cotangent, data="+", position=position)
+        builder.emit(out, "setitem", buffer, index, item, result=False, position=position)
+
+    def _reverse_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
+        assert s.result is not None
+        result = self.program.types[s.result]
+        if isinstance(result, Tuple):
+            parts = [self._take(s.result, path, out) for path in self._paths(s.result)]
+            if any(len(path) != 1 for path in self._paths(s.result)):
+                raise Refused("a rule that returns nested tuples")
+            cotangent: Operand = NONE
+            if not all(map(is_zero, parts)):
+                cotangent = self.builder.emit(out, "call", Constant(self.runtime["tuple_cotangent"]), *parts, data=())
+        else:
+            cotangent = self._take(s.result, (), out)
+        if is_zero(cotangent):
+            return out
+        if s.op == "getitem" and s.operands[0] in self.buffered():
+            return self._reverse_array_load(s, cotangent, out)
+        use = self.uses[s]
+        cotangents, out, sure = splice(self.builder, use, cotangent, lambda v, o: self._residual(v, o), out, s.position)
+        for operand, contribution, certain in zip(use.arguments, cotangents, sure):
+            if isinstance(operand, Variable) and operand in self.needs:
+                self._add(operand, (), contribution, out, sure=certain)
+        return out
+
+    def buffered(self) -> set[Operand]:
+        """The arrays whose cotangents are buffers."""
+        if not hasattr(self, "_buffered"):
+            self._buffered: set[Operand] = set(self._read_by_item())
+        return self._buffered
+
+    def _reverse_array_load(self, s: Statement, cotangent: Operand, out: Block) -> Block:
+        owner, index = s.operands
+        assert isinstance(owner, Variable) and s.result is not None
+        if isinstance(self.program.types[s.result], Number):
+            self._add_item(owner, index, cotangent, out, s.position)
+            return out
+        if isinstance(index, Variable):
+            index = self._residual(index, out)
+        buffer = self.builder.read(("c", owner, ()), out)
+        add_at = Constant(self.runtime["add_at"])
+        self.builder.emit(out, "call", add_at, buffer, index, cotangent, data=(), position=s.position)
+        return out
+
+
+def _leaves(abstract: Abstract, path: tuple[int, ...]) -> list[tuple[int, ...]]:
+    if isinstance(abstract, Tuple):
+        return [leaf for i, item in enumerate(abstract.items) for leaf in _leaves(item, (*path, i))]
+    return [path]
+
+
+def is_zero(operand: Operand) -> bool:
+    """Whether a cotangent is known to be zero."""
+    return isinstance(operand, Constant) and (
+        operand.value is None or (type(operand.value) is float and operand.value == 0.0)
+    )
+
+
+def signature_of(params: list[Variable]) -> Signature:
+    """The signature of a joint program."""
+    names = tuple(p.name or f"p{i}" for i, p in enumerate(params))
+    return Signature(names, len(names), len(names))

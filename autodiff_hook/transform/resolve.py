@@ -1,0 +1,602 @@
+"""What each operation of a program means, from the abstract values of its operands.
+
+``evaluate`` gives the abstract value of the result, and leaves a plan for the statement.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.registry import registry
+from autodiff_hook.transform.abstract import (
+    ANY,
+    BOOL,
+    INT,
+    Abstract,
+    Array,
+    Bound,
+    Cell,
+    Closure,
+    Instance,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Tuple,
+    example_of,
+    is_true,
+    join,
+    number_types,
+)
+from autodiff_hook.transform.bodies import Refused, bind, is_plain
+from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Alias, Inference, RulePlan, parameters_of
+from autodiff_hook.transform.results import abstract_of, outcome, rule_for
+
+Meaning = Callable[[Inference, Statement], Abstract | None]
+_NAMES: Final = {
+    **{"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul"},
+    **{"<<": "lshift", ">>": "rshift", "&": "and_", "|": "or_", "^": "xor"},
+}
+_UNARY: Final = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+_COMPARE: Final = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def evaluate(inf: Inference, s: Statement) -> Abstract | None:
+    """The abstract value of the result of ``s``; None if a body was put in its place."""
+    meaning = _MEANINGS.get(s.op)
+    if meaning is None:
+        raise Refused(f"{s.op} is left to the generic path")
+    return meaning(inf, s)
+
+
+def _pure(inf: Inference, s: Statement, result: Abstract) -> Abstract:
+    inf.plans[s] = PURE
+    return result
+
+
+def _alias(inf: Inference, s: Statement, operand: Operand) -> Abstract:
+    inf.plans[s] = Alias(operand)
+    return inf.type_of(operand)
+
+
+def _known(inf: Inference, s: Statement, value: Any) -> Abstract:
+    return _alias(inf, s, Constant(value))
+
+
+def _binary(inf: Inference, s: Statement) -> Abstract | None:
+    if s.op == "inplace" and any(isinstance(inf.type_of(x), (Array, List)) for x in s.operands[:1]):
+        raise Refused("an array or a list is changed in place")
+    return call_known(inf, s, getattr(operator, _NAMES[s.data]), s.operands, {})
+
+
+def _unary(inf: Inference, s: Statement) -> Abstract | None:
+    return call_known(inf, s, _UNARY[s.data], s.operands, {})
+
+
+def _compare(inf: Inference, s: Statement) -> Abstract | None:
+    a, b = map(inf.type_of, s.operands)
+    if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
+        return _known(inf, s, _COMPARE[s.data](a.value, b.value))
+    if number_types(a) is not None and number_types(b) is not None:
+        return _pure(inf, s, BOOL)
+    _require_inert(a, b)
+    return _pure(inf, s, outcome(_COMPARE[s.data], [a, b], {}))
+
+
+def _comparable(value: Any) -> bool:
+    return isinstance(value, (int, float, str, type(None)))
+
+
+def _require_inert(*values: Abstract) -> None:
+    """Refuse values that may have methods of their own."""
+    for value in values:
+        if isinstance(value, (Known, Number, Array, Instance)):
+            continue
+        if isinstance(value, (Tuple, List)):
+            _require_inert(*(value.items if isinstance(value, Tuple) else (value.item,)))
+            continue
+        raise Refused(f"an operation on {value!r}")
+
+
+def _truth(inf: Inference, s: Statement) -> Abstract:
+    value = inf.type_of(s.operands[0])
+    truth = is_true(value)
+    if truth is not None:
+        return _known(inf, s, truth != (s.op == "not"))
+    _require_inert(value)
+    return _pure(inf, s, BOOL)
+
+
+def _is(inf: Inference, s: Statement) -> Abstract:
+    a, b = map(inf.type_of, s.operands)
+    if isinstance(a, Known) and isinstance(b, Known):
+        same: bool | None = a.value is b.value
+    else:
+        same = None if _may_be(a, b) and _may_be(b, a) else False
+    if same is None:
+        return _pure(inf, s, BOOL)
+    return _known(inf, s, same == (s.op == "is"))
+
+
+def _may_be(a: Abstract, b: Abstract) -> bool:
+    if not isinstance(b, Known):
+        return True
+    if isinstance(a, Number):
+        return type(b.value) in a.types
+    if isinstance(a, Instance):
+        return type(b.value) is a.cls
+    return a is ANY
+
+
+def _in(inf: Inference, s: Statement) -> Abstract:
+    values = [inf.type_of(x) for x in s.operands]
+    _require_inert(*values)
+    if all(isinstance(v, Known) for v in values) and is_plain(example_of(values[1])):
+        found = operator.contains(example_of(values[1]), example_of(values[0]))
+        return _known(inf, s, found == (s.op == "in"))
+    return _pure(inf, s, BOOL)
+
+
+def _build_tuple(inf: Inference, s: Statement) -> Abstract:
+    items = [inf.type_of(x) for x in s.operands]
+    if all(isinstance(x, Known) and is_plain(x.value) for x in items):
+        return _known(inf, s, tuple(example_of(x) for x in items))
+    inf.plans[s] = STRUCTURAL
+    return Tuple(tuple(items), example=tuple(map(example_of, items)))
+
+
+def _items(value: Abstract) -> tuple[Abstract, ...] | None:
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, Known) and type(value.value) is tuple:
+        return tuple(map(Known, value.value))
+    return None
+
+
+def _unpack(inf: Inference, s: Statement) -> Abstract:
+    before, after = s.data
+    items = _items(inf.type_of(s.operands[0]))
+    if items is None or after is not None or len(items) != before:
+        raise Refused("unpacking of what is not a tuple of known length")
+    return _alias(inf, s, s.operands[0])
+
+
+def _project(inf: Inference, s: Statement) -> Abstract:
+    items = _items(inf.type_of(s.operands[0]))
+    if items is None:
+        raise Refused("a part of what is not a tuple")
+    return _part(inf, s, items, s.data)
+
+
+def _part(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: int) -> Abstract:
+    if not -len(items) <= index < len(items):
+        raise Refused("an index out of range")
+    if isinstance(items[index], Known):
+        return _known(inf, s, example_of(items[index]))
+    inf.plans[s] = STRUCTURAL
+    return items[index]
+
+
+def _getitem(inf: Inference, s: Statement) -> Abstract | None:
+    owner, key = map(inf.type_of, s.operands)
+    items = _items(owner)
+    if items is not None:
+        if isinstance(key, Known) and type(key.value) is int:
+            return _part(inf, s, items, key.value)
+        code = any(isinstance(x, Known) and callable(x.value) for x in items)
+        if number_types(key) == INT.types and items and not code:
+            together = items[0]
+            for item in items[1:]:
+                together = join(together, item)
+            if isinstance(together, (Number, Instance)):
+                inf.plans[s] = LOAD
+                return together
+        raise Refused("an item of a tuple by an unknown index")
+    if isinstance(owner, List):
+        if number_types(key) not in (INT.types, BOOL.types):
+            raise Refused("a slice of a list")
+        inf.plans[s] = LOAD
+        return owner.item
+    return call_known(inf, s, operator.getitem, s.operands, {})
+
+
+def _build_slice(inf: Inference, s: Statement) -> Abstract:
+    values = [inf.type_of(x) for x in s.operands]
+    if all(isinstance(v, Known) for v in values):
+        return _known(inf, s, slice(*map(example_of, values)))
+    return _pure(inf, s, Instance(slice, example=slice(*map(example_of, values))))
+
+
+def _make_cell(inf: Inference, s: Statement) -> Abstract:
+    value = s.operands[0]
+    assert s.result is not None
+    if not (isinstance(value, Constant) and value.value is UNBOUND):
+        inf.cells[s.result] = value
+    inf.plans[s] = Alias(Constant(None))
+    return Cell(None)
+
+
+def _cell_set(inf: Inference, s: Statement) -> Abstract:
+    cell, value = s.operands
+    assert isinstance(cell, Variable)
+    if inf.cells.setdefault(cell, value) is not value:
+        raise Refused("a captured variable that is assigned twice")
+    inf.plans[s] = Alias(Constant(None))
+    return ANY
+
+
+def _cell_get(inf: Inference, s: Statement) -> Abstract:
+    found = inf.cells.get(s.operands[0])  # type: ignore[arg-type]
+    if found is None:
+        raise Refused("a captured variable that is not assigned")
+    return _alias(inf, s, found)
+
+
+def _check(inf: Inference, s: Statement) -> Abstract:
+    value = s.operands[0]
+    known = inf.type_of(value)
+    if known is ANY or isinstance(known, Known) and known.value is UNBOUND:
+        raise Refused("a variable without a value")
+    return _alias(inf, s, value)
+
+
+def _make_function(inf: Inference, s: Statement) -> Abstract:
+    code = (
+        s.operands[0].value
+        if isinstance(s.operands[0], Constant) and isinstance(s.operands[0].value, CodeType)
+        else s.data
+    )
+    defaults, keyword, _, closure = s.operands[-4:]
+    given = inf.type_of(defaults)
+    inf.plans[s] = PURE
+    block = inf.block
+    assert block is not None
+    if not isinstance(keyword, Constant) or keyword.value is not None:
+        raise Refused("a nested function with keyword-only defaults")
+    made = {x.result: x for b in inf.visited for x in b.statements if x.op == "build_tuple"}
+    cells = made[closure].operands if closure in made else []
+    values: tuple[Operand, ...] = ()
+    if isinstance(defaults, Variable):
+        values = tuple(made[defaults].operands)
+    elif isinstance(given, Known) and given.value:
+        values = tuple(map(Constant, given.value))
+    return Closure(code, inf.globals_of[block], tuple(cells), values)
+
+
+def _global(inf: Inference, s: Statement) -> Abstract:
+    raise Refused(f"the global name {s.data} is not defined")
+
+
+def _getattr(inf: Inference, s: Statement) -> Abstract | None:
+    return attribute(inf, s, s.operands[0], str(s.data))
+
+
+def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
+    """``owner.name``."""
+    value = inf.type_of(owner)
+    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        return _known(inf, s, inf.world.attribute(value.value, name))
+    if isinstance(value, Array):
+        return _array_attribute(inf, s, value, owner, name)
+    types = number_types(value)
+    if types is not None:
+        descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
+        if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
+            return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
+    raise Refused(f"the attribute {name} of {value!r}")
+
+
+def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand, name: str) -> Abstract | None:
+    import numpy as np
+
+    if value.scalar:
+        raise Refused(f"the attribute {name} of an array or a scalar")
+    if name == "shape" and value.ndim is not None:
+        lengths = np.shape(value.example)
+        items = (
+            tuple(Number(INT.types, example=n) for n in lengths) if len(lengths) == value.ndim else (INT,) * value.ndim
+        )
+        return _pure(inf, s, Tuple(items, example=lengths))
+    if name == "ndim" and value.ndim is not None:
+        return _known(inf, s, value.ndim)
+    if name == "size":
+        return _pure(inf, s, Number(INT.types, example=np.size(value.example)))
+    if name == "dtype" and value.dtype is not None:
+        return _known(inf, s, value.dtype)
+    descriptor = getattr(np.ndarray, name, None)
+    if descriptor is not None and registry.has_rules(descriptor):
+        return by_rule(inf, s, descriptor, [owner], {}, lambda x: getattr(x, name))
+    raise Refused(f"the attribute {name} of an array")
+
+
+def _call(inf: Inference, s: Statement) -> Abstract | None:
+    function, *args = s.operands
+    return _call_with(inf, s, function, args, s.data or ())
+
+
+def _call_with(
+    inf: Inference, s: Statement, function: Operand, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    count = len(args) - len(names)
+    return call(inf, s, function, args[:count], dict(zip(names, args[count:])))
+
+
+def call(
+    inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Call what an operand is known to be."""
+    callee = inf.type_of(function)
+    if isinstance(callee, Known):
+        if isinstance(callee.value, FunctionType):
+            inf.assume(function)
+        return call_known(inf, s, callee.value, args, kwargs)
+    if isinstance(callee, Closure):
+        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults)
+        inf.assume(function)
+        inf.inline(s, callee.code, callee.globals, bound, list(callee.cells))
+        return None
+    if isinstance(callee, Bound):
+        return call_known(inf, s, callee.function, [callee.receiver, *args], kwargs)
+    raise Refused(f"a call of {callee!r}")
+
+
+def _call_method(inf: Inference, s: Statement) -> Abstract | None:
+    name, names = s.data
+    owner, *args = s.operands
+    value = inf.type_of(owner)
+    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        return _call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
+    import numpy as np
+
+    cls: Any = None
+    if isinstance(value, Array) and not value.scalar:
+        cls = np.ndarray
+    types = number_types(value)
+    if types is not None and len(types) == 1:
+        cls = next(iter(types))
+    method = getattr(cls, name, None) if cls is not None else None
+    if method is None or isinstance(method, FunctionType):
+        raise Refused(f"the method {name} of {value!r}")
+    return _call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def call_known(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Call a known callable: a rule, a constant, or Python code in scope."""
+    special = _SPECIAL.get(function) if getattr(function, "__hash__", None) else None
+    if special is not None and not kwargs:
+        return special(inf, s, args)
+    types = [inf.type_of(x) for x in args]
+    if any(t is ANY for t in types):
+        raise Refused(f"an argument of {function!r} of unknown type")
+    if registry.has_rules(function):
+        return by_rule(inf, s, function, args, kwargs, function)
+    if registry.is_constant(function) and _is_pure(function):
+        _require_inert(*types, *map(inf.type_of, kwargs.values()))
+        return _pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}))
+    if isinstance(function, FunctionType) and inf.world.in_scope(function):
+        inf.world.function(function)
+        cells: list[Operand] = []
+        for cell in function.__closure__ or ():
+            variable = Variable()
+            inf.cells[variable] = inf.world.captured(cell)
+            cells.append(variable)
+        call = parameters_of(function, args, kwargs)
+        inf.inline(s, function.__code__, function.__globals__, call, cells)
+        return None
+    raise Refused(f"a call of {function!r}")
+
+
+def _is_pure(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or ""
+    return (
+        module in ("math", "_operator", "cmath")
+        or (module.split(".")[0] == "numpy" and "random" not in module)
+        or type(function).__name__ == "ufunc"
+    )
+
+
+def by_rule(
+    inf: Inference,
+    s: Statement,
+    function: Any,
+    args: list[Operand],
+    kwargs: dict[str, Operand],
+    run: Callable[..., Any],
+) -> Abstract:
+    """Call what has a rule."""
+    types = [inf.type_of(x) for x in args]
+    named = {k: inf.type_of(v) for k, v in kwargs.items()}
+    if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):
+        try:
+            folded = run(*map(example_of, types))
+        except Exception:
+            folded = None
+        if type(folded) in (int, float) and abs(folded) < 1 << 64:
+            return _known(inf, s, folded)
+    for name in kwargs:
+        if name == "out" or name.startswith("overwrite"):
+            raise Refused(f"the option {name}")
+    rule = rule_for(function, types)
+    code = getattr(rule, "__code__", None)
+    if code is None or hasattr(rule, "__wrapped__"):
+        raise Refused(f"a rule of {function!r} that is not a plain function")
+    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__)
+    result = outcome(run, types, named)
+    inf.plans[s] = RulePlan(rule, bound.values, checks=function is operator.pow and _may_be_complex(types))
+    return result
+
+
+def _may_be_complex(types: list[Abstract]) -> bool:
+    exponent = number_types(types[1])
+    if number_types(types[0]) is None or exponent is None:
+        return False
+    value = types[1].value if isinstance(types[1], Known) else None
+    return exponent != {int} and not (isinstance(value, float) and value.is_integer())
+
+
+def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    (value,) = map(inf.type_of, args)
+    items = _items(value)
+    if items is not None:
+        return _known(inf, s, len(items))
+    if isinstance(value, (Array, List)) and not (isinstance(value, Array) and value.scalar):
+        return _pure(inf, s, Number(INT.types, example=len(value.example)))
+    raise Refused(f"the length of {value!r}")
+
+
+def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    types = [inf.type_of(x) for x in args]
+    if any((number_types(t) or {None}) - {int, bool} for t in types):
+        raise Refused("a range of what may not be ints")
+    examples = [example_of(t) for t in types]
+    known = all(type(e) is int for e in examples)
+    return _pure(inf, s, Instance(range, example=range(*examples) if known else range(2)))
+
+
+def _enumerate(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    item = item_of(inf.type_of(args[0]))
+    return _pure(inf, s, Iterator(Tuple((Number(INT.types, example=0), item))))
+
+
+def _zip(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    return _pure(inf, s, Iterator(Tuple(tuple(item_of(inf.type_of(x)) for x in args))))
+
+
+def _reversed(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    return _pure(inf, s, Iterator(item_of(inf.type_of(args[0]))))
+
+
+def item_of(value: Abstract) -> Abstract:
+    """What comes out of an iteration over a value."""
+    if isinstance(value, Iterator):
+        return value.item
+    if isinstance(value, Instance) and value.cls is range:
+        return Number(INT.types, example=value.example[0] if value.example else 0)
+    if isinstance(value, List):
+        return value.item
+    items = _items(value)
+    if items:
+        together = items[0]
+        for item in items[1:]:
+            together = join(together, item)
+        return together
+    if isinstance(value, Array) and value.ndim and len(value.example):
+        return abstract_of(value.example[0])
+    raise Refused(f"an iteration over {value!r}")
+
+
+def _get_iter(inf: Inference, s: Statement) -> Abstract:
+    return _pure(inf, s, Iterator(item_of(inf.type_of(s.operands[0]))))
+
+
+def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    value, classes = map(inf.type_of, args)
+    if not isinstance(classes, Known):
+        raise Refused("isinstance with an unknown class")
+    found = {isinstance_of(cls, classes.value) for cls in classes_of(value)}
+    if len(found) != 1:
+        return _pure(inf, s, BOOL)
+    return _known(inf, s, found.pop())
+
+
+def isinstance_of(cls: type, classes: Any) -> bool:
+    """Whether instances of exactly ``cls`` are instances of ``classes``."""
+    for c in classes if isinstance(classes, tuple) else (classes,):
+        if not isinstance(c, type):
+            raise Refused("isinstance of what is not a class")
+        if (
+            type(c) is not type
+            and type(c).__instancecheck__ is not type.__instancecheck__
+            and type(c).__module__ != "abc"
+        ):
+            raise Refused("a class that decides by itself what its instances are")
+        if issubclass(cls, c):
+            return True
+    return False
+
+
+def classes_of(value: Abstract) -> list[type]:
+    """The exact types that a value may have."""
+    import numpy as np
+
+    types = number_types(value)
+    if types is not None:
+        return list(types)
+    if isinstance(value, Array):
+        return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
+    if isinstance(value, Tuple):
+        return [tuple]
+    if isinstance(value, List):
+        return [list]
+    if isinstance(value, Instance):
+        return [value.cls]
+    if isinstance(value, Known):
+        return [type(value.value)]
+    raise Refused(f"the type of {value!r}")
+
+
+def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    value = inf.type_of(args[0])
+    if isinstance(value, Known):
+        return _known(inf, s, callable(value.value))
+    if isinstance(value, (Closure, Bound)):
+        return _known(inf, s, True)
+    return _known(inf, s, any("__call__" in base.__dict__ for cls in classes_of(value) for base in cls.__mro__))
+
+
+def _format(inf: Inference, s: Statement) -> Abstract:
+    _require_inert(*map(inf.type_of, s.operands))
+    return _pure(inf, s, Instance(str, example="…"))
+
+
+_SPECIAL: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstract]]] = {
+    len: _len,
+    range: _range,
+    enumerate: _enumerate,
+    zip: _zip,
+    reversed: _reversed,
+    isinstance: _isinstance,
+    callable: _callable,
+}
+_MEANINGS: Final[dict[str, Meaning]] = {
+    "binary": _binary,
+    "inplace": _binary,
+    "unary": _unary,
+    "compare": _compare,
+    "truth": _truth,
+    "not": _truth,
+    "is": _is,
+    "is_not": _is,
+    "in": _in,
+    "not_in": _in,
+    "build_tuple": _build_tuple,
+    "unpack": _unpack,
+    "project": _project,
+    "getitem": _getitem,
+    "build_slice": _build_slice,
+    "make_cell": _make_cell,
+    "cell_set": _cell_set,
+    "cell_get": _cell_get,
+    "check": _check,
+    "make_function": _make_function,
+    "global": _global,
+    "getattr": _getattr,
+    "call": _call,
+    "call_method": _call_method,
+    "get_iter": _get_iter,
+    "format": _format,
+    "build_string": _format,
+}

@@ -1,0 +1,174 @@
+"""The joint program without what nobody reads, and its records as items of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autodiff_hook.ir.analysis import predecessors, reverse_postorder
+from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.transform.bodies import substitute
+from autodiff_hook.transform.folding import resolve
+
+_REMOVABLE = frozenset(
+    "build_tuple project recall binary unary compare truth not is is_not getitem getattr build_slice call unpack "
+    "get_iter".split()
+)
+
+
+def simplify(ir: IR, essential: set[Statement], floats: Callable[[Operand], bool]) -> None:
+    """Fold ``0.0 + x`` and ``1.0 * x``, remove what is dead (but not ``essential`` statements), lower records.
+
+    ``floats`` says whether an operand is a float, or an array of them.
+    """
+    ir.blocks = reverse_postorder(ir)
+    _fold(ir, floats)
+    live = _Liveness(ir, essential)
+    _sweep(ir, live, essential)
+    _lower_records(ir, live)
+
+
+def _fold(ir: IR, floats: Callable[[Operand], bool]) -> None:
+    known: dict[Operand, Operand] = {}
+    for block in ir.blocks:
+        kept = []
+        for s in block.statements:
+            s.operands = [resolve(x, known) for x in s.operands]
+            same = _neutral(s, floats)
+            if same is None or s.result is None:
+                kept.append(s)
+            else:
+                known[s.result] = same
+        block.statements = kept
+    substitute(ir.blocks, known)
+
+
+def _neutral(s: Statement, floats: Callable[[Operand], bool]) -> Operand | None:
+    """The operand that a statement returns unchanged."""
+    if s.op == "call" and len(s.operands) == 3 and _is_sum(s.operands[0]):
+        first = s.operands[1]
+        return s.operands[2] if isinstance(first, Constant) and first.value is None else None
+    if s.op != "binary" or len(s.operands) != 2:
+        return None
+    for constant, other in (s.operands, reversed(s.operands)):
+        if isinstance(constant, Constant) and type(constant.value) is float and floats(other):
+            if s.data == "+" and constant.value == 0.0 or s.data == "*" and constant.value == 1.0:
+                return other
+    return None
+
+
+def _is_sum(function: Operand) -> bool:
+    return isinstance(function, Constant) and getattr(function.value, "__name__", "") == "accumulate"
+
+
+class _Liveness:
+    """What a program needs: by a worklist from what it returns and does."""
+
+    def __init__(self, ir: IR, essential: set[Statement]) -> None:
+        self.incoming = predecessors(ir)
+        self.made: dict[Variable, Statement] = {}
+        self.home: dict[Variable, tuple[Block, int]] = {}
+        self.records: dict[object, Statement] = {}
+        self.kept: dict[object, set[int]] = {}
+        self.variables: set[Variable] = set()
+        self.pending: list[Operand] = []
+        for block in ir.blocks:
+            self.home |= {param: (block, i) for i, param in enumerate(block.params)}
+            for s in block.statements:
+                if s.result is not None:
+                    self.made[s.result] = s
+                if s.op == "record":
+                    self.records[s.data[0]] = s
+                    self.pending.append(s.operands[0])
+                elif not removable(s, essential):
+                    self.pending += s.operands
+            assert block.terminator is not None
+            self.pending += block.terminator.operands
+        while self.pending:
+            self._need(self.pending.pop())
+
+    def _need(self, operand: Operand) -> None:
+        if not isinstance(operand, Variable) or operand in self.variables:
+            return
+        self.variables.add(operand)
+        statement = self.made.get(operand)
+        if statement is not None:
+            self.pending += statement.operands
+            if statement.op == "recall":
+                loop, index = statement.data
+                if index not in self.kept.setdefault(loop, set()):
+                    self.kept[loop].add(index)
+                    self.pending.append(self.records[loop].operands[1 + index])
+            return
+        found = self.home.get(operand)
+        if found is not None:
+            block, index = found
+            for _, edge in self.incoming[block]:
+                place = index - (len(block.params) - len(edge.args))
+                if place >= 0:
+                    self.pending.append(edge.args[place])
+
+
+def removable(s: Statement, essential: set[Statement]) -> bool:
+    """Whether a statement may go if nobody reads its result."""
+    return s.result is not None and s.op in _REMOVABLE and s not in essential
+
+
+def _sweep(ir: IR, live: _Liveness, essential: set[Statement]) -> None:
+    for block in ir.blocks:
+        block.statements = [s for s in block.statements if s.result in live.variables or not removable(s, essential)]
+    for block in ir.blocks:
+        terminator = block.terminator
+        assert terminator is not None
+        for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+            params = edge.target.params[received:]
+            edge.args = [arg for param, arg in zip(params, edge.args, strict=True) if param in live.variables]
+    for block in ir.blocks[1:]:
+        count = max((_received(edge, source) for source, edge in live.incoming[block]), default=0)
+        block.params = block.params[:count] + [p for p in block.params[count:] if p in live.variables]
+
+
+def _received(edge: Edge, source: Block) -> int:
+    terminator = source.terminator
+    assert terminator is not None
+    return RECEIVED.get(terminator.kind, (0,))[terminator.edges.index(edge)]
+
+
+def _lower_records(ir: IR, live: _Liveness) -> None:
+    for block in ir.blocks:
+        kept = []
+        for s in block.statements:
+            if s.op == "record":
+                kept += _append(s, sorted(live.kept.get(s.data[0], ())))
+            else:
+                kept.append(s)
+        block.statements = kept
+        _unpack(block, live)
+
+
+def _append(s: Statement, kept: list[int]) -> list[Statement]:
+    values = [s.operands[1 + i] for i in kept]
+    if len(values) == 1:
+        return [Statement("list_append", [s.operands[0], values[0]])]
+    if not values:
+        return [Statement("list_append", [s.operands[0], Constant(None)])]
+    record = Variable("record")
+    return [Statement("build_tuple", values, record), Statement("list_append", [s.operands[0], record])]
+
+
+def _unpack(block: Block, live: _Liveness) -> None:
+    recalls = [s for s in block.statements if s.op == "recall"]
+    if not recalls:
+        return
+    rest = [s for s in block.statements if s.op != "recall"]
+    record, loop = recalls[0].operands[0], recalls[0].data[0]
+    order = sorted(live.kept[loop])
+    if len(order) == 1:
+        (only,) = recalls
+        assert only.result is not None
+        block.params = [only.result if p is record else p for p in block.params]
+        block.statements = rest
+        return
+    parts = Variable("parts")
+    unpack = Statement("unpack", [record], parts, (len(order), None))
+    projects = [Statement("project", [parts], s.result, order.index(s.data[1])) for s in recalls]
+    block.statements = [unpack, *projects, *rest]
