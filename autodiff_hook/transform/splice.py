@@ -146,7 +146,8 @@ def _bind(body: Body, instance: Instance, cotangent: Operand, residual: Residual
             raise Refused("a pullback with cells of its own")
         block.statements = statements
     aliases: dict[Operand, Operand] = {}
-    aliases.update(cells.aliases)
+    for alias, value in cells.aliases.items():
+        aliases[alias] = value
     substitute(body.blocks, aliases)
     body.blocks[0].params = []
     fold(body)

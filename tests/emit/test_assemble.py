@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import json
 import random
 from types import CodeType, FunctionType
 from typing import Any
@@ -96,6 +97,20 @@ def test_handlers(count: int) -> None:
         assert round_trip(argument) == plain(argument)
     entry = dis._parse_exception_table(round_trip.__code__)[0]  # type: ignore[attr-defined]
     assert entry.lasti and entry.start < entry.end <= entry.target
+
+
+@pytest.mark.parametrize("function", [random.Random.sample, random.Random.shuffle, dis.findlinestarts, json.loads])
+def test_the_bytecode_library_agrees(function: FunctionType) -> None:
+    """It reads the code and writes the same."""
+    bytecode = pytest.importorskip("bytecode")
+    code = emit(lift(function.__code__))
+    found = bytecode.ConcreteBytecode.from_code(code, extended_arg=True)
+    other = found.to_code(stacksize=code.co_stacksize, compute_exception_stack_depths=False)
+    assert other.co_code == code.co_code
+    assert other.co_exceptiontable == code.co_exceptiontable
+    assert list(other.co_positions()) == list(code.co_positions())
+    free = bytecode.Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
+    assert code.co_stacksize >= free.compute_stacksize()
 
 
 POSITIONS = [
