@@ -9,8 +9,9 @@ from typing import Any
 
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.session import Session, scalar_seed
-from autodiff_hook.runtime.specialising import MISS, entries, specialised
+from autodiff_hook.runtime.specialising import entries, specialised
 from autodiff_hook.runtime.trees import jacobian_of
 from autodiff_hook.runtime.trees import tree_map as tree_map
 
@@ -33,10 +34,16 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     (1.4, 0.0)
     """
     if not kwargs and gettrace() is None:
+        grads: Any = MISS
         try:
-            grads = _entries[id(f.__code__)](f, args)
-        except Exception as error:
-            grads = specialised(f, args, error)
+            entry = _entries[id(f.__code__)]
+        except (AttributeError, KeyError):
+            entry = None
+        if entry is not None:
+            try:
+                grads = entry(f, args)
+            except Exception as error:
+                grads = specialised(f, args, error)
         if grads is MISS:
             grads = specialised(f, args)
         if grads is not MISS:

@@ -89,7 +89,9 @@ class Builder:
     def _look_up(self, key: Hashable, block: Block) -> Operand:
         """The value of ``key``; parameters made for it wait for ``_complete`` (no recursion: functions are long)."""
         pending = []
-        while not self._defines(block, key) and block in self._sealed and len(self._incoming[block]) == 1:
+        while key not in self._definitions[block] and not (self._providers and self._defines(block, key)):
+            if block not in self._sealed or len(self._incoming[block]) != 1:
+                break
             pending.append(block)
             block = self._incoming[block][0][0]
         definitions = self._definitions[block]
@@ -113,7 +115,8 @@ class Builder:
         self._providers[block] = provider
 
     def _join(self, key: Hashable, block: Block) -> Operand:
-        if (block in self._sealed and not self._incoming[block]) or self._out_of_reach(key, block):
+        nothing_before = block in self._sealed and not self._incoming[block]
+        if nothing_before or (self._written is not None and self._out_of_reach(key, block)):
             value = self._default(key)
             self._definitions[block][key] = value
             return value

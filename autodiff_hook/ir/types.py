@@ -63,6 +63,7 @@ matching            match_mapping x → bool, match_sequence x → bool, match_k
                     None, match_class[count] x type names → tuple or None
 async               awaitable[where] x, aiter x, anext x → awaitable, end_async_for iterator e,
                     enter_async m → (exit, awaitable)
+cuts                resume value → cotangent: where a joint program is to be cut in two; never emitted
 intrinsics          intrinsic[number] *operands (CPython's CALL_INTRINSIC_1/2, what has no name above)
 ==================  ===========================================================================
 """

@@ -16,7 +16,7 @@ OPERATIONS: Final = frozenset(
     dict_update dict_merge list_to_tuple unpack project format get_iter get_len make_function build_class_function
     import_name import_from push_exc pop_exc exc_match eg_match prep_reraise_star enter exit_call yield
     yield_from_iter exhausted cleanup_throw match_mapping match_sequence match_keys match_class awaitable aiter anext
-    end_async_for enter_async intrinsic
+    end_async_for enter_async intrinsic resume
     """.split()
 )
 CANNOT_RAISE: Final = frozenset(

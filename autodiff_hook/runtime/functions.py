@@ -117,6 +117,9 @@ def _is_constant(name: str, globals_: dict[str, Any]) -> bool:
     return isinstance(value, _CONSTANT_GLOBALS)
 
 
+shortcuts: Final[list[Any]] = []
+"""What knows faster ways to call some functions: asked first, each gives a result or None."""
+
 _MISSING: Final = object()
 _CACHE_SIZE: Final = 8192
 _compiled: dict[tuple[int, int], Compiled] = {}
@@ -231,6 +234,11 @@ def enter(
 ) -> tuple[Any, Pullback | None]:
     """Call a Python function with derivatives; ``w`` has the witnesses of function, args, kwargs."""
     code = function.__code__
+    if not kwargs and w[0] is None:
+        for shortcut in shortcuts:
+            result: tuple[Any, Pullback | None] | None = shortcut(ctx, w[1:], function, args)
+            if result is not None:
+                return result
     compiled = _compiled.get((id(code), id(function.__globals__))) or compiled_for(code, function.__globals__)
     if compiled.unsupported is not None:
         return call_opaque(ctx, w[1:], function, args, kwargs, f"which is not supported: {compiled.unsupported}")

@@ -126,7 +126,11 @@ def module_of(f: Any) -> str:
     return module_name(f.__globals__)
 
 
-_HANDLERS = ("autodiff_hook.runtime.controls", "autodiff_hook.runtime.pushing.nested")
+_HANDLERS = (
+    "autodiff_hook.runtime.controls",
+    "autodiff_hook.runtime.pushing.nested",
+    "autodiff_hook.runtime.splitting",
+)
 """What registers handlers of functions in ``api``, which comes later than this module."""
 
 _prepared = -1

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from autodiff_hook.ir.types import Operand
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.transform.facts import NOTHING, ArrayFact, Fact, NumberFact
+from autodiff_hook.transform.shortcuts import borrowing, fresh, shortcut, sums, typed
+from autodiff_hook.transform.site import Site, common_dtype
 
 
 def uniform(items: list[Any], cls: type) -> bool:
@@ -26,6 +30,11 @@ def zeros_like(array: Any) -> Any:
     import numpy as np
 
     return np.zeros(array.shape, array.dtype if array.dtype.kind == "f" else float)
+
+
+def number(cotangent: Any) -> Any:
+    """The cotangent of a number, None being zero."""
+    return 0.0 if cotangent is None else cotangent
 
 
 def counted(present: Any, contribution: Any) -> Any:
@@ -60,6 +69,7 @@ def float_list(items: list[Any]) -> list[float]:
 RUNTIME: Final[dict[str, Any]] = {
     "accumulate": accumulate,
     "counted": counted,
+    "number": number,
     "part": part,
     "tuple_cotangent": tuple_cotangent,
     "seed": seed,
@@ -70,3 +80,79 @@ RUNTIME: Final[dict[str, Any]] = {
     "zero_list": zero_list,
     "float_list": float_list,
 }
+
+# What the typed pass may know of these functions
+
+fresh(array_gradient, zeros_like, add_at, number_gradient, len, type)
+sums(accumulate, counted)
+borrowing(accumulate, counted, part)
+
+
+@typed(accumulate)
+def sum_typing(site: Site, a: Operand, b: Operand) -> Fact | None:
+    """The sum of cotangents, None being zero."""
+    x, y = site.fact(a), site.fact(b)
+    if isinstance(x, NumberFact) and isinstance(y, NumberFact):
+        return x if x == y else None
+    if not isinstance(x, ArrayFact) or not isinstance(y, ArrayFact):
+        return None
+    if x is NOTHING or y is NOTHING:
+        return y if x is NOTHING else x
+    if x.dtype != y.dtype or len(x.dims) != len(y.dims):
+        return None
+    if (x.optional or y.optional) and site.shapes.equal(x.dims, y.dims):
+        return ArrayFact(x.dtype, x.dims, x.optional and y.optional)
+    return None if x.optional or y.optional else site.elementwise(x.dtype, a, b)
+
+
+@shortcut(accumulate)
+def sum_shortcut(site: Site, a: Operand, b: Operand) -> Operand | None:
+    """The sum of two cotangents that are there."""
+    if site.is_number(a) and site.is_number(b):
+        return site.emit("binary", a, b, data="+")
+    if site.is_array(a) and site.is_array(b) and common_dtype(site.fact(a), site.fact(b)) is not None:
+        return site.emit("binary", a, b, data="+") if site.alike(a, b) else None
+    return None
+
+
+@typed(counted)
+def counted_typing(site: Site, present: Operand, contribution: Operand) -> Fact | None:
+    """The sum with what may be missing."""
+    return sum_typing(site, present, contribution) if _is_there(site, contribution) else None
+
+
+@shortcut(counted)
+def counted_shortcut(site: Site, present: Operand, contribution: Operand) -> Operand | None:
+    """The sum with what is not missing."""
+    if not _is_there(site, contribution):
+        return None
+    if site.fact(present) is NOTHING:
+        return contribution
+    return site.call(accumulate, present, contribution)
+
+
+def _is_there(site: Site, operand: Operand) -> bool:
+    return site.is_array(operand) or site.is_number(operand)
+
+
+@shortcut(array_gradient)
+def gradient_shortcut(site: Site, value: Operand, cotangent: Operand) -> Operand | None:
+    """A copy, if nothing else is to be done; that may go if the cotangent is nobody else's."""
+    if not site.is_double(value) or not site.alike(value, cotangent) or not site.is_double(cotangent):
+        return None
+    number = site.dense(cotangent)
+    if number is not cotangent:
+        return site.call(array_gradient, value, number)
+    return site.method("copy", cotangent)
+
+
+@typed(array_gradient)
+def gradient_typing(site: Site, value: Operand, cotangent: Operand) -> Fact | None:
+    """Like the value."""
+    return site.fact(value) if site.is_double(value) else None
+
+
+@typed(zeros_like)
+def zeros_typing(site: Site, array: Operand) -> Fact | None:
+    """Like the array."""
+    return site.fact(array) if site.is_double(array) else None

@@ -67,9 +67,11 @@ class Array(Abstract):
 
 @dataclass(frozen=True, slots=True)
 class Tuple(Abstract):
-    """An exact tuple of known length."""
+    """An exact tuple of known length; or a list, or a dict with known keys, that nothing in the program changes."""
 
     items: tuple[Abstract, ...]
+    cls: type = tuple
+    keys: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,13 @@ class List(Abstract):
 @dataclass(frozen=True, slots=True)
 class Instance(Abstract):
     """A value of an exact type that carries no derivative."""
+
+    cls: type
+
+
+@dataclass(frozen=True, slots=True)
+class Outside(Abstract):
+    """An object from outside, of an exact type; its parts are loaded, and guarded, on entry."""
 
     cls: type
 
@@ -140,8 +149,8 @@ def join(a: Abstract, b: Abstract) -> Abstract:
             a.scalar or b.scalar,
             example=a.example,
         )
-    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
-        return Tuple(tuple(map(join, a.items, b.items)), example=a.example)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and (len(a.items), a.cls, a.keys) == (len(b.items), b.cls, b.keys):
+        return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
     if isinstance(a, List) and isinstance(b, List):
         return List(join(a.item, b.item), example=a.example)
     classes = inert_class(a), inert_class(b)
@@ -154,7 +163,7 @@ def number_types(value: Abstract) -> frozenset[type] | None:
     """The types that a number may have; None if it may be something else."""
     if isinstance(value, Number):
         return value.types
-    if isinstance(value, Known) and type(value.value) in (int, float, bool):
+    if isinstance(value, Known) and type(value.value) in (int, float, bool, complex):
         return frozenset({type(value.value)})
     return None
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.bodies import Body
 
 _ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -24,14 +24,25 @@ _ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
 _NUMBERS: Final = (int, float, bool)
 
 
-def fold(body: Body) -> None:
+def straighten(ir: IR) -> None:
+    """Branches on what is known become jumps; blocks that only one jump connects become one."""
+    body = Body(ir.blocks, [], [])
+    fold(body, _test)
+    ir.blocks = body.blocks
+
+
+def _test(s: Statement) -> Operand | None:
+    return _value(s) if s.op in ("is", "is_not", "truth", "not") else None
+
+
+def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None) -> None:
     """Fold constants in ``body``; branches on constants become jumps, what cannot be reached is dropped."""
     known: dict[Operand, Operand] = {}
     seen = {body.blocks[0]}
     pending = [body.blocks[0]]
     while pending:
         block = pending.pop()
-        block.statements = [s for s in block.statements if not fold_statement(s, known)]
+        block.statements = [s for s in block.statements if not fold_statement(s, known, value)]
         terminator = block.terminator
         assert terminator is not None
         terminator.operands = [resolve(x, known) for x in terminator.operands]
@@ -85,12 +96,14 @@ def resolve(operand: Operand, known: dict[Operand, Operand]) -> Operand:
     return operand
 
 
-def fold_statement(s: Statement, known: dict[Operand, Operand]) -> bool:
+def fold_statement(
+    s: Statement, known: dict[Operand, Operand], value_of: Callable[[Statement], Operand | None] | None = None
+) -> bool:
     """Whether the result of ``s`` is known now, so that it is not needed."""
     s.operands = [resolve(x, known) for x in s.operands]
     if s.result is None:
         return False
-    value = _value(s)
+    value = (value_of or _value)(s)
     if value is None:
         return False
     known[s.result] = value
@@ -99,10 +112,10 @@ def fold_statement(s: Statement, known: dict[Operand, Operand]) -> bool:
 
 def _value(s: Statement) -> Operand | None:
     constants = [x.value for x in s.operands if isinstance(x, Constant)]
-    if len(constants) == len(s.operands) and all(type(c) in _NUMBERS for c in constants):
-        return _computed(s, constants)
     if s.op in ("is", "is_not") and len(constants) == 2:
         return Constant((constants[0] is constants[1]) == (s.op == "is"))
+    if len(constants) == len(s.operands) and all(type(c) in _NUMBERS for c in constants):
+        return _computed(s, constants)
     if s.op == "binary" and len(constants) == 1:
         return _identity(s)
     return None

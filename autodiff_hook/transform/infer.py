@@ -33,6 +33,15 @@ class World(Protocol):
     def in_scope(self, function: Any) -> bool:
         """Whether a Python function is to be followed."""
 
+    def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
+        """An attribute or an item of an object from outside, loaded and guarded on entry."""
+
+    def method(self, owner: Operand, example: Any, name: str) -> None:
+        """Guard that an object from outside has the method of its class."""
+
+    def imported(self, name: str) -> Any:
+        """A module that is imported by now."""
+
     def function(self, function: Any) -> None:
         """Guard that a function still has its code and defaults."""
 
@@ -53,6 +62,10 @@ class Alias:
     operand: Operand
 
 
+class Given(Exception):
+    """A specialised program has come to what it does not know, and gives up."""
+
+
 PURE: Final = "pure"
 """The plan of a statement that stays as it is and carries no derivative."""
 STRUCTURAL: Final = "structural"
@@ -61,7 +74,7 @@ LOAD: Final = "load"
 """The plan of reading an item of a list."""
 
 Plan = RulePlan | Alias | str
-_LIMIT: Final = 6000
+_LIMIT: Final = 2500
 _DEPTH: Final = 40
 
 
@@ -94,6 +107,7 @@ class Inference:
         self.pending: list[Block] = []
         self.taken: set[Edge] = set()
         self.visited: set[Block] = set()
+        self.refused: Refused | None = None
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
         self.size = 0
@@ -154,7 +168,11 @@ class Inference:
         self.block, self.index = block, 0
         while self.index < len(block.statements):
             statement = block.statements[self.index]
-            result = self.evaluate(self, statement)
+            try:
+                result = self.evaluate(self, statement)
+            except Refused as reason:
+                self._trap(block, reason)
+                return
             if result is None:
                 return
             if statement.result is not None:
@@ -163,6 +181,12 @@ class Inference:
                 self.types[statement.result] = result
             self.index += 1
         self._leave(block)
+
+    def _trap(self, block: Block, reason: Refused) -> None:
+        """What is not understood is given up where the program comes to it; the generic path runs it then."""
+        self.refused = self.refused or reason
+        del block.statements[self.index :]
+        block.terminator = Terminator("raise", [Constant(Given)])
 
     def _leave(self, block: Block) -> None:
         terminator = block.terminator
@@ -173,7 +197,8 @@ class Inference:
             if truth is not None:
                 edges = edges[:1] if truth else edges[1:]
         elif terminator.kind not in ("jump", "next", "return", "raise", "reraise"):
-            raise Refused(f"{terminator.kind} is left to the generic path")
+            self._trap(block, Refused(f"{terminator.kind} is left to the generic path"))
+            return
         received = RECEIVED.get(terminator.kind, ())
         for edge in edges:
             count = received[terminator.edges.index(edge)]
@@ -207,6 +232,8 @@ class Inference:
         if code in chain or len(chain) > _DEPTH:
             raise Refused(f"{code.co_qualname} is recursive")
         body = self._copy(code, globals_)
+        if len(call.values) != len(body.params) or len(cells) != len(body.frees):
+            raise Refused(f"a call of {code.co_qualname} that does not fit")
         rest = Block(
             [statement.result] if statement.result is not None else [],
             block.statements[self.index + 1 :],

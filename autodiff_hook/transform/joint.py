@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from autodiff_hook.ir.analysis import Loop
+from autodiff_hook.ir.analysis import Loop, dominators
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import (
     IR,
@@ -32,6 +32,7 @@ from autodiff_hook.ir.types import (
 from autodiff_hook.transform.abstract import Abstract, Array, List, Number, Tuple
 from autodiff_hook.transform.bodies import Refused
 from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.liveness import live_out
 from autodiff_hook.transform.prepare import Shape
 from autodiff_hook.transform.splice import Use, splice, use_of
 
@@ -51,14 +52,25 @@ class Joint:
 
 
 def joint_pass(
-    program: Program, shape: Shape, params: list[Variable], needs: set[Variable], runtime: Mapping[str, Any]
+    program: Program,
+    shape: Shape,
+    params: list[Variable],
+    needs: set[Variable],
+    runtime: Mapping[str, Any],
+    split: bool = False,
 ) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
-    """Build primal and adjoint: the builder, its last block, the cotangents of ``params`` there, the value."""
-    return _Joint(program, shape, needs, runtime).build(params)
+    """Build primal and adjoint: the builder, its last block, the cotangents of ``params`` there, the value.
+
+    With ``split`` a statement ``resume`` marks where the program is to be cut; its result is the cotangent.
+    """
+    return _Joint(program, shape, needs, runtime, split).build(params)
 
 
 class _Joint:
-    def __init__(self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any]) -> None:
+    def __init__(
+        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: bool
+    ) -> None:
+        self.split = split
         self.program, self.shape, self.needs, self.runtime = program, shape, needs, runtime
         self.builder = Builder(default=self._default)
         self.forward: dict[Block, Block] = {}
@@ -69,7 +81,11 @@ class _Joint:
         self.lists: dict[Loop, Variable] = {}
         self.came_from: dict[Block, Variable] = {}
         self.loops: dict[Variable, list[Loop]] = {}
+        self.spine = _spine(shape)
+        self.live = live_out(shape.ir.blocks)
+        self.certain: set[Variable] = set()
         self.records: dict[Loop, Statement] = {}
+        self.demands: list[tuple[Statement, int, Any, Block]] = []
         self.last: Block | None = None
 
     def _default(self, key: Any) -> Operand:
@@ -92,17 +108,17 @@ class _Joint:
             self._forward(block)
         value = shape.exit.params[0]
         start = self.forward[shape.exit]
-        self._allocate(start)
         self._seed(value, start)
+        self._allocate(start)
         self._jump(start, self._start(shape.exit, frozenset()))
-        sealed = len(shape.ir.blocks)
         while self.pending:
             self._reverse(*self.pending.pop())
         if self.last is None:
             raise Refused("the adjoint does not come to an end")
-        for block in builder.blocks[sealed:]:
-            builder.seal(block)
+        builder.seal_rest()
         found = {p: self._gathered(p, (), self.last) for p in params}
+        for statement, place, key, latch in self.demands:
+            statement.operands[place] = builder.read(key, latch)
         return builder, self.last, found, value
 
     # The primal
@@ -163,6 +179,8 @@ class _Joint:
         """A primal value that the adjoint may ask for."""
         self.builder.write(("p", variable), out, variable)
         self.loops[variable] = self.shape.loops_of[block]
+        if block in self.spine:
+            self.certain.add(variable)
 
     def _arrival(self, edge: Edge) -> list[Operand]:
         if edge.target not in self.came_from and (
@@ -197,7 +215,9 @@ class _Joint:
 
     def _seed(self, value: Variable, out: Block) -> None:
         abstract = self.program.types[value]
-        if isinstance(abstract, Number) and bool not in abstract.types:
+        if self.split:
+            self._resume(value, out)
+        elif isinstance(abstract, Number) and not abstract.types & {bool, complex}:
             if value in self.needs:
                 self.builder.write(("c", value, ()), out, Constant(1.0))
         elif isinstance(abstract, Array):
@@ -205,6 +225,20 @@ class _Joint:
             self.builder.write(("c", value, ()), out, seed)
         else:
             raise Refused("the value is not a scalar")
+
+    def _resume(self, value: Variable, out: Block) -> None:
+        """Mark the cut; the cotangent of the value comes from outside."""
+        given = self.builder.emit(out, "resume", value)
+        for path in self._paths(value):
+            if not isinstance(self._type_at(value, path), Number):
+                raise Refused("the value is not made of numbers")
+            part: Operand = given
+            for index in path:
+                part = self.builder.emit(out, "call", Constant(self.runtime["part"]), part, Constant(index), data=())
+            if path:
+                part = self.builder.emit(out, "call", Constant(self.runtime["number"]), part, data=())
+            if value in self.needs:
+                self.builder.write(("c", value, path), out, part)
 
     def _allocate(self, out: Block) -> None:
         """Buffers for the cotangents of what is read item by item."""
@@ -242,9 +276,16 @@ class _Joint:
     def _start(self, block: Block, mode: Mode) -> Block:
         key = block, mode
         if key not in self.starts:
-            self.starts[key] = self.builder.block()
+            start = self.starts[key] = self.builder.block()
+            self.builder.provide(start, partial(self._not_used_later, block))
             self.pending.append(key)
         return self.starts[key]
+
+    def _not_used_later(self, block: Block, key: Any) -> Operand | None:
+        """The cotangent of what the primal does not use after ``block`` is zero before the adjoint of ``block``."""
+        if key[0] != "c" or key[1] in self.live[block] or block is self.shape.exit or key[1] in self.buffered():
+            return None
+        return self._default(key)
 
     def _jump(self, source: Block, target: Block) -> None:
         source.terminator = Terminator("jump", [], [self.builder.edge(source, target)])
@@ -313,8 +354,7 @@ class _Joint:
         if variable not in names:
             names.append(variable)
             statement.operands.append(NONE)
-            place = len(names)
-            statement.operands[place] = self.builder.read(key, self.forward[loop.latches[0]])
+            self.demands.append((statement, len(names), key, self.forward[loop.latches[0]]))
         result = Variable(variable.name)
         self.program.types[result] = self.program.types.get(variable, Abstract())
         step.statements.insert(0, Statement("recall", [record], result, (loop, names.index(variable))))
@@ -354,7 +394,10 @@ class _Joint:
         return _leaves(self.program.types[variable], ())
 
     def _residual(self, variable: Variable, out: Block) -> Operand:
-        return self.builder.read(("p", variable), out) if variable in self.loops else variable
+        around = self.loops.get(variable)
+        if around is None or not around and variable in self.certain:
+            return variable
+        return self.builder.read(("p", variable), out)
 
     def _take(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
         key = ("c", variable, path)
@@ -413,15 +456,18 @@ class _Joint:
         assert s.result is not None
         taken = [(path, self._take(s.result, path, out)) for path in self._paths(s.result)]
         for path, cotangent in taken:
-            if s.op == "build_tuple":
+            if s.op in ("build_tuple", "build_list"):
                 operand = s.operands[path[0]]
                 if isinstance(operand, Variable):
                     self._add(operand, path[1:], cotangent, out)
             else:
                 owner = s.operands[0]
                 assert isinstance(owner, Variable)
+                whole = self.program.types[owner]
+                assert isinstance(whole, Tuple)
                 index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
-                length = len(self.program.types[owner].items)  # type: ignore[attr-defined]
+                index = whole.keys.index(index) if whole.cls is dict else index
+                length = len(whole.items)
                 self._add(owner, (index % length, *path), cotangent, out)
 
     def _reverse_load(self, s: Statement, out: Block) -> None:
@@ -485,6 +531,16 @@ class _Joint:
         add_at = Constant(self.runtime["add_at"])
         self.builder.emit(out, "call", add_at, buffer, index, cotangent, data=(), position=s.position)
         return out
+
+
+def _spine(shape: Shape) -> set[Block]:
+    """The blocks that every run which comes to the exit has passed: what they define, the adjoint can read."""
+    immediate = dominators(shape.ir)
+    found, block = {shape.exit}, shape.exit
+    while immediate[block] is not block:
+        block = immediate[block]
+        found.add(block)
+    return found
 
 
 def _leaves(abstract: Abstract, path: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -45,6 +45,10 @@ class Shape:
 def prepare(inference: Inference) -> Shape:
     """Bring the program of ``inference`` into shape."""
     program = inference.program
+    if inference.refused is not None and not any(
+        b.terminator is not None and b.terminator.kind == "return" for b in program.blocks
+    ):
+        raise inference.refused
     _apply_aliases(program)
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)

@@ -16,6 +16,7 @@ from autodiff_hook.transform.abstract import (
     ANY,
     BOOL,
     INT,
+    MISSING,
     Abstract,
     Array,
     Bound,
@@ -26,6 +27,7 @@ from autodiff_hook.transform.abstract import (
     Known,
     List,
     Number,
+    Outside,
     Tuple,
     example_of,
     is_true,
@@ -34,7 +36,7 @@ from autodiff_hook.transform.abstract import (
 )
 from autodiff_hook.transform.bodies import Refused, bind, is_plain
 from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Alias, Inference, RulePlan, parameters_of
-from autodiff_hook.transform.results import abstract_of, outcome, rule_for
+from autodiff_hook.transform.results import abstract_of, outcome, rule_for, samples
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 _NAMES: Final = {
@@ -150,15 +152,23 @@ def _in(inf: Inference, s: Statement) -> Abstract:
 
 def _build_tuple(inf: Inference, s: Statement) -> Abstract:
     items = [inf.type_of(x) for x in s.operands]
-    if all(isinstance(x, Known) and is_plain(x.value) for x in items):
+    cls = tuple if s.op == "build_tuple" else list
+    if cls is tuple and all(isinstance(x, Known) and is_plain(x.value) for x in items):
         return _known(inf, s, tuple(example_of(x) for x in items))
     inf.plans[s] = STRUCTURAL
-    return Tuple(tuple(items), example=tuple(map(example_of, items)))
+    examples = [_example_or_sample(x) for x in items]
+    return Tuple(tuple(items), cls, example=cls(examples))
+
+
+def _example_or_sample(value: Abstract) -> Any:
+    found = example_of(value)
+    types = number_types(value)
+    return samples(next(iter(types)))[0] if found is MISSING and types else found
 
 
 def _items(value: Abstract) -> tuple[Abstract, ...] | None:
     if isinstance(value, Tuple):
-        return value.items
+        return value.items if value.cls is not dict else None
     if isinstance(value, Known) and type(value.value) is tuple:
         return tuple(map(Known, value.value))
     return None
@@ -190,6 +200,14 @@ def _part(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: int)
 
 def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     owner, key = map(inf.type_of, s.operands)
+    if isinstance(owner, Outside):
+        if not isinstance(key, Known) or owner.cls not in (dict, list):
+            raise Refused("an item of an object by an unknown key")
+        return _alias(inf, s, inf.world.part(s.operands[0], owner.example, key.value, True))
+    if isinstance(owner, Tuple) and owner.cls is dict:
+        if not isinstance(key, Known) or key.value not in owner.keys:
+            raise Refused("an item of a dict by an unknown key")
+        return _part(inf, s, owner.items, owner.keys.index(key.value))
     items = _items(owner)
     if items is not None:
         if isinstance(key, Known) and type(key.value) is int:
@@ -289,12 +307,53 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return _known(inf, s, inf.world.attribute(value.value, name))
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
+    if isinstance(value, Outside):
+        return _outside_attribute(inf, s, value, owner, name)
     types = number_types(value)
     if types is not None:
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
         if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
             return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
     raise Refused(f"the attribute {name} of {value!r}")
+
+
+def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
+    """An attribute of an object from outside: data, a property, or a method to be called."""
+    found = _plain_lookup(value, name)
+    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+        return _inline(inf, s, found.fget, [owner], {})
+    if isinstance(found, FunctionType) and name not in vars(value.example):
+        inf.world.method(owner, value.example, name)
+        inf.plans[s] = Alias(Constant(None))
+        return Bound(found, owner)
+    if isinstance(found, (staticmethod, classmethod)):
+        raise Refused(f"the attribute {name} of an object")
+    return _alias(inf, s, inf.world.part(owner, value.example, name, False))
+
+
+def _plain_lookup(value: Outside, name: str) -> Any:
+    """What the class of an object has by a name; ``Refused`` if the class looks attributes up by itself."""
+    cls = value.cls
+    own = [base.__dict__ for base in cls.__mro__]
+    own_lookup = next(d["__getattribute__"] for d in own if "__getattribute__" in d)
+    if any("__getattr__" in d for d in own) or own_lookup is not object.__dict__["__getattribute__"]:
+        raise Refused(f"{cls.__qualname__} looks up attributes by itself")
+    return next((d[name] for d in own if name in d), None)
+
+
+def _inline(
+    inf: Inference, s: Statement, function: FunctionType, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Put a function from outside in the place of a call."""
+    inf.world.function(function)
+    cells: list[Operand] = []
+    for cell in function.__closure__ or ():
+        variable = Variable()
+        inf.cells[variable] = inf.world.captured(cell)
+        cells.append(variable)
+    call = parameters_of(function, args, kwargs)
+    inf.inline(s, function.__code__, function.__globals__, call, cells)
+    return None
 
 
 def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand, name: str) -> Abstract | None:
@@ -357,6 +416,8 @@ def _call_method(inf: Inference, s: Statement) -> Abstract | None:
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return _call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
+    if isinstance(value, Outside):
+        return _outside_method(inf, s, value, name, args, names)
     import numpy as np
 
     cls: Any = None
@@ -369,6 +430,45 @@ def _call_method(inf: Inference, s: Statement) -> Abstract | None:
     if method is None or isinstance(method, FunctionType):
         raise Refused(f"the method {name} of {value!r}")
     return _call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _outside_method(
+    inf: Inference, s: Statement, value: Outside, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``owner.name(...)`` of an object from outside."""
+    owner = s.operands[0]
+    if value.cls is dict and name == "get" and not names:
+        key = inf.type_of(args[0])
+        if not isinstance(key, Known) or key.value not in value.example:
+            raise Refused("dict.get of an unknown key")
+        return _alias(inf, s, inf.world.part(owner, value.example, key.value, True))
+    found = _plain_lookup(value, name)
+    if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
+        if not inf.world.in_scope(found):
+            raise Refused(f"a call of {found!r}")
+        inf.world.method(owner, value.example, name)
+        return _call_with(inf, s, Constant(found), [owner, *args], names)
+    if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
+        inf.world.method(owner, value.example, name)
+        return _call_with(inf, s, Constant(found.__func__), args, names)
+    if found is None:
+        return _call_with(inf, s, inf.world.part(owner, value.example, name, False), args, names)
+    raise Refused(f"the method {name} of {value!r}")
+
+
+def _import_name(inf: Inference, s: Statement) -> Abstract:
+    level, names = map(inf.type_of, s.operands)
+    if not (isinstance(level, Known) and level.value == 0 and isinstance(names, Known)):
+        raise Refused("a relative import")
+    name = str(s.data) if names.value else str(s.data).partition(".")[0]
+    return _known(inf, s, inf.world.imported(name))
+
+
+def _import_from(inf: Inference, s: Statement) -> Abstract:
+    module = inf.type_of(s.operands[0])
+    if not isinstance(module, Known):
+        raise Refused("an import from an unknown module")
+    return _known(inf, s, inf.world.attribute(module.value, str(s.data)))
 
 
 def call_known(
@@ -387,15 +487,7 @@ def call_known(
         _require_inert(*types, *map(inf.type_of, kwargs.values()))
         return _pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}))
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
-        inf.world.function(function)
-        cells: list[Operand] = []
-        for cell in function.__closure__ or ():
-            variable = Variable()
-            inf.cells[variable] = inf.world.captured(cell)
-            cells.append(variable)
-        call = parameters_of(function, args, kwargs)
-        inf.inline(s, function.__code__, function.__globals__, call, cells)
-        return None
+        return _inline(inf, s, function, args, kwargs)
     raise Refused(f"a call of {function!r}")
 
 
@@ -538,7 +630,9 @@ def classes_of(value: Abstract) -> list[type]:
     if isinstance(value, Array):
         return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
     if isinstance(value, Tuple):
-        return [tuple]
+        return [value.cls]
+    if isinstance(value, Outside):
+        return [value.cls]
     if isinstance(value, List):
         return [list]
     if isinstance(value, Instance):
@@ -586,6 +680,9 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "unpack": _unpack,
     "project": _project,
     "getitem": _getitem,
+    "build_list": _build_tuple,
+    "import_name": _import_name,
+    "import_from": _import_from,
     "build_slice": _build_slice,
     "make_cell": _make_cell,
     "cell_set": _cell_set,

@@ -18,15 +18,17 @@ from autodiff_hook.transform.abstract import (
     Known,
     List,
     Number,
+    Outside,
     Tuple,
     example_of,
     number_types,
 )
 from autodiff_hook.transform.bodies import Refused
 
-_SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True)}
+_SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
 _INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis))
 _COMBINATIONS: Final = 16
+_LENGTH: Final = 32
 
 
 def abstract_of(value: Any) -> Abstract:
@@ -34,7 +36,7 @@ def abstract_of(value: Any) -> Abstract:
     import numpy as np
 
     cls = type(value)
-    if cls in (float, int, bool) or cls is np.float64:
+    if cls in (float, int, bool, complex) or cls is np.float64:
         return Number(frozenset({cls}), example=value)
     if cls is np.ndarray:
         if value.dtype.kind not in "fiub" or value.dtype == np.float16:
@@ -42,6 +44,8 @@ def abstract_of(value: Any) -> Abstract:
         return Array(value.dtype, value.ndim, example=value)
     if cls is tuple:
         return Tuple(tuple(map(abstract_of, value)), example=value)
+    if cls is list and len(value) <= _LENGTH:
+        return Tuple(tuple(map(abstract_of, value)), list, example=value)
     if cls in _INERT or cls is np.bool_ or isinstance(value, np.dtype):
         return Instance(cls, example=value)
     raise Refused(f"a value of type {cls.__qualname__}")
@@ -74,8 +78,8 @@ def _exact(value: Abstract) -> tuple[type, ...]:
         return tuple(sorted(types, key=lambda t: t.__name__))
     if isinstance(value, Array):
         return (np.ndarray,)
-    if isinstance(value, Tuple):
-        return (tuple,)
+    if isinstance(value, (Tuple, Outside)):
+        return (value.cls,)
     if isinstance(value, List):
         return (list,)
     if isinstance(value, Instance):
@@ -117,7 +121,7 @@ def _example(value: Abstract) -> Any:
     if found is MISSING:
         types = number_types(value)
         if types:
-            return _samples(next(iter(types)))[0]
+            return samples(next(iter(types)))[0]
         raise Refused(f"no example of {value!r}")
     return found
 
@@ -143,7 +147,8 @@ def _own(value: Any) -> Any:
     return value
 
 
-def _samples(cls: type) -> tuple[Any, Any]:
+def samples(cls: type) -> tuple[Any, Any]:
+    """Two numbers of a type."""
     import numpy as np
 
     return (np.float64(0.5), np.float64(1.5)) if cls is np.float64 else _SAMPLES[cls]
@@ -171,7 +176,7 @@ def _first(run: Callable[..., Any], types: list[Abstract], combination: tuple[ty
     tries = [actual] if tuple(map(type, actual)) == combination else []
     for k in (0, 1):
         tries.append(
-            [x.value if isinstance(t, Known) and (x := t) else _samples(c)[k] for t, c in zip(types, combination)]
+            [x.value if isinstance(t, Known) and (x := t) else samples(c)[k] for t, c in zip(types, combination)]
         )
     for args in tries:
         try:

@@ -48,8 +48,7 @@ class _Reverse:
             self._begin(entry, stack)
             while self.pending:
                 self._block(self.pending.pop())
-            for block in builder.blocks[1:]:
-                builder.seal(block)
+            builder.seal_rest()
         names = ("sweep", "tape", "seed", "finished")[: len(entry.params)]
         signature = Signature(names, len(names), len(names))
         return IR(ir.name, signature, ir.qualname, ir.filename, ir.first_line, ir.kind, (), builder.finish())

@@ -6,25 +6,38 @@ from collections.abc import Callable
 
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.transform.abstract import Abstract
 from autodiff_hook.transform.bodies import substitute
 from autodiff_hook.transform.folding import resolve
+from autodiff_hook.transform.polish import polish
+from autodiff_hook.transform.reuse import reuse
 
 _REMOVABLE = frozenset(
     "build_tuple project recall binary unary compare truth not is is_not getitem getattr build_slice call unpack "
-    "get_iter".split()
+    "get_iter call_method".split()
 )
+_PURE_METHODS = frozenset({"copy", "reshape", "argmax", "argmin"})
 
 
-def simplify(ir: IR, essential: set[Statement], floats: Callable[[Operand], bool]) -> None:
+def simplify(
+    ir: IR,
+    essential: set[Statement],
+    floats: Callable[[Operand], bool],
+    types: dict[Variable, Abstract] | None = None,
+) -> None:
     """Fold ``0.0 + x`` and ``1.0 * x``, remove what is dead (but not ``essential`` statements), lower records.
 
-    ``floats`` says whether an operand is a float, or an array of them.
+    ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
+    operations of arrays are written as these allow.
     """
     ir.blocks = reverse_postorder(ir)
     _fold(ir, floats)
+    site = polish(ir, types, essential) if types is not None else None
     live = _Liveness(ir, essential)
     _sweep(ir, live, essential)
     _lower_records(ir, live)
+    if site is not None:
+        reuse(ir, site)
 
 
 def _fold(ir: IR, floats: Callable[[Operand], bool]) -> None:
@@ -110,6 +123,8 @@ class _Liveness:
 
 def removable(s: Statement, essential: set[Statement]) -> bool:
     """Whether a statement may go if nobody reads its result."""
+    if s.op == "call_method" and s.data[0] not in _PURE_METHODS:
+        return False
     return s.result is not None and s.op in _REMOVABLE and s not in essential
 
 

@@ -24,3 +24,4 @@ from autodiff_rules.numpy import rearranging as rearranging
 from autodiff_rules.numpy import reductions as reductions
 from autodiff_rules.numpy import selection as selection
 from autodiff_rules.numpy import shapes as shapes
+from autodiff_rules.numpy import shortcuts as shortcuts

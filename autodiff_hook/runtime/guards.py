@@ -1,0 +1,336 @@
+"""The start of a specialised program: what it loads from outside, and the guards on all that it takes for granted."""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import sys
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.runtime import functions
+from autodiff_hook.runtime.handlers import HANDLERS
+from autodiff_hook.runtime.specialised_runtime import uniform
+from autodiff_hook.transform.abstract import (
+    Abstract,
+    Array,
+    Instance,
+    Known,
+    List,
+    Number,
+    Outside,
+    Tuple,
+    number_types,
+)
+from autodiff_hook.transform.bodies import Load, Refused, is_plain
+from autodiff_hook.transform.results import abstract_of
+
+MISS: Final = object()
+"""What a specialised program returns if a guard fails."""
+
+
+def constant_kind(value: Any) -> bool:
+    """Whether code refers to a value by identity: a function, a class, a module."""
+    return isinstance(value, (FunctionType, type, ModuleType, BuiltinFunctionType)) or (
+        callable(value) and type(value).__module__ in ("numpy", "builtins", "functools", "operator")
+    )
+
+
+def described(value: Any) -> Abstract:
+    """The abstract value of an argument, or of data in a global or a closure cell."""
+    if value is None or isinstance(value, (bool, str)) or constant_kind(value):
+        return Known(value)
+    if type(value) is tuple:
+        return Tuple(tuple(map(described, value)), example=value)
+    if type(value) is list:
+        types = set(map(type, value))
+        if types == {float} or types == {int}:
+            return List(Number(frozenset(types), example=value[0]), example=value)
+    if isinstance(value, enum.Enum):
+        return Known(value)
+    try:
+        return abstract_of(value)
+    except Refused:
+        return Outside(type(value), example=value)
+
+
+def arguments(args: tuple[Any, ...]) -> list[Abstract]:
+    """The abstract values of arguments, no two of which are one list or dict."""
+    seen: set[int] = set()
+
+    def visit(value: Any) -> None:
+        if type(value) in (list, dict):
+            if id(value) in seen:
+                raise Refused("a list or a dict that is passed twice")
+            seen.add(id(value))
+        if type(value) in (tuple, dict):
+            for item in value.values() if type(value) is dict else value:
+                visit(item)
+
+    for value in args:
+        visit(value)
+    return list(map(argument, args))
+
+
+def argument(value: Any) -> Abstract:
+    """The abstract value of an argument: what has parts with derivatives is known in all its parts."""
+    if callable(value) and not isinstance(value, type):
+        raise Refused("a callable as an argument")
+    if type(value) is dict and all(type(key) is str for key in value):
+        return Tuple(tuple(map(argument, value.values())), dict, tuple(value), example=value)
+    if type(value) is tuple:
+        return Tuple(tuple(map(argument, value)), example=value)
+    found = described(value)
+    if isinstance(found, Outside) or isinstance(found, Tuple) and found.cls is list:
+        raise Refused(f"an argument of type {type(value).__qualname__}")
+    return found
+
+
+class Prologue:
+    """The start of a specialised program: loads what it needs from outside, and guards."""
+
+    def __init__(self, f: FunctionType) -> None:
+        self.f = f
+        self.function, self.args = Variable("f"), Variable("args")
+        self.miss = Block(terminator=Terminator("return", [Constant(MISS)]))
+        self.block = Block([self.function, self.args])
+        self.blocks = [self.block]
+        self.types: dict[Variable, Abstract] = {}
+        self.outside: set[Variable] = set()
+        self.references: list[Variable] = []
+        self.own_globals = False
+        self.loaded: dict[tuple[Any, ...], Operand] = {}
+        self.closure: Variable | None = None
+        self.modules = {functions.module_name(f.__globals__)}
+
+    # What the inference asks
+
+    def load(self, globals_: dict[str, Any]) -> Load:
+        """How code with these globals loads a global name."""
+
+        def load(name: str) -> Operand | None:
+            key = ("global", id(globals_), name)
+            if key not in self.loaded:
+                found = self._global(globals_, name)
+                if found is None:
+                    return None
+                self.loaded[key] = found
+            return self.loaded[key]
+
+        return load
+
+    def _global(self, globals_: dict[str, Any], name: str) -> Operand | None:
+        own = globals_ is self.f.__globals__
+        if own and not self.own_globals:
+            self.own_globals = True
+            self.require_same(self.emit("getattr", self.function, data="__globals__"), globals_)
+        if name in globals_:
+            value = globals_[name]
+            here = self.emit("global", data=name) if own else self.emit("getitem", Constant(globals_), Constant(name))
+        elif hasattr(builtins, name):
+            value = getattr(builtins, name)
+            if own:
+                here = self.emit("global", data=name)
+            else:
+                self.require(self.emit("not_in", Constant(name), Constant(globals_)))
+                return Constant(value)
+        else:
+            return None
+        return self.guarded(here, value)
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """An attribute of a module or a class."""
+        key = ("attribute", id(owner), name)
+        if key not in self.loaded:
+            try:
+                value = getattr(owner, name)
+            except AttributeError as error:
+                raise Refused(str(error)) from error
+            if not (constant_kind(value) or is_plain(value)):
+                raise Refused(f"the attribute {name} of {owner!r}")
+            self.require_same(self.emit("getattr", Constant(owner), data=name), value)
+            self.loaded[key] = Constant(value)
+        return self.loaded[key].value  # type: ignore[union-attr]
+
+    def captured(self, cell: CellType) -> Operand:
+        """What a closure cell holds."""
+        key = ("cell", id(cell))
+        if key not in self.loaded:
+            try:
+                value = cell.cell_contents
+            except ValueError as error:
+                raise Refused("an empty closure cell") from error
+            own = self.f.__closure__ or ()
+            index = next((i for i, c in enumerate(own) if c is cell), None)
+            if index is None:
+                here: Operand = Constant(cell)
+            else:
+                if self.closure is None:
+                    self.closure = self.emit("getattr", self.function, data="__closure__")
+                here = self.emit("getitem", self.closure, Constant(index))
+            self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
+        return self.loaded[key]
+
+    def in_scope(self, function: FunctionType) -> bool:
+        """Whether a Python function is followed."""
+        known = functions.in_scope(self, function) or functions.in_library(function)
+        return known and id(function) not in HANDLERS
+
+    def function_(self, function: FunctionType) -> None:
+        """Guard that a function still has its code and its default values."""
+        key = ("function", id(function))
+        if key not in self.loaded:
+            self.loaded[key] = Constant(None)
+            self.require_same(self.emit("getattr", Constant(function), data="__code__"), function.__code__)
+            if function.__defaults__:
+                self.require_same(self.emit("getattr", Constant(function), data="__defaults__"), function.__defaults__)
+
+    # Guards
+
+    def rest(self, code: CodeType, given: int, f: FunctionType) -> list[Abstract]:
+        """The default values of the parameters that no argument is given for."""
+        if code.co_flags & 0x2C or given > code.co_argcount:
+            raise Refused("a signature with *args or **kwargs")
+        defaults = f.__defaults__ or ()
+        missing = code.co_argcount - given
+        if missing > len(defaults):
+            raise Refused("a call that does not fit")
+        values = list(defaults[len(defaults) - missing :]) if missing else []
+        if values:
+            self.require_same(self.emit("getattr", self.function, data="__defaults__"), defaults)
+        if code.co_kwonlyargcount:
+            named = f.__kwdefaults__ or {}
+            self.require_same(self.emit("getattr", self.function, data="__kwdefaults__"), f.__kwdefaults__)
+            values += [named[name] for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
+        if not all(map(is_plain, values)):
+            raise Refused("a default value that may change")
+        return [Known(value) for value in values]
+
+    def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
+        """An attribute or an item of an object from outside."""
+        key = ("part", id(owner) if isinstance(owner, Variable) else id(owner.value), name, item)
+        if key not in self.loaded:
+            if isinstance(owner, Variable) and owner not in self.outside:
+                raise Refused("a part of an object that is not known on entry")
+            try:
+                value = example[name] if item else getattr(example, name)
+            except Exception as error:
+                raise Refused(str(error)) from error
+            here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
+            self.loaded[key] = self.guarded(here, value)
+        return self.loaded[key]
+
+    def method(self, owner: Operand, example: Any, name: str) -> None:
+        """Guard that ``owner.name`` is what its class has."""
+        key = ("method", id(owner), name)
+        if key not in self.loaded:
+            bound = getattr(example, name)
+            here = self.emit("getattr", owner, data=name)
+            if hasattr(bound, "__func__"):
+                here = self.emit("getattr", here, data="__func__")
+                bound = bound.__func__
+            self.require_same(here, bound)
+            self.loaded[key] = Constant(None)
+
+    def imported(self, name: str) -> Any:
+        """A module that is imported by now."""
+        if name not in sys.modules:
+            raise Refused(f"{name} is not imported")
+        key = ("module", name)
+        if key not in self.loaded:
+            self.require_same(self.emit("getitem", Constant(sys.modules), Constant(name)), sys.modules[name])
+            self.loaded[key] = Constant(None)
+        return sys.modules[name]
+
+    def emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
+        """A statement of the prologue."""
+        result = Variable()
+        self.block.statements.append(Statement(op, list(operands), result, data))
+        return result
+
+    def require(self, test: Operand) -> None:
+        """Go on only if ``test`` holds."""
+        rest = Block()
+        self.block.terminator = Terminator("branch", [test], [Edge(rest), Edge(self.miss)])
+        self.block = rest
+        self.blocks.append(rest)
+
+    def require_same(self, operand: Operand, value: Any) -> None:
+        """Go on only if an operand is this object."""
+        self.require(self.emit("is", operand, Constant(value)))
+
+    def guarded(self, operand: Variable, value: Any) -> Operand:
+        """A value from outside: the object itself if it is code, else a value of its type."""
+        abstract = described(value)
+        if isinstance(abstract, Tuple) and abstract.cls is list:
+            abstract = Outside(list, example=value)
+        self.check(operand, abstract)
+        if isinstance(abstract, Known):
+            return Constant(value)
+        self.types[operand] = abstract
+        self.outside.add(operand)
+        return operand
+
+    def check(self, operand: Variable, abstract: Abstract) -> None:
+        """Guard that a value is of the kind that ``abstract`` describes."""
+        if isinstance(abstract, Known):
+            if type(abstract.value) is not str:
+                self.require_same(operand, abstract.value)
+                return
+            self.require_same(self.emit("call", Constant(type), operand, data=()), str)
+            self.require(self.emit("compare", operand, Constant(abstract.value), data="=="))
+            return
+        cls = self.emit("call", Constant(type), operand, data=())
+        self.require_same(cls, _class_of(abstract))
+        if isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls is dict:
+            self.references.append(operand)
+        if isinstance(abstract, Array):
+            self.require_same(self.emit("getattr", operand, data="dtype"), abstract.dtype)
+            ndim = self.emit("getattr", operand, data="ndim")
+            self.require(self.emit("compare", ndim, Constant(abstract.ndim), data="=="))
+        elif isinstance(abstract, Tuple) and abstract.cls is dict:
+            keys = self.emit("call", Constant(tuple), operand, data=())
+            self.require(self.emit("compare", keys, Constant(abstract.keys), data="=="))
+            for key, item in zip(abstract.keys, abstract.items):
+                self.check(self.emit("getitem", operand, Constant(key)), item)
+        elif isinstance(abstract, Tuple):
+            count = self.emit("call", Constant(len), operand, data=())
+            self.require(self.emit("compare", count, Constant(len(abstract.items)), data="=="))
+            for i, item in enumerate(abstract.items):
+                part = self.emit("getitem", operand, Constant(i))
+                self.check(part, item)
+        elif isinstance(abstract, List):
+            item_type = next(iter(number_types(abstract.item) or ()))
+            self.require(self.emit("call", Constant(uniform), operand, Constant(item_type), data=()))
+
+    def parameters(self, types: list[Abstract]) -> list[Variable]:
+        """Take the arguments apart and guard their types."""
+        count = self.emit("call", Constant(len), self.args, data=())
+        self.require(self.emit("compare", count, Constant(len(types)), data="=="))
+        taken = []
+        whole = self.emit("unpack", self.args, data=(len(types), None)) if types else None
+        for i in range(len(types)):
+            assert whole is not None
+            taken.append(self.emit("project", whole, data=i))
+        for variable, abstract in zip(taken, types):
+            self.check(variable, abstract)
+        for i, a in enumerate(self.references):
+            for b in self.references[:i]:
+                self.require(self.emit("is_not", a, b))
+        return taken
+
+
+def _class_of(abstract: Abstract) -> type:
+    import numpy as np
+
+    if isinstance(abstract, Number):
+        (cls,) = abstract.types
+        return cls
+    if isinstance(abstract, Array):
+        return np.ndarray
+    if isinstance(abstract, (Tuple, Instance, Outside)):
+        return abstract.cls
+    if isinstance(abstract, List):
+        return list
+    raise Refused(f"no guard for {abstract!r}")

@@ -1,0 +1,175 @@
+"""Joint programs put together: prologue, primal and adjoint; the gradients in the form of the arguments."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, Literal
+
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.verifier import verify
+from autodiff_hook.runtime.guards import Prologue, arguments
+from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.transform.abstract import Abstract, Array, List, Number, Tuple, number_types
+from autodiff_hook.transform.activity import needed
+from autodiff_hook.transform.infer import Inference
+from autodiff_hook.transform.joint import joint_pass
+from autodiff_hook.transform.prepare import prepare
+from autodiff_hook.transform.resolve import evaluate
+from autodiff_hook.transform.simplify import simplify
+
+
+class _World:
+    """The prologue as the inference sees it."""
+
+    def __init__(self, prologue: Prologue) -> None:
+        self.load, self.attribute, self.captured = prologue.load, prologue.attribute, prologue.captured
+        self.in_scope, self.function = prologue.in_scope, prologue.function_
+        self.part, self.method, self.imported = prologue.part, prologue.method, prologue.imported
+
+
+@dataclass(slots=True)
+class Made:
+    """A joint program, and what was found on the way."""
+
+    ir: IR
+    times: dict[str, float]
+    reads_outside: bool
+
+
+Form = Literal["gradient", "value", "split"]
+"""What a joint program returns: the gradients; the value and them; or it is to be cut in two (``split``)."""
+
+
+def joint_ir(f: FunctionType, args: tuple[Any, ...], form: Form = "gradient") -> Made:
+    """The joint program of ``f`` for arguments like these."""
+    times: dict[str, float] = {}
+    clock = _Clock(times)
+    types = arguments(args)
+    code = f.__code__
+    prologue = Prologue(f)
+    taken = prologue.parameters(types)
+    types += prologue.rest(code, len(args), f)
+    inference = Inference(_World(prologue), evaluate, prologue.types)
+    everything = inference.run(f.__code__, f.__globals__, f.__closure__, types)
+    params = everything[: len(args)]
+    clock("infer")
+    shape = prepare(inference)
+    needs = needed(inference.program, shape, params)
+    clock("activity")
+    builder, last, found, value = joint_pass(inference.program, shape, params, needs, RUNTIME, split=form == "split")
+    primal = builder.blocks[: len(shape.ir.blocks)]
+    essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
+    if form == "split":
+        grads = [found[p] if p in needs else Constant(None) for p in params]
+    else:
+        grads = [_finished(builder, last, p, found[p], inference) for p in params]
+    result: Operand = builder.emit(last, "build_tuple", *grads)
+    if form == "value":
+        result = builder.emit(last, "build_tuple", value, result)
+    last.terminator = Terminator("return", [result])
+    blocks = builder.finish()
+    _join_prologue(prologue, blocks, dict(zip(params, taken)))
+    name = f.__code__.co_name
+    ir = IR(name, Signature(("f", "args"), 2, 2), f.__qualname__, f.__code__.co_filename, f.__code__.co_firstlineno)
+    ir.blocks = [
+        *prologue.blocks,
+        *blocks,
+        prologue.miss,
+    ]
+    clock("adjoint")
+    simplify(ir, essential, lambda x: _is_float(x, inference), None if form == "split" else inference.types)
+    verify(ir)
+    clock("simplify")
+    return Made(ir, times, bool(prologue.outside - set(taken)))
+
+
+def _is_float(operand: Operand, inference: Inference) -> bool:
+    """Whether an operand is a float or an array of floats; what the types do not know is a cotangent."""
+    if isinstance(operand, Constant):
+        return type(operand.value) is float
+    abstract = inference.types.get(operand)
+    if isinstance(abstract, Number):
+        return not abstract.types & {int, bool}
+    return abstract is None or isinstance(abstract, Array) and abstract.dtype is not None and abstract.dtype.kind == "f"
+
+
+def _join_prologue(prologue: Prologue, blocks: list[Block], mapping: dict[Variable, Variable]) -> None:
+    first = blocks[0]
+    first.params = [p for p in first.params if p in mapping]
+    args: list[Operand] = [mapping[p] for p in first.params]
+    prologue.block.terminator = Terminator("jump", [], [Edge(first, args)])
+    for param in mapping:
+        if param not in first.params:
+            first.params.append(param)
+            args.append(mapping[param])
+    prologue.block.terminator.edges[0].args = args
+
+
+class _Clock:
+    def __init__(self, times: dict[str, float]) -> None:
+        self.times, self.last = times, time.perf_counter()
+
+    def __call__(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.times[stage] = now - self.last
+        self.last = now
+
+
+def _may_raise(s: Statement, inference: Inference) -> bool:
+    """Whether a statement of the primal must happen even if nobody reads its result."""
+    if s.op in ("build_tuple", "project", "unpack", "is", "is_not", "build_slice", "list_append"):
+        return False
+    if s.op in ("binary", "inplace", "unary", "compare", "truth", "not"):
+        plain = frozenset({float, int, bool})
+        numbers = all((number_types(inference.type_of(x)) or {None}) <= plain for x in s.operands)
+        return not (numbers and s.data in ("+", "-", "*", "<", "<=", ">", ">=", "==", "!=", None))
+    return True
+
+
+def _finished(builder: Builder, out: Block, param: Variable, cotangent: Operand, inference: Inference) -> Operand:
+    """The gradient in the form of the argument."""
+    return _in_form(builder, out, inference.types[param], param, cotangent, inference)
+
+
+def _in_form(
+    builder: Builder, out: Block, abstract: Abstract, value: Operand, cotangent: Operand, inference: Inference
+) -> Operand:
+    if isinstance(abstract, Number) and bool not in abstract.types:
+        if isinstance(cotangent, Constant) and type(cotangent.value) is float and abstract.types <= {float, int}:
+            return cotangent
+        if abstract.types <= {float, int} and _only_floats(inference):
+            return cotangent
+        return builder.emit(out, "call", Constant(RUNTIME["number_gradient"]), value, cotangent, data=())
+    if isinstance(abstract, Array) and (abstract.dtype is None or abstract.dtype.kind != "b"):
+        return builder.emit(out, "call", Constant(RUNTIME["array_gradient"]), value, cotangent, data=())
+    if isinstance(abstract, Tuple):
+        parts: list[Operand] = []
+        for i, item in enumerate(abstract.items):
+            part = builder.emit(out, "getitem", value, Constant(abstract.keys[i] if abstract.keys else i))
+            piece = builder.emit(out, "getitem", cotangent, Constant(i))
+            parts.append(_in_form(builder, out, item, part, piece, inference))
+        if abstract.cls is dict:
+            pairs = [x for key, part in zip(abstract.keys, parts) for x in (Constant(key), part)]
+            return builder.emit(out, "build_map", *pairs)
+        return builder.emit(out, "build_tuple", *parts)
+    if isinstance(abstract, List):
+        if isinstance(cotangent, Constant):
+            return builder.emit(out, "call", Constant(RUNTIME["zero_list"]), value, data=())
+        return (
+            cotangent
+            if _only_floats(inference)
+            else builder.emit(out, "call", Constant(RUNTIME["float_list"]), cotangent, data=())
+        )
+    return Constant(None)
+
+
+def _only_floats(inference: Inference) -> bool:
+    """Whether no number of NumPy's takes part, so that all cotangents are plain floats."""
+    plain = {float, int, bool}
+    for abstract in inference.types.values():
+        if isinstance(abstract, Array) or (isinstance(abstract, Number) and not abstract.types <= plain):
+            return False
+    return True

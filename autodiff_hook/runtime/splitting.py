@@ -1,0 +1,111 @@
+"""Functions of numbers within programs of the generic path: specialised apart, forward and reverse.
+
+A function that is called with numbers alone, and whose value is made of numbers, has no part in what
+the generic path keeps track of (references, arrays), unless it reads data from outside.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook import config
+from autodiff_hook.emit import emit
+from autodiff_hook.ir.verifier import VerificationError, verify
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime import functions
+from autodiff_hook.runtime.context import Context, Sweep
+from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.programs import joint_ir
+from autodiff_hook.runtime.specialising import GENERIC, refusal, report
+from autodiff_hook.transform.bodies import Refused
+from autodiff_hook.transform.cut import cut
+
+_MISSES: Final = 20
+_TYPES: Final[set[type]] = {float, int, bool, str, type(None)}
+
+
+class Split:
+    """Forward and reverse of one code object: made at its first call, so that every call gives the same digits."""
+
+    __slots__ = ("forward", "given_up", "misses", "reads_outside", "reverse")
+
+    def __init__(self) -> None:
+        self.misses = 0
+        self.given_up = self.reads_outside = False
+        self.forward: Any = None
+        self.reverse: Any = None
+
+
+class SplitPullback:
+    """The reverse of one call; the first cotangent is that of the function."""
+
+    __slots__ = ("count", "residuals", "reverse")
+
+    def __init__(self, reverse: Any, residuals: tuple[Any, ...]) -> None:
+        self.reverse, self.residuals = reverse, residuals
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> Any:
+        return None if cotangent is None else (None, *self.reverse(self.residuals, cotangent))
+
+
+_splits: Final[dict[int, Split]] = {}
+
+
+def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) -> Any:
+    """Value and pullback of a call by a specialised program; None if there is none for it."""
+    code = function.__code__
+    split = _splits.get(id(code))
+    if split is None:
+        split = _splits.setdefault(id(code), Split())
+        weakref.finalize(code, _splits.pop, id(code), None).atexit = False
+    if split.given_up or not _TYPES.issuperset(map(type, args)) or all(x is None for x in w):
+        return None
+    if split.forward is None:
+        if sys.gettrace() is not None or not _make(split, function, args):
+            return None
+    if split.reads_outside and ctx.marks:
+        return None
+    try:
+        result = split.forward(function, args)
+    except Exception:
+        # The generic path runs the function again, and raises what is the program's own.
+        result = MISS
+    if result is MISS:
+        split.misses += 1
+        split.given_up = split.misses > _MISSES
+        return None
+    value, residuals = result
+    return value, SplitPullback(split.reverse, residuals)
+
+
+def _make(split: Split, function: FunctionType, args: tuple[Any, ...]) -> bool:
+    try:
+        made = joint_ir(function, args, "split")
+        forward, reverse = cut(made.ir)
+        verify(forward)
+        verify(reverse)
+    except (Refused, VerificationError) as reason:
+        refusal(function, reason)
+        split.given_up = True
+        return False
+    split.reads_outside = made.reads_outside
+    split.reverse = FunctionType(emit(reverse, release=True), function.__globals__, function.__name__)
+    split.forward = FunctionType(emit(forward, release=True), function.__globals__, function.__name__)
+    report(function, made.times, " apart")
+    return True
+
+
+def _numpy_too() -> None:
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        _TYPES.add(numpy.float64)
+
+
+if not GENERIC:
+    _numpy_too()
+    functions.shortcuts.append(called)
+    registry.when_changed(_splits.clear)
+    config.when_changed(_splits.clear)

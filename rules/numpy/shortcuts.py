@@ -1,0 +1,365 @@
+"""How calls in rules are written where types and shapes are known: without asking for them again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant
+from autodiff_hook.transform.facts import ArrayFact, NumberFact, ShapeFact
+from autodiff_hook.transform.shortcuts import borrowing, fresh, harmless, shortcut, typed, zeros
+from autodiff_rules.numpy import _shared, extremes, indexing, powers, products
+
+DOUBLE = np.dtype(float)
+NUMBER = NumberFact(frozenset({np.float64}))
+NONE, TRUE, FALSE, ZERO = map(Constant, (None, True, False, 0))
+
+borrowing(_shared.conj, _shared.unbroadcast, _shared.expand, _shared.expand_reduced, _shared.restore_axes)
+borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
+borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
+fresh(np.zeros, np.dot, np.matmul, np.empty, np.arange, np.max, np.min, _shared.float_dtype)
+zeros(np.zeros)
+harmless(np.add.reduce)
+fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce)
+fresh(indexing.scatter_add, indexing.scatter_along, np.add.at, extremes.selected)
+
+
+# Cotangents like a value
+
+
+@typed(_shared.conj)
+def conj_typing(site, x):
+    return site.fact(x) if is_real(site, x) else None
+
+
+@shortcut(_shared.conj)
+def conj_shortcut(site, x):
+    return x if is_real(site, x) else None
+
+
+def is_real(site, x):
+    """Whether a value is a real number, or an array of floats."""
+    return site.is_number(x) or (site.is_array(x) and site.fact(x).dtype.kind == "f")
+
+
+@typed(_shared.unbroadcast)
+def unbroadcast_typing(site, c, x):
+    return like(site, x, c)
+
+
+def like(site, x, *operands):
+    """The fact of a cotangent of ``x`` that is made of doubles."""
+    if not all(site.is_double(c) or site.is_number(c) for c in operands):
+        return None
+    if site.is_double(x):
+        return site.fact(x)
+    if site.is_number(x):
+        return NUMBER if any(site.is_array(c) for c in operands) or not site.is_floating(x) else None
+    return None
+
+
+@shortcut(_shared.unbroadcast)
+def unbroadcast_shortcut(site, c, x):
+    if site.is_number(x):
+        if site.is_floating(c):
+            return c
+        return total(site, c) if site.is_double(c) else None
+    if not site.is_double(c) or not site.is_array(x) or site.fact(x).dtype.kind not in "fiu":
+        return None
+    if site.alike(c, x):
+        return c if site.is_double(x) or site.fact(x).dtype.kind in "iu" else None
+    return summed(site, c, site.dims(c), site.dims(x)) if site.is_double(x) else None
+
+
+def total(site, c):
+    """The sum of all elements of ``c``."""
+    made = site.source(c)
+    if made is not None and made.op == "unary" and made.data == "-":
+        return site.emit("unary", total(site, made.operands[0]), data="-")
+    return site.call(np.add.reduce, c, NONE)
+
+
+def summed(site, c, dims, wanted):
+    """``c`` summed to another shape; None if it is not known over which axes."""
+    lead = len(dims) - len(wanted)
+    if lead < 0:
+        return None
+    axes = [i for i, (have, want) in enumerate(zip(dims[lead:], wanted)) if want == 1 and have != 1]
+    rest = [(h, w) for i, (h, w) in enumerate(zip(dims[lead:], wanted)) if i not in axes]
+    if not all(site.shapes.same(h, w) for h, w in rest) or (lead and axes):
+        return None
+    over = tuple(range(lead)) if lead else tuple(axes)
+    axis = Constant(over[0] if len(over) == 1 else over)
+    made = site.source(c)
+    if made is not None and made.op == "unary" and made.data == "-":
+        return site.emit("unary", reduced(site, made.operands[0], axis, not lead), data="-")
+    return reduced(site, c, axis, not lead)
+
+
+def reduced(site, c, axis, keepdims):
+    """The sum of ``c`` over an axis."""
+    if keepdims:
+        return site.call(np.add.reduce, c, axis, NONE, NONE, TRUE)
+    return site.call(np.add.reduce, c, axis)
+
+
+@typed(_shared.float_dtype)
+def float_dtype_typing(site, x):
+    return None
+
+
+@typed(_shared.expand_reduced)
+def expand_reduced_typing(site, c, x, axis, keepdims):
+    if site.is_array(x) and site.fact(x).dtype.kind in "iu":
+        return ArrayFact(DOUBLE, site.dims(x))
+    return site.fact(x) if site.is_double(x) and (site.is_double(c) or site.is_number(c)) else None
+
+
+@shortcut(_shared.expand_reduced)
+def expand_reduced_shortcut(site, c, x, axis, keepdims):
+    if not site.is_double(x):
+        return None
+    if site.is_floating(c):
+        full = site.call(_shared.expand, c, x)
+        return site.everywhere(c, x, full)
+    return None
+
+
+@typed(_shared.expand)
+def expand_typing(site, c, x):
+    return site.fact(x) if site.is_double(x) and (site.is_double(c) or site.is_number(c)) else None
+
+
+# Reductions
+
+
+@typed(np.add.reduce, np.maximum.reduce, np.minimum.reduce)
+def reduce_typing(site, a, axis=ZERO, dtype=NONE, out=NONE, keepdims=FALSE, *rest):
+    return reduction_typing(site, a, axis, keepdims)
+
+
+@typed(np.max, np.min, np.amax, np.amin)
+def extreme_typing(site, a, axis=NONE, out=NONE, keepdims=FALSE, *rest):
+    return reduction_typing(site, a, axis, keepdims)
+
+
+def reduction_typing(site, a, axis, keepdims):
+    """What a reduction of doubles gives."""
+    axes, keep = reduced_axes(site, a, axis), site.value(keepdims)
+    if axes is None or keep not in (True, False):
+        return None
+    dims = reduced_dims(site.dims(a), axes, keep)
+    return ArrayFact(DOUBLE, dims) if dims else NUMBER
+
+
+def reduced_axes(site, a, axis):
+    """The axes of a reduction of an array of doubles; None if they are not known."""
+    axis = site.value(axis)
+    if not site.is_double(a) or axis is NotImplemented:
+        return None
+    count = len(site.dims(a))
+    if axis is None:
+        return tuple(range(count))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(i % count for i in axes) if all(type(i) is int and -count <= i < count for i in axes) else None
+
+
+@shortcut(np.add.reduce)
+def add_reduce_shortcut(site, a, axis=ZERO, dtype=NONE, out=NONE, keepdims=FALSE, initial=None, where=None):
+    if initial is None or site.value(initial) != 0 or site.value(where) is not True or not site.is_double(a):
+        return None
+    if any(site.value(x) is not None for x in (dtype, out)) or site.value(keepdims) not in (True, False):
+        return None
+    return reduced(site, a, axis, site.value(keepdims))
+
+
+@shortcut(np.max, np.amax)
+def max_shortcut(site, a, axis=NONE, out=NONE, keepdims=FALSE):
+    return extreme(site, np.maximum.reduce, a, axis, out, keepdims)
+
+
+@shortcut(np.min, np.amin)
+def min_shortcut(site, a, axis=NONE, out=NONE, keepdims=FALSE):
+    return extreme(site, np.minimum.reduce, a, axis, out, keepdims)
+
+
+def extreme(site, reduce, a, axis, out, keepdims):
+    """The reduction itself."""
+    if reduced_axes(site, a, axis) is None or site.value(out) is not None or site.value(keepdims) not in (True, False):
+        return None
+    if site.value(keepdims):
+        return site.call(reduce, a, axis, NONE, NONE, keepdims)
+    return site.call(reduce, a, axis)
+
+
+def reduced_dims(dims, axes, keep):
+    """The shape of a reduction."""
+    return tuple(1 if i in axes else d for i, d in enumerate(dims) if keep or i not in axes)
+
+
+@shortcut(extremes.selected)
+def selected_shortcut(site, c, a, choose, axis, keepdims):
+    axes = reduced_axes(site, a, axis)
+    name = {np.argmax: "argmax", np.argmin: "argmin"}.get(site.value(choose))
+    dims = site.dims(a)
+    if axes is None or name is None or site.value(keepdims) not in (True, False):
+        return None
+    if len(dims) == 1 and axes == (0,) and site.is_number(c):
+        return scattered(site, a, site.method(name, a), c)
+    if len(dims) == 2 and len(axes) == 1 and site.is_double(c):
+        (along,) = axes
+        places = site.method(name, a, Constant(along))
+        count = site.emit("getitem", site.shape(a), Constant(1 - along))
+        across = site.call(np.arange, count)
+        if site.value(keepdims):
+            c = site.method("reshape", c, Constant(-1))
+        return scattered(site, a, site.emit("build_tuple", *([across, places] if along else [places, across])), c)
+    return None
+
+
+def scattered(site, a, index, c):
+    """Zeros like ``a`` with ``c`` at ``index``, which selects no element twice."""
+    out = site.call(np.zeros, site.shape(a))
+    site.emit("setitem", out, index, site.dense(c), result=False)
+    return out
+
+
+@typed(indexing.scatter_add)
+def scatter_add_typing(site, shape, dtype, index, c):
+    known = site.fact(shape)
+    return ArrayFact(DOUBLE, known.dims) if isinstance(known, ShapeFact) and is_double_dtype(site, dtype) else None
+
+
+@shortcut(indexing.scatter_add)
+def scatter_add_shortcut(site, shape, dtype, index, c):
+    owner = site.source(shape)
+    if not isinstance(site.fact(shape), ShapeFact) or owner is None or not is_double_dtype(site, dtype):
+        return None
+    if not is_plain_index(site, index) or not (site.is_double(c) or site.is_number(c)):
+        return None
+    a = owner.operands[0]
+    if is_new_axes(site, index) and site.is_double(c):
+        return site.method("reshape", c, shape)
+    return scattered(site, a, index, c)
+
+
+def is_double_dtype(site, dtype):
+    """Whether a dtype is that of the cotangents of an array of doubles."""
+    made = site.source(dtype)
+    return made is not None and site.value(made.operands[0]) is _shared.float_dtype and site.is_double(made.operands[1])
+
+
+def is_plain_index(site, index):
+    """Whether an index selects no element twice: numbers, slices and new axes."""
+    value = site.value(index)
+    if value is not NotImplemented:
+        return all(x is None or type(x) in (int, slice) for x in (value if isinstance(value, tuple) else (value,)))
+    made = site.source(index)
+    if made is not None and made.op == "build_tuple":
+        return all(is_plain_index(site, x) for x in made.operands)
+    return site.is_number(index) or (made is not None and made.op == "build_slice")
+
+
+def is_new_axes(site, index):
+    """Whether an index does nothing but insert axes."""
+    value = site.value(index)
+    return isinstance(value, tuple) and all(x is None or x == slice(None) for x in value) and None in value
+
+
+# New arrays
+
+
+@typed(np.zeros)
+def zeros_typing(site, shape, *options):
+    fact = site.fact(shape)
+    if options:
+        return None
+    if isinstance(fact, NumberFact) and fact.dim is not None:
+        return ArrayFact(DOUBLE, (fact.dim,))
+    return ArrayFact(DOUBLE, fact.dims) if isinstance(fact, ShapeFact) else None
+
+
+# Products
+
+
+@typed(np.matmul, np.dot)
+def product_typing(site, x, y, *options):
+    if any(site.value(o) is not None for o in options) or not (site.is_double(x) and site.is_double(y)):
+        return None
+    a, b = site.dims(x), site.dims(y)
+    if len(a) > 2 or len(b) > 2:
+        return None
+    dims = (*a[:-1], *(b[1:] if len(b) == 2 else ()))
+    return ArrayFact(DOUBLE, dims) if dims else NUMBER
+
+
+@typed(products.matmul_left, products.dot_left)
+def left_typing(site, c, x, y):
+    return like(site, x, c, y)
+
+
+@typed(products.matmul_right, products.dot_right)
+def right_typing(site, c, x, y):
+    return like(site, y, c, x)
+
+
+@shortcut(products.matmul_left, products.dot_left)
+def left_shortcut(site, c, x, y):
+    if not products_of_doubles(site, c, x, y):
+        return None
+    ranks = len(site.dims(x)), len(site.dims(y))
+    if ranks == (1, 1):
+        return site.emit("binary", c, y, data="*")
+    if ranks[1] == 1:
+        column = site.emit("getitem", c, Constant((slice(None), None)))
+        return site.emit("binary", column, y, data="*")
+    return site.call(np.dot, c, site.emit("getattr", y, data="T"))
+
+
+@shortcut(products.matmul_right, products.dot_right)
+def right_shortcut(site, c, x, y):
+    if not products_of_doubles(site, c, x, y):
+        return None
+    ranks = len(site.dims(x)), len(site.dims(y))
+    if ranks == (1, 1):
+        return site.emit("binary", c, x, data="*")
+    if ranks[0] == 1:
+        column = site.emit("getitem", x, Constant((slice(None), None)))
+        return site.emit("binary", column, c, data="*")
+    return site.call(np.dot, site.emit("getattr", x, data="T"), c)
+
+
+def products_of_doubles(site, c, x, y):
+    """Whether these are matrices and vectors of doubles, and ``c`` a cotangent of their product."""
+    operands = all(site.is_double(v) and len(site.dims(v)) <= 2 for v in (x, y))
+    return operands and (site.is_double(c) or site.is_floating(c))
+
+
+@shortcut(np.matmul)
+def matmul_shortcut(site, x, y):
+    # np.dot reaches BLAS where a length is 1, too
+    if site.is_double(x) and site.is_double(y) and len(site.dims(x)) <= 2 and len(site.dims(y)) <= 2:
+        return site.call(np.dot, x, y)
+    return None
+
+
+# Powers
+
+
+@typed(powers.number_power_cotangent)
+def power_typing(site, c, x, y):
+    return like(site, x, c) if site.is_number(y) else None
+
+
+@shortcut(powers.number_power_cotangent)
+def power_shortcut(site, c, x, y):
+    exponent = site.value(y)
+    if not site.is_double(x) or type(exponent) not in (int, float) or not exponent or not site.alike(c, x):
+        return None
+    number = site.dense(c)
+    rest = x if exponent == 2 else site.emit("binary", x, Constant(exponent - 1), data="**")
+    if number is c and exponent == 2:
+        twice = site.emit("binary", c, Constant(2.0), data="*")
+        return site.emit("binary", twice, x, data="*")
+    factor = site.emit("binary", number, Constant(exponent), data="*")
+    return site.emit("binary", factor, rest, data="*")
+
