@@ -233,12 +233,19 @@ def enter(
     ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Pullback | None]:
     """Call a Python function with derivatives; ``w`` has the witnesses of function, args, kwargs."""
-    code = function.__code__
     if not kwargs and w[0] is None:
         for shortcut in shortcuts:
-            result: tuple[Any, Pullback | None] | None = shortcut(ctx, w[1:], function, args)
+            result: tuple[Any, Pullback | None] | None = shortcut(ctx, w, function, args)
             if result is not None:
                 return result
+    return enter_generic(ctx, w, function, args, kwargs)
+
+
+def enter_generic(
+    ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Pullback | None]:
+    """``enter`` without specialisation."""
+    code = function.__code__
     compiled = _compiled.get((id(code), id(function.__globals__))) or compiled_for(code, function.__globals__)
     if compiled.unsupported is not None:
         return call_opaque(ctx, w[1:], function, args, kwargs, f"which is not supported: {compiled.unsupported}")

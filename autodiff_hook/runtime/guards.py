@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import builtins
 import enum
+import importlib
 import sys
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
@@ -147,9 +148,13 @@ class Prologue:
                 value = getattr(owner, name)
             except AttributeError as error:
                 raise Refused(str(error)) from error
-            if not (constant_kind(value) or is_plain(value)):
+            here = self.emit("getattr", Constant(owner), data=name)
+            if isinstance(value, MethodType):
+                self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
+            elif constant_kind(value) or is_plain(value) or isinstance(value, property):
+                self.require_same(here, value)
+            else:
                 raise Refused(f"the attribute {name} of {owner!r}")
-            self.require_same(self.emit("getattr", Constant(owner), data=name), value)
             self.loaded[key] = Constant(value)
         return self.loaded[key].value  # type: ignore[union-attr]
 
@@ -236,7 +241,12 @@ class Prologue:
     def imported(self, name: str) -> Any:
         """A module that is imported by now."""
         if name not in sys.modules:
-            raise Refused(f"{name} is not imported")
+            if name.partition(".")[0] not in sys.modules:
+                raise Refused(f"{name} is not imported")
+            try:
+                importlib.import_module(name)
+            except ImportError as error:
+                raise Refused(str(error)) from error
         key = ("module", name)
         if key not in self.loaded:
             self.require_same(self.emit("getitem", Constant(sys.modules), Constant(name)), sys.modules[name])

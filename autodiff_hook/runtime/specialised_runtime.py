@@ -9,7 +9,7 @@ from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.transform.facts import NOTHING, ArrayFact, Fact, NumberFact
-from autodiff_hook.transform.shortcuts import borrowing, fresh, shortcut, sums, typed
+from autodiff_hook.transform.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
 from autodiff_hook.transform.site import Site, common_dtype
 
 
@@ -83,7 +83,8 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-fresh(array_gradient, zeros_like, add_at, number_gradient, len, type)
+effects(add_at)
+fresh(array_gradient, zeros_like, number_gradient, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part)
 

@@ -17,6 +17,7 @@ from autodiff_hook.ir.verifier import VerificationError, verify
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.context import Context, Sweep
+from autodiff_hook.runtime.cotangents import run
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import joint_ir
 from autodiff_hook.runtime.specialising import GENERIC, refusal, report
@@ -40,15 +41,26 @@ class Split:
 
 
 class SplitPullback:
-    """The reverse of one call; the first cotangent is that of the function."""
+    """The reverse of one call; the first cotangent is that of the function.
 
-    __slots__ = ("count", "residuals", "reverse")
+    If it raises, the generic path runs the call again, which has no effects, and goes backwards: it knows
+    which cotangents are asked for, and says where an error belongs.
+    """
 
-    def __init__(self, reverse: Any, residuals: tuple[Any, ...]) -> None:
-        self.reverse, self.residuals = reverse, residuals
+    __slots__ = ("call", "residuals", "reverse")
+
+    def __init__(self, reverse: Any, residuals: tuple[Any, ...], call: tuple[Any, ...]) -> None:
+        self.reverse, self.residuals, self.call = reverse, residuals, call
 
     def __call__(self, sweep: Sweep, cotangent: Any) -> Any:
-        return None if cotangent is None else (None, *self.reverse(self.residuals, cotangent))
+        if cotangent is None:
+            return None
+        try:
+            return (None, *self.reverse(self.residuals, cotangent))
+        except Exception:
+            ctx, w, function, args = self.call
+        _, pullback = functions.enter_generic(ctx, w, function, args, {})
+        return None if pullback is None else run(pullback, sweep, cotangent)
 
 
 _splits: Final[dict[int, Split]] = {}
@@ -61,7 +73,7 @@ def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) 
     if split is None:
         split = _splits.setdefault(id(code), Split())
         weakref.finalize(code, _splits.pop, id(code), None).atexit = False
-    if split.given_up or not _TYPES.issuperset(map(type, args)) or all(x is None for x in w):
+    if split.given_up or not _TYPES.issuperset(map(type, args)) or all(x is None for x in w[1:]):
         return None
     if split.forward is None:
         if sys.gettrace() is not None or not _make(split, function, args):
@@ -78,7 +90,7 @@ def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) 
         split.given_up = split.misses > _MISSES
         return None
     value, residuals = result
-    return value, SplitPullback(split.reverse, residuals)
+    return value, SplitPullback(split.reverse, residuals, (ctx, w, function, args))
 
 
 def _make(split: Split, function: FunctionType, args: tuple[Any, ...]) -> bool:

@@ -128,6 +128,22 @@ class Bound(Abstract):
     receiver: Operand
 
 
+@dataclass(frozen=True, slots=True)
+class Fresh(Abstract):
+    """An object that the program makes, with attributes that are assigned once: it is never built."""
+
+    cls: type
+    made: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Super(Abstract):
+    """``super(after, receiver)``."""
+
+    after: type
+    receiver: Operand
+
+
 ANY: Final = Abstract()
 REALS: Final = (float, int)
 BOOL: Final = Number(frozenset({bool}))
@@ -191,4 +207,6 @@ def is_true(value: Abstract) -> bool | None:
             return None
     if isinstance(value, (Closure, Bound, Cell)):
         return True
+    if isinstance(value, Fresh):
+        return None if hasattr(value.cls, "__bool__") or hasattr(value.cls, "__len__") else True
     return bool(value.items) if isinstance(value, Tuple) else None

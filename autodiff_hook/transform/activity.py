@@ -38,7 +38,15 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
 def _options(plan: RulePlan) -> list[Operand]:
     """What a rule takes by keyword only, and has no cotangent for."""
     code = plan.rule.__code__
-    return [x for x in plan.values[code.co_argcount :][: code.co_kwonlyargcount] if not isinstance(x, list)]
+    rest = plan.values[code.co_argcount :]
+    return [x for v in rest if not isinstance(v, list) for x in flat(v)]
+
+
+def flat(value: Operand | list[Operand] | dict[str, Operand]) -> list[Operand]:
+    """The operands that a parameter is bound to."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value]
 
 
 def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set[Variable]:
@@ -71,7 +79,7 @@ def sources(s: Statement, program: Program) -> list[Operand]:
     """The operands of a statement that a derivative may come from."""
     plan = program.plans.get(s)
     if isinstance(plan, RulePlan):
-        return [x for v in plan.values for x in (v if isinstance(v, list) else [v])]
+        return [x for v in plan.values for x in flat(v)]
     if plan == STRUCTURAL:
         return s.operands
     if plan == LOAD:

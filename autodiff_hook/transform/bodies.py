@@ -112,19 +112,27 @@ class _Copier:
 
 @dataclass(slots=True)
 class Parameters:
-    """How a call binds: for each parameter an operand, or the operands of ``*args``."""
+    """How a call binds: for each parameter an operand, the operands of ``*args``, or those of ``**kwargs``."""
 
-    values: list[Operand | list[Operand]]
+    values: list[Operand | list[Operand] | dict[str, Operand]]
 
 
 def bind(
-    code: CodeType, args: list[Operand], kwargs: dict[str, Operand], defaults: tuple[Any, ...], keyword: Any
+    code: CodeType,
+    args: list[Operand],
+    kwargs: dict[str, Operand],
+    defaults: tuple[Any, ...],
+    keyword: Any,
+    trusted: bool = False,
 ) -> Parameters:
-    """The parameters of a call; ``Refused`` if the call does not fit, which the plain call will say better."""
+    """The parameters of a call; ``Refused`` if the call does not fit, which the plain call will say better.
+
+    Default values must be constants; those of rules (``trusted``) are.
+    """
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames[: positional + keyword_only]
     rest = dict(kwargs)
-    values: list[Operand | list[Operand]] = []
+    values: list[Operand | list[Operand] | dict[str, Operand]] = []
     for index, name in enumerate(names):
         place = index - positional + len(defaults)
         if index < min(positional, len(args)):
@@ -132,17 +140,19 @@ def bind(
         elif name in rest and index >= code.co_posonlyargcount:
             values.append(rest.pop(name))
         elif index < positional and place >= 0:
-            values.append(_default(defaults[place]))
+            values.append(_default(defaults[place], trusted))
         elif index >= positional and keyword and name in keyword:
-            values.append(_default(keyword[name]))
+            values.append(_default(keyword[name], trusted))
         else:
             raise Refused(f"a call of {code.co_qualname} that does not fit")
     if code.co_flags & 4:
         values.append(list(args[positional:]))
     elif len(args) > positional:
         raise Refused(f"a call of {code.co_qualname} with too many arguments")
-    if rest or code.co_flags & 8:
-        raise Refused(f"a call of {code.co_qualname} with **kwargs")
+    if code.co_flags & 8:
+        values.append(rest)
+    elif rest:
+        raise Refused(f"a call of {code.co_qualname} with unknown keywords")
     return Parameters(values)
 
 
@@ -154,10 +164,10 @@ def is_plain(value: Any) -> bool:
     return isinstance(value, _PLAIN) or callable(value) or (type(value) is tuple and all(map(is_plain, value)))
 
 
-def _default(value: Any) -> Operand:
+def _default(value: Any, trusted: bool) -> Operand:
     if isinstance(value, (Variable, Constant)):
         return value
-    if not is_plain(value):
+    if not trusted and not is_plain(value):
         raise Refused(f"a default value of type {type(value).__qualname__}")
     return Constant(value)
 

@@ -7,7 +7,7 @@ examples; then they are assumed to be equal, and the program is guarded by that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
@@ -45,7 +45,7 @@ class NumberFact:
     """A number of one of these types; ``dim`` if it is the length of an axis."""
 
     types: frozenset[type]
-    dim: Dim | None = field(default=None, compare=False)
+    dim: Dim | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class Shapes:
             return dim
         return max(dim - by, 0) if isinstance(dim, int) else self.derived(dim, "-", by)
 
-    def broadcast(self, a: Dims, b: Dims) -> Dims | None:
-        """The shape of an elementwise operation, None if it is not known."""
+    def broadcast(self, a: Dims, b: Dims, unknown: Dims = ()) -> Dims | None:
+        """The shape of an elementwise operation, None if it is not known; ``unknown``: for axes not known."""
         if len(a) < len(b):
             a, b = b, a
         lead = len(a) - len(b)
@@ -122,13 +122,11 @@ class Shapes:
                 dims.append(x)
             elif x == 1:
                 dims.append(y)
+            elif unknown:
+                dims.append(unknown[len(dims)])
             else:
                 return None
         return tuple(dims)
-
-    def unknown(self, count: int) -> Dims:
-        """A shape that nothing is known of but the number of axes."""
-        return tuple(Symbol() for _ in range(count))
 
 
 def fact_of(abstract: Abstract | None, variable: Variable | None, outside: bool) -> Fact | None:
@@ -183,8 +181,10 @@ def joined(facts: list[Fact | None], shapes: Shapes, old: Fact | None) -> Fact |
     if len(numbers) == len(facts):
         return NumberFact(frozenset().union(*(f.types for f in numbers)))
     arrays = [f for f in facts if isinstance(f, ArrayFact) and f is not NOTHING]
-    if not arrays or any(not isinstance(f, ArrayFact) for f in facts):
+    if any(not isinstance(f, ArrayFact) for f in facts):
         return None
+    if not arrays:
+        return NOTHING
     first = arrays[0]
     if any(f.dtype != first.dtype or len(f.dims) != len(first.dims) for f in arrays):
         return None

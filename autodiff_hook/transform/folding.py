@@ -32,7 +32,7 @@ def straighten(ir: IR) -> None:
 
 
 def _test(s: Statement) -> Operand | None:
-    return _value(s) if s.op in ("is", "is_not", "truth", "not") else None
+    return _value(s) if s.op in ("is", "is_not", "truth", "not", "compare") else None
 
 
 def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None) -> None:

@@ -51,7 +51,7 @@ class RulePlan:
     """A call with a rule: its parameters bound to operands."""
 
     rule: Rule
-    values: list[Operand | list[Operand]]
+    values: list[Operand | list[Operand] | dict[str, Operand]]
     checks: bool = False
 
 
@@ -104,10 +104,12 @@ class Inference:
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Variable, Operand] = {}
+        self.fields: dict[tuple[Variable, str], Operand] = {}
         self.pending: list[Block] = []
         self.taken: set[Edge] = set()
         self.visited: set[Block] = set()
-        self.refused: Refused | None = None
+        self.refusals: dict[str, None] = {}
+        self.aliases: dict[Operand, Operand] = {}
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
         self.size = 0
@@ -138,6 +140,12 @@ class Inference:
         if isinstance(operand, Constant):
             return Known(operand.value)
         return self.types.get(operand, ANY)
+
+    def final(self, operand: Operand) -> Operand:
+        """The operand that another one is known to be."""
+        while operand in self.aliases:
+            operand = self.aliases[operand]
+        return operand
 
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
@@ -184,7 +192,7 @@ class Inference:
 
     def _trap(self, block: Block, reason: Refused) -> None:
         """What is not understood is given up where the program comes to it; the generic path runs it then."""
-        self.refused = self.refused or reason
+        self.refusals[str(reason)] = None
         del block.statements[self.index :]
         block.terminator = Terminator("raise", [Constant(Given)])
 
@@ -261,6 +269,11 @@ class Inference:
             if isinstance(value, list):
                 build = Statement("build_tuple", value, param)
                 self.types[param] = Tuple(tuple(map(self.type_of, value)))
+                self.plans[build] = STRUCTURAL
+                block.statements.append(build)
+            elif isinstance(value, dict):
+                build = Statement("build_map", [x for k, v in value.items() for x in (Constant(k), v)], param)
+                self.types[param] = Tuple(tuple(map(self.type_of, value.values())), dict, tuple(value))
                 self.plans[build] = STRUCTURAL
                 block.statements.append(build)
             else:

@@ -456,8 +456,8 @@ class _Joint:
         assert s.result is not None
         taken = [(path, self._take(s.result, path, out)) for path in self._paths(s.result)]
         for path, cotangent in taken:
-            if s.op in ("build_tuple", "build_list"):
-                operand = s.operands[path[0]]
+            if s.op in ("build_tuple", "build_list", "build_map"):
+                operand = s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]]
                 if isinstance(operand, Variable):
                     self._add(operand, path[1:], cotangent, out)
             else:

@@ -11,7 +11,7 @@ from typing import Final
 
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.facts import ArrayFact, NumberFact, ShapeFact, value_of
-from autodiff_hook.transform.shortcuts import BORROWING, FRESH, INTO, declared
+from autodiff_hook.transform.shortcuts import BORROWING, FRESH, INTO, VIEWING, declared
 from autodiff_hook.transform.site import Site, is_elementwise
 
 FOREIGN: Final = Variable("foreign")
@@ -57,7 +57,7 @@ class Ownership:
         found = []
         for s in reversed(block.statements):
             found.append(set(live))
-            live.discard(s.result)  # type: ignore[arg-type]
+            live.discard(s.result)
             live |= {x for x in s.operands if isinstance(x, Variable)}
         return found[::-1]
 
@@ -134,7 +134,7 @@ class Ownership:
 
     def _is_known(self, s: Statement) -> bool:
         function = value_of(s.operands[0])
-        return is_elementwise(function) or any(declared(t, function) for t in (FRESH, BORROWING, INTO))
+        return is_elementwise(function) or any(declared(t, function) for t in (FRESH, BORROWING, VIEWING, INTO))
 
     def _call(self, s: Statement) -> Roots:
         function = value_of(s.operands[0])
@@ -148,6 +148,8 @@ class Ownership:
             return self._own(s) if known and plain else self._together(s) | _FOREIGN
         if declared(BORROWING, function):
             return _NONE.union(*(self.of(x) for x in s.operands[1:])) | self._own(s)
+        if declared(VIEWING, function):
+            return self._together(s) | _FOREIGN
         return _FOREIGN
 
     def _method(self, s: Statement) -> Roots:
@@ -187,6 +189,6 @@ def _through(block: Block, out: set[Variable]) -> set[Variable]:
     for edge in block.edges():
         live |= {x for x in edge.args if isinstance(x, Variable)}
     for s in reversed(block.statements):
-        live.discard(s.result)  # type: ignore[arg-type]
+        live.discard(s.result)
         live |= {x for x in s.operands if isinstance(x, Variable)}
     return live - set(block.params)

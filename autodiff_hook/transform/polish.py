@@ -12,10 +12,19 @@ from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.abstract import Abstract, Array
 from autodiff_hook.transform.bodies import substitute
-from autodiff_hook.transform.facts import NOTHING, ArrayFact, Fact, NumberFact, Symbol, constant_fact, is_number, joined, value_of
-from autodiff_hook.transform.folding import fold_statement, resolve, straighten
-from autodiff_hook.transform.shortcuts import HARMLESS, SHORTCUTS, SUMS, declared, lookup
-from autodiff_hook.transform.site import ARITHMETIC, Site, common_dtype, is_elementwise
+from autodiff_hook.transform.facts import (
+    NOTHING,
+    ArrayFact,
+    Fact,
+    Symbol,
+    joined,
+    value_of,
+)
+from autodiff_hook.transform.folding import straighten
+from autodiff_hook.transform.rewriting import Rewriting
+from autodiff_hook.transform.shortcuts import RANKS, SUMS, declared
+from autodiff_hook.transform.site import Site
+from autodiff_hook.transform.transfer import transfer
 
 _ROUNDS = 5
 
@@ -27,13 +36,14 @@ def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -
     first = _program_start(ir)
     outside = _outside(ir, first)
     _adopt(ir, types, first)
+    _fold_ranks(ir, types)
     straighten(ir)
-    site = Site(types, outside)
+    site = Site(types, outside, transfer)
     if not _learn(ir, site):
         return None
     if _start_with_zeros(ir, site) and not _learn(ir, site):
         return None
-    _Rewriting(ir, site, essential).run()
+    Rewriting(ir, site, essential).run()
     _guard(ir, site)
     return site
 
@@ -73,6 +83,21 @@ def _adopt(ir: IR, types: dict[Variable, Abstract], first: Block) -> None:
                 for param, arg in zip(first.params, edge.args):
                     if isinstance(arg, Variable) and param in types:
                         types.setdefault(arg, types[param])
+
+
+def _fold_ranks(ir: IR, types: dict[Variable, Abstract]) -> None:
+    """How many axes an array has is known, where rules ask for it."""
+    known: dict[Operand, Operand] = {}
+    for block in ir.blocks:
+        for s in block.statements:
+            if s.op == "call" and not s.data and len(s.operands) == 2 and declared(RANKS, value_of(s.operands[0])):
+                abstract = types.get(s.operands[1])  # type: ignore[arg-type]
+                if isinstance(abstract, Array) and abstract.ndim is not None and s.result is not None:
+                    known[s.result] = Constant(abstract.ndim)
+    if known:
+        substitute(ir.blocks, known)
+        for block in ir.blocks:
+            block.statements = [s for s in block.statements if s.result not in known]
 
 
 def _learn(ir: IR, site: Site) -> bool:
@@ -162,152 +187,6 @@ def _zeros(block: Block, donor: Variable) -> Variable:
     block.statements.append(Statement("getattr", [donor], shape, "shape"))
     block.statements.append(Statement("call", [Constant(np.zeros), shape], zeros, ()))
     return zeros
-
-
-class _Rewriting:
-    """One pass over the program."""
-
-    def __init__(self, ir: IR, site: Site, essential: set[Statement]) -> None:
-        self.ir, self.site, self.essential = ir, site, essential
-        self.known: dict[Operand, Operand] = {}
-        site.simplified = self.simplified
-
-    def run(self) -> None:
-        """Rewrite all blocks."""
-        for block in reverse_postorder(self.ir):
-            statements, block.statements = block.statements, []
-            self.site.out = block.statements
-            for s in statements:
-                self._statement(s)
-        substitute(self.ir.blocks, self.known)
-
-    def _statement(self, s: Statement) -> None:
-        site = self.site
-        s.operands = [resolve(x, self.known) for x in s.operands]
-        if s.result is None:
-            site.out.append(s)
-            return
-        site.position = s.position
-        start = len(site.out)
-        found = self.simplified(s)
-        if found is None:
-            site.add(s)
-            if s in self.essential and self._is_harmless(s):
-                self.essential.discard(s)
-            return
-        if s in self.essential:
-            self.essential |= {x for x in site.out[start:] if not self._is_harmless(x)}
-        self.known[s.result] = found
-
-    def _is_harmless(self, s: Statement) -> bool:
-        """Whether a statement cannot raise: it works element by element on shapes that fit."""
-        site = self.site
-        function = site.value(s.operands[0]) if s.op == "call" and s.operands else None
-        operands = s.operands[1:] if s.op == "call" else s.operands
-        if s.op == "call" and declared(HARMLESS, function):
-            return site.facts.get(s.result) is not None if s.result is not None else False
-        if s.op == "call" and not (is_elementwise(function) and len(operands) == function.nin and not s.data):
-            return False
-        if s.op not in ("call", "binary", "unary") or s.result is None or site.facts.get(s.result) is None:
-            return False
-        dims = [d for d in map(site.dims, operands) if d is not None]
-        if not dims:
-            double = any(site.is_floating(x) and not _may_be_plain(site.fact(x)) for x in operands)
-            return s.op == "call" or s.op == "unary" or (double and s.data in "+-*")
-        return len(dims) == 1 or (len(dims) == 2 and site.shapes.broadcast(*dims) is not None)
-
-    def simplified(self, s: Statement) -> Operand | None:
-        """What the result of ``s`` is, if it is there already or is written in another way."""
-        if s.op == "binary":
-            return self._binary(s)
-        if s.op == "unary":
-            return self._unary(s)
-        function = self.site.value(s.operands[0]) if s.op == "call" and not s.data else NotImplemented
-        shortcut = lookup(SHORTCUTS, function) if function is not NotImplemented else None
-        return shortcut(self.site, *s.operands[1:]) if shortcut is not None else None
-
-    def _binary(self, s: Statement) -> Operand | None:
-        site = self.site
-        known: dict[Operand, Operand] = {}
-        if all(isinstance(x, Constant) and type(x.value) in (int, float) for x in s.operands):
-            return known[s.result] if s.result is not None and fold_statement(s, known) else None
-        if s.data not in ARITHMETIC or s.result is None:
-            return None
-        numbers = [site.spread.get(x) for x in s.operands]
-        if any(n is not None for n in numbers):
-            self._spread_binary(s, numbers)
-        for constant, other in (s.operands, s.operands[::-1]):
-            if s.data == "*" and site.is_double(other) and isinstance(constant, Constant):
-                return other if _is_one(constant) else self._scaled(constant, other, s)
-        return self._negated(s)
-
-    def _scaled(self, factor: Constant, array: Operand, s: Statement) -> Operand | None:
-        """``(x * 2) * 3``, ``-x * 3``: one product, if that is as exact."""
-        site = self.site
-        made = site.source(array)
-        if made is None or not is_number(constant_fact(factor.value)):
-            return None
-        if made.op == "unary" and made.data == "-":
-            return site.emit("binary", made.operands[0], Constant(-factor.value), data="*")
-        if made.op == "binary" and made.data == "*":
-            for inner, rest in (made.operands, made.operands[::-1]):
-                if isinstance(inner, Constant) and is_number(constant_fact(inner.value)) and site.is_double(rest):
-                    if _is_exact(inner.value) or _is_exact(factor.value):
-                        return site.emit("binary", rest, Constant(inner.value * factor.value), data="*")
-        return None
-
-    def _spread_binary(self, s: Statement, numbers: list[Operand | None]) -> None:
-        """An operation with an array whose elements are all one number."""
-        site = self.site
-        first = next(i for i, n in enumerate(numbers) if n is not None)
-        other = s.operands[1 - first]
-        dense = [x if n is None else n for x, n in zip(s.operands, numbers)]
-        if site.is_number(other) or (None not in numbers and site.alike(*s.operands)):
-            assert s.result is not None
-            number = site.emit("binary", *dense, data=s.data)
-            if site.is_floating(number):
-                site.spread[s.result] = number
-        elif site.is_double(other) and site.alike(*s.operands):
-            s.operands = dense
-
-    def _negated(self, s: Statement) -> Operand | None:
-        """``a + -b`` as ``a - b``."""
-        site = self.site
-        a, b = s.operands
-        if s.data != "+" or common_dtype(site.fact(a), site.fact(b)) is None:
-            return None
-        for kept, other in ((a, b), (b, a)):
-            made = site.source(other)
-            if made is not None and made.op == "unary" and made.data == "-" and site.is_double(other):
-                return site.emit("binary", kept, made.operands[0], data="-")
-        return None
-
-    def _unary(self, s: Statement) -> Operand | None:
-        number = self.site.spread.get(s.operands[0])
-        if number is not None and s.data == "-" and s.result is not None:
-            self.site.spread[s.result] = self.site.emit("unary", number, data="-")
-        operand = s.operands[0]
-        made = self.site.source(operand)
-        if s.data == "-" and made is not None and made.op == "binary" and self.site.is_double(operand):
-            if made.data == "*" and any(isinstance(x, Constant) for x in made.operands):
-                return self.site.emit("binary", operand, Constant(-1.0), data="*")
-        if s.data == "-" and isinstance(operand, Constant) and type(operand.value) in (int, float):
-            return Constant(-operand.value)
-        return None
-
-
-def _may_be_plain(fact: Fact | None) -> bool:
-    """Whether a number may be a float of Python's."""
-    return not isinstance(fact, NumberFact) or float in fact.types
-
-
-def _is_exact(factor: float) -> bool:
-    """Whether multiplying by a number rounds nothing: it is a small power of two."""
-    return abs(factor) in (0.25, 0.5, 1.0, 2.0, 4.0)
-
-
-def _is_one(operand: Operand) -> bool:
-    return isinstance(operand, Constant) and is_number(constant_fact(operand.value)) and operand.value == 1
 
 
 def _guard(ir: IR, site: Site) -> None:

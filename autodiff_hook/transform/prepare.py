@@ -21,7 +21,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.transform.abstract import Known, is_true, join
+from autodiff_hook.transform.abstract import Bound, Closure, Fresh, Known, Super, is_true, join
 from autodiff_hook.transform.bodies import Refused, is_plain, substitute
 from autodiff_hook.transform.infer import Alias, Inference, Program, RulePlan
 
@@ -45,10 +45,10 @@ class Shape:
 def prepare(inference: Inference) -> Shape:
     """Bring the program of ``inference`` into shape."""
     program = inference.program
-    if inference.refused is not None and not any(
+    if inference.refusals and not any(
         b.terminator is not None and b.terminator.kind == "return" for b in program.blocks
     ):
-        raise inference.refused
+        raise Refused("; ".join(inference.refusals))
     _apply_aliases(program)
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)
@@ -78,8 +78,13 @@ def _apply_aliases(program: Program) -> None:
                 kept.append(s)
         block.statements = kept
     for variable, abstract in program.types.items():
-        if isinstance(abstract, Known) and variable not in mapping and is_plain(abstract.value):
+        if variable in mapping:
+            continue
+        if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
+        elif isinstance(abstract, (Fresh, Bound, Closure, Super)):
+            # These exist only while the program is made.
+            mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)
 
 
@@ -89,7 +94,10 @@ def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Op
     for plan in program.plans.values():
         values = plan.values if isinstance(plan, RulePlan) else []
         for i, value in enumerate(values):
-            values[i] = [_final(x, mapping) for x in value] if isinstance(value, list) else _final(value, mapping)
+            if isinstance(value, dict):
+                values[i] = {key: _final(x, mapping) for key, x in value.items()}
+            else:
+                values[i] = [_final(x, mapping) for x in value] if isinstance(value, list) else _final(value, mapping)
 
 
 def _final(operand: Operand, mapping: dict[Operand, Operand]) -> Operand:

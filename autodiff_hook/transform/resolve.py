@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
@@ -22,20 +22,33 @@ from autodiff_hook.transform.abstract import (
     Bound,
     Cell,
     Closure,
+    Fresh,
     Instance,
     Iterator,
     Known,
     List,
     Number,
     Outside,
+    Super,
     Tuple,
     example_of,
+    inert_class,
     is_true,
     join,
     number_types,
 )
 from autodiff_hook.transform.bodies import Refused, bind, is_plain
 from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Alias, Inference, RulePlan, parameters_of
+from autodiff_hook.transform.objects import (
+    is_simple,
+    lookup,
+    lookup_after,
+    read,
+    receiver_class,
+    special_method,
+    super_of,
+    write,
+)
 from autodiff_hook.transform.results import abstract_of, outcome, rule_for, samples
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
@@ -69,6 +82,8 @@ def _pure(inf: Inference, s: Statement, result: Abstract) -> Abstract:
 
 def _alias(inf: Inference, s: Statement, operand: Operand) -> Abstract:
     inf.plans[s] = Alias(operand)
+    if s.result is not None:
+        inf.aliases[s.result] = operand
     return inf.type_of(operand)
 
 
@@ -144,6 +159,8 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
 def _in(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
     _require_inert(*values)
+    if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
+        return _known(inf, s, (values[0].value in values[1].keys) == (s.op == "in"))
     if all(isinstance(v, Known) for v in values) and is_plain(example_of(values[1])):
         found = operator.contains(example_of(values[1]), example_of(values[0]))
         return _known(inf, s, found == (s.op == "in"))
@@ -203,7 +220,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(owner, Outside):
         if not isinstance(key, Known) or owner.cls not in (dict, list):
             raise Refused("an item of an object by an unknown key")
-        return _alias(inf, s, inf.world.part(s.operands[0], owner.example, key.value, True))
+        return _alias(inf, s, inf.world.part(inf.final(s.operands[0]), owner.example, key.value, True))
     if isinstance(owner, Tuple) and owner.cls is dict:
         if not isinstance(key, Known) or key.value not in owner.keys:
             raise Refused("an item of a dict by an unknown key")
@@ -304,11 +321,13 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     """``owner.name``."""
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
-        return _known(inf, s, inf.world.attribute(value.value, name))
+        return _class_or_module(inf, s, value.value, name)
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
     if isinstance(value, Outside):
         return _outside_attribute(inf, s, value, owner, name)
+    if isinstance(value, Fresh):
+        return _fresh_attribute(inf, s, value, owner, name)
     types = number_types(value)
     if types is not None:
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
@@ -317,28 +336,61 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     raise Refused(f"the attribute {name} of {value!r}")
 
 
+def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
+    """An attribute of a module or a class: code, or data that is loaded on entry."""
+    found = getattr(owner, name, None)
+    if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool:
+        return _alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
+    return _known(inf, s, inf.world.attribute(owner, name))
+
+
 def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
     """An attribute of an object from outside: data, a property, or a method to be called."""
-    found = _plain_lookup(value, name)
+    found = lookup(value.cls, name)
     if isinstance(found, property) and isinstance(found.fget, FunctionType):
         return _inline(inf, s, found.fget, [owner], {})
     if isinstance(found, FunctionType) and name not in vars(value.example):
-        inf.world.method(owner, value.example, name)
+        inf.world.method(inf.final(owner), value.example, name)
         inf.plans[s] = Alias(Constant(None))
         return Bound(found, owner)
     if isinstance(found, (staticmethod, classmethod)):
         raise Refused(f"the attribute {name} of an object")
-    return _alias(inf, s, inf.world.part(owner, value.example, name, False))
+    return _alias(inf, s, inf.world.part(inf.final(owner), value.example, name, False))
 
 
-def _plain_lookup(value: Outside, name: str) -> Any:
-    """What the class of an object has by a name; ``Refused`` if the class looks attributes up by itself."""
-    cls = value.cls
-    own = [base.__dict__ for base in cls.__mro__]
-    own_lookup = next(d["__getattribute__"] for d in own if "__getattribute__" in d)
-    if any("__getattr__" in d for d in own) or own_lookup is not object.__dict__["__getattribute__"]:
-        raise Refused(f"{cls.__qualname__} looks up attributes by itself")
-    return next((d[name] for d in own if name in d), None)
+def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand, name: str) -> Abstract | None:
+    """An attribute of an object that the program has made."""
+    if name == "__class__":
+        return _known(inf, s, value.cls)
+    kind, found = read(inf, value, name)
+    if kind == "field":
+        return _alias(inf, s, found)
+    guarded = inf.world.attribute(value.cls, name)
+    if kind == "property":
+        return _inline(inf, s, found, [owner], {})
+    if isinstance(found, FunctionType):
+        inf.plans[s] = PURE
+        return Bound(found, owner)
+    if isinstance(found, (staticmethod, classmethod)):
+        raise Refused(f"the attribute {name} of an object")
+    return _known(inf, s, guarded)
+
+
+def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> None:
+    """Make an object: its ``__init__`` in the place of the call."""
+    if not is_simple(cls) or s.result is None or inf.block is None:
+        raise Refused(f"a call of {cls!r}")
+    init = inf.world.attribute(cls, "__init__")
+    if not inf.world.in_scope(init):
+        raise Refused(f"a call of {cls!r}")
+    start = Statement("call", list(s.operands), None, s.data, s.position)
+    inf.types[s.result] = Fresh(cls, s.result)
+    inf.block.statements[inf.index] = start
+    try:
+        _inline(inf, start, init, [s.result, *args], kwargs)
+    except Refused:
+        inf.block.statements[inf.index] = s
+        raise
 
 
 def _inline(
@@ -391,6 +443,39 @@ def _call_with(
     return call(inf, s, function, args[:count], dict(zip(names, args[count:])))
 
 
+def _call_ex(inf: Inference, s: Statement) -> Abstract | None:
+    """``f(*args, **kwargs)`` of tuples and dicts that are known in their parts."""
+    function, args, kwargs = s.operands
+    items = _items(inf.type_of(args))
+    values = _spread(inf, args, range(len(items or ())), items)
+    whole = inf.type_of(kwargs)
+    if isinstance(whole, Known) and whole.value is None:
+        return call(inf, s, function, values, {})
+    if not isinstance(whole, Tuple) or whole.cls is not dict:
+        raise Refused("a call with **kwargs that are not known")
+    named = _spread(inf, kwargs, whole.keys, whole.items)
+    return call(inf, s, function, values, dict(zip(whole.keys, named)))
+
+
+def _spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
+    """The parts of a tuple or a dict, read before the statement at hand."""
+    if items is None or inf.block is None:
+        raise Refused("a call with *args that are not known")
+    parts: list[Operand] = []
+    for key, item in zip(keys, items):
+        if isinstance(item, Known):
+            parts.append(Constant(item.value))
+            continue
+        part = Statement("getitem", [whole, Constant(key)], Variable())
+        inf.plans[part] = STRUCTURAL
+        assert part.result is not None
+        inf.types[part.result] = item
+        inf.block.statements.insert(inf.index, part)
+        inf.index += 1
+        parts.append(part.result)
+    return parts
+
+
 def call(
     inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
@@ -407,6 +492,10 @@ def call(
         return None
     if isinstance(callee, Bound):
         return call_known(inf, s, callee.function, [callee.receiver, *args], kwargs)
+    if isinstance(callee, (Fresh, Outside)):
+        method = lookup(callee.cls, "__call__")
+        if isinstance(method, FunctionType):
+            return call_known(inf, s, method, [function, *args], kwargs)
     raise Refused(f"a call of {callee!r}")
 
 
@@ -418,6 +507,24 @@ def _call_method(inf: Inference, s: Statement) -> Abstract | None:
         return _call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if isinstance(value, Outside):
         return _outside_method(inf, s, value, name, args, names)
+    if isinstance(value, Fresh):
+        return _fresh_method(inf, s, value, name, args, names)
+    if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:
+        key = inf.type_of(args[0])
+        if isinstance(key, Known) and (key.value in value.keys or len(args) == 2) and name == "get":
+            if key.value in value.keys:
+                return _part(inf, s, value.items, value.keys.index(key.value))
+            return _alias(inf, s, args[1])
+        raise Refused(f"dict.{name}")
+    if isinstance(value, Super):
+        found = lookup_after(receiver_class(inf.type_of(value.receiver)), value.after, name)
+        if found is object.__init__ and not args:
+            return _known(inf, s, None)
+        if not isinstance(found, FunctionType):
+            raise Refused(f"super().{name}")
+        return _call_with(inf, s, Constant(found), [value.receiver, *args], names)
+    if inert_class(value) is str:
+        return _string_method(inf, s, value, name, [inf.type_of(x) for x in args])
     import numpy as np
 
     cls: Any = None
@@ -441,18 +548,46 @@ def _outside_method(
         key = inf.type_of(args[0])
         if not isinstance(key, Known) or key.value not in value.example:
             raise Refused("dict.get of an unknown key")
-        return _alias(inf, s, inf.world.part(owner, value.example, key.value, True))
-    found = _plain_lookup(value, name)
+        return _alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
+    found = lookup(value.cls, name)
     if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
         if not inf.world.in_scope(found):
             raise Refused(f"a call of {found!r}")
-        inf.world.method(owner, value.example, name)
+        inf.world.method(inf.final(owner), value.example, name)
         return _call_with(inf, s, Constant(found), [owner, *args], names)
     if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
-        inf.world.method(owner, value.example, name)
+        inf.world.method(inf.final(owner), value.example, name)
         return _call_with(inf, s, Constant(found.__func__), args, names)
     if found is None:
-        return _call_with(inf, s, inf.world.part(owner, value.example, name, False), args, names)
+        return _call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
+    raise Refused(f"the method {name} of {value!r}")
+
+
+def _string_method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract:
+    """``text.name(...)``."""
+    if all(isinstance(x, Known) for x in (value, *args)):
+        result = getattr(example_of(value), name)(*map(example_of, args))
+        return _known(inf, s, result) if is_plain(result) else _pure(inf, s, Instance(type(result), example=result))
+    _require_inert(*args)
+    if name not in ("format", "join", "lower", "upper", "strip"):
+        raise Refused(f"the method {name} of a string")
+    return _pure(inf, s, Instance(str, example="…"))
+
+
+def _fresh_method(
+    inf: Inference, s: Statement, value: Fresh, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``owner.name(...)`` of an object that the program has made."""
+    kind, found = read(inf, value, name)
+    if kind == "field":
+        return _call_with(inf, s, found, args, names)
+    inf.world.attribute(value.cls, name)
+    if isinstance(found, FunctionType):
+        return _call_with(inf, s, Constant(found), [s.operands[0], *args], names)
+    if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
+        return _call_with(inf, s, Constant(found.__func__), args, names)
+    if isinstance(found, classmethod) and isinstance(found.__func__, FunctionType):
+        return _call_with(inf, s, Constant(found.__func__), [Constant(value.cls), *args], names)
     raise Refused(f"the method {name} of {value!r}")
 
 
@@ -478,7 +613,13 @@ def call_known(
     special = _SPECIAL.get(function) if getattr(function, "__hash__", None) else None
     if special is not None and not kwargs:
         return special(inf, s, args)
+    if isinstance(function, MethodType):
+        return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
+    if any(isinstance(t, (Fresh, Outside)) for t in types):
+        method = special_method(function, types, args) if not kwargs else None
+        if method is not None:
+            return _inline(inf, s, method[0], method[1], {})
     if any(t is ANY for t in types):
         raise Refused(f"an argument of {function!r} of unknown type")
     if registry.has_rules(function):
@@ -488,10 +629,17 @@ def call_known(
         return _pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}))
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
         return _inline(inf, s, function, args, kwargs)
+    if isinstance(function, type):
+        _construct(inf, s, function, args, kwargs)
+        return None
     raise Refused(f"a call of {function!r}")
 
 
 def _is_pure(function: Any) -> bool:
+    """Whether a function without derivative has no effects either."""
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None:
+        return owner in (float, int, str, tuple) or owner.__module__ == "numpy"
     module = getattr(function, "__module__", None) or ""
     return (
         module in ("math", "_operator", "cmath")
@@ -525,7 +673,7 @@ def by_rule(
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {function!r} that is not a plain function")
-    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__)
+    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
     result = outcome(run, types, named)
     inf.plans[s] = RulePlan(rule, bound.values, checks=function is operator.pow and _may_be_complex(types))
     return result
@@ -631,7 +779,7 @@ def classes_of(value: Abstract) -> list[type]:
         return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
     if isinstance(value, Tuple):
         return [value.cls]
-    if isinstance(value, Outside):
+    if isinstance(value, (Outside, Fresh)):
         return [value.cls]
     if isinstance(value, List):
         return [list]
@@ -664,6 +812,7 @@ _SPECIAL: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstra
     reversed: _reversed,
     isinstance: _isinstance,
     callable: _callable,
+    super: super_of,
 }
 _MEANINGS: Final[dict[str, Meaning]] = {
     "binary": _binary,
@@ -691,8 +840,10 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "make_function": _make_function,
     "global": _global,
     "getattr": _getattr,
+    "setattr": write,
     "call": _call,
     "call_method": _call_method,
+    "call_ex": _call_ex,
     "get_iter": _get_iter,
     "format": _format,
     "build_string": _format,

@@ -43,9 +43,7 @@ def _drop_shapes(ir: IR) -> None:
     used |= {x for b in ir.blocks for e in b.edges() for x in e.args}
     used |= {x for b in ir.blocks if b.terminator is not None for x in b.terminator.operands}
     for block in ir.blocks:
-        block.statements = [
-            s for s in block.statements if s.op != "getattr" or s.data != "shape" or s.result in used
-        ]
+        block.statements = [s for s in block.statements if s.op != "getattr" or s.data != "shape" or s.result in used]
 
 
 def _is_copy(s: Statement) -> bool:

@@ -22,8 +22,14 @@ FRESH: Final[set[Any]] = set()
 BORROWING: Final[set[Any]] = set()
 """Functions that do not keep their arguments, but may return one, or a view of one."""
 
+VIEWING: Final[set[Any]] = set()
+"""Functions that do not keep their arguments, but may return a view of one that cannot be written to."""
 INTO: Final[set[Any]] = set()
 """Functions that change their first argument and return it, and keep nothing else."""
+EFFECTS: Final[set[Any]] = set()
+"""Functions that are called for what they change, not for a result."""
+RANKS: Final[set[Any]] = set()
+"""Functions that say how many axes an array has."""
 ZEROS: Final[set[Any]] = set()
 """Functions that make an array of zeros."""
 HARMLESS: Final[set[Any]] = set()
@@ -64,6 +70,17 @@ def borrowing(*functions: Any) -> None:
     BORROWING.update(functions)
 
 
+def ranks(*functions: Any) -> None:
+    """Declare that ``functions`` say how many axes an array has."""
+    RANKS.update(functions)
+
+
+def effects(*functions: Any) -> None:
+    """Declare that ``functions`` change what they are given, and keep nothing of it."""
+    EFFECTS.update(functions)
+    FRESH.update(functions)
+
+
 def zeros(*functions: Any) -> None:
     """Declare that ``functions`` make arrays of zeros."""
     ZEROS.update(functions)
@@ -77,6 +94,11 @@ def harmless(*functions: Any) -> None:
 def sums(*functions: Any) -> None:
     """Declare that ``functions`` add cotangents."""
     SUMS.update(functions)
+
+
+def viewing(*functions: Any) -> None:
+    """Declare that ``functions`` keep nothing, though their result may be a view that cannot be written to."""
+    VIEWING.update(functions)
 
 
 def lookup(table: dict[Any, Any], function: Any) -> Any:

@@ -8,9 +8,11 @@ from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.abstract import Abstract
 from autodiff_hook.transform.bodies import substitute
+from autodiff_hook.transform.facts import value_of
 from autodiff_hook.transform.folding import resolve
 from autodiff_hook.transform.polish import polish
 from autodiff_hook.transform.reuse import reuse
+from autodiff_hook.transform.shortcuts import EFFECTS, declared
 
 _REMOVABLE = frozenset(
     "build_tuple project recall binary unary compare truth not is is_not getitem getattr build_slice call unpack "
@@ -124,6 +126,8 @@ class _Liveness:
 def removable(s: Statement, essential: set[Statement]) -> bool:
     """Whether a statement may go if nobody reads its result."""
     if s.op == "call_method" and s.data[0] not in _PURE_METHODS:
+        return False
+    if s.op == "call" and declared(EFFECTS, value_of(s.operands[0])):
         return False
     return s.result is not None and s.op in _REMOVABLE and s not in essential
 

@@ -16,7 +16,6 @@ from autodiff_hook.transform.facts import (
     Dims,
     Fact,
     NumberFact,
-    ShapeFact,
     Shapes,
     Symbol,
     constant_fact,
@@ -28,16 +27,19 @@ from autodiff_hook.transform.facts import (
     is_stable,
     value_of,
 )
-from autodiff_hook.transform.shortcuts import TYPINGS, lookup
 
 ARITHMETIC: Final = ("+", "-", "*", "/", "**")
-_LOGIC: Final = ("|", "&", "^")
 
 
 class Site:
     """What is known of the variables of a program, and where new statements go."""
 
-    def __init__(self, types: dict[Variable, Abstract], outside: set[Variable]) -> None:
+    def __init__(
+        self,
+        types: dict[Variable, Abstract],
+        outside: set[Variable],
+        transferred: Callable[[Site, Statement], Fact | None],
+    ) -> None:
         self.types, self.outside = types, outside
         self.facts: dict[Variable, Fact | None] = {}
         self.made: dict[Variable, Statement] = {}
@@ -46,6 +48,7 @@ class Site:
         self.recorded: dict[tuple[Any, int], Operand] = {}
         self.out: list[Statement] = []
         self.position: Position | None = None
+        self.transferred = transferred
         self.simplified: Callable[[Statement], Operand | None] = lambda s: None
         self._own: dict[tuple[Variable | None, int], Symbol] = {}
         self._inferred: dict[Variable, Fact | None] = {}
@@ -60,8 +63,23 @@ class Site:
         return constant_fact(operand.value) if isinstance(operand, Constant) else self.facts.get(operand)
 
     def value(self, operand: Operand) -> Any:
-        """The value of a constant; ``NotImplemented`` for a variable."""
+        """The value of a constant, or of a tuple of constants; ``NotImplemented`` for a variable."""
+        made = self.made.get(operand) if isinstance(operand, Variable) else None
+        if made is not None and made.op == "build_tuple" and all(isinstance(x, Constant) for x in made.operands):
+            return tuple(map(value_of, made.operands))
         return value_of(operand)
+
+    def index(self, operand: Operand) -> Any:
+        """What is known of an index: 0 is any number, ``slice("?")`` any slice."""
+        if isinstance(operand, Constant):
+            return operand.value
+        made = self.made.get(operand)
+        if made is not None and made.op == "build_slice":
+            return slice("?")
+        if made is not None and made.op == "build_tuple":
+            parts = tuple(map(self.index, made.operands))
+            return NotImplemented if NotImplemented in parts else parts
+        return 0 if self.is_number(operand) else NotImplemented
 
     def dims(self, operand: Operand) -> Dims | None:
         """The shape of an exact array."""
@@ -94,7 +112,7 @@ class Site:
         return self.made.get(operand) if isinstance(operand, Variable) else None
 
     def dense(self, operand: Operand) -> Operand:
-        """The number that all elements of an operand are, if that is known; else the operand."""
+        """What an operand has been broadcast from, if that is known; else the operand."""
         return self.spread.get(operand, operand)
 
     # Writing
@@ -128,8 +146,8 @@ class Site:
         return self.emit("getattr", array, data="shape")
 
     def everywhere(self, number: Operand, like: Operand, full: Operand) -> Operand:
-        """``full``, an array of the shape of ``like`` whose elements are all ``number``."""
-        if self.is_floating(number) and self.is_array(like) and isinstance(full, Variable):
+        """``full``, an array of the shape of ``like`` to which ``number``, or a smaller array, is broadcast."""
+        if (self.is_floating(number) or self.is_double(number)) and self.is_array(like) and isinstance(full, Variable):
             self.spread[full] = number
         return full
 
@@ -154,8 +172,7 @@ class Site:
         """What is known of the result of a statement."""
         assert s.result is not None
         self._current, self._count = s.result, 0
-        rule = _TRANSFERS.get(s.op)
-        found = rule(self, s) if rule is not None else None
+        found = self.transferred(self, s)
         return self.inferred(s.result) if found is None else found
 
     def recalled(self, s: Statement) -> Fact | None:
@@ -164,7 +181,7 @@ class Site:
         operand = self.recorded.get((loop, index))
         fact = self.fact(operand) if operand is not None else None
         if not isinstance(fact, ArrayFact):
-            return fact if is_number(fact) else None
+            return NumberFact(fact.types) if isinstance(fact, NumberFact) else None
         return ArrayFact(fact.dtype, tuple(self._as_recalled(loop, d) for d in fact.dims), fact.optional)
 
     def _as_recalled(self, loop: Any, dim: Dim) -> Dim:
@@ -182,21 +199,9 @@ class Site:
                 continue
             if not isinstance(fact, ArrayFact) or fact.optional:
                 return None
-            together = self.shapes.broadcast(dims, fact.dims)
-            dims = together if together is not None else self.unknown(max(len(dims), len(fact.dims)))
+            unknown = self.unknown(max(len(dims), len(fact.dims)))
+            dims = self.shapes.broadcast(dims, fact.dims, unknown) or dims
         return ArrayFact(dtype, dims) if dims else None
-
-
-def _binary(site: Site, s: Statement) -> Fact | None:
-    a, b = (site.fact(x) for x in s.operands)
-    if s.data in _LOGIC and all(is_array(f) and f.dtype.char == "?" for f in (a, b)):  # type: ignore[union-attr]
-        return site.elementwise(a.dtype, *s.operands)  # type: ignore[union-attr]
-    if s.data not in ARITHMETIC:
-        return None
-    if is_number(a) and is_number(b):
-        return _numbers(s.data, a, b)
-    dtype = common_dtype(a, b)
-    return None if dtype is None else site.elementwise(dtype, *s.operands)
 
 
 def common_dtype(a: Fact | None, b: Fact | None) -> Any:
@@ -214,150 +219,6 @@ def common_dtype(a: Fact | None, b: Fact | None) -> Any:
     return arrays[0].dtype if chars == {"f"} and plain else None  # type: ignore[union-attr]
 
 
-def _numbers(op: str, a: Any, b: Any) -> Fact | None:
-    if op == "**":
-        return None
-    types = set()
-    for x in a.types:
-        for y in b.types:
-            plain = x in (int, float) and y in (int, float)
-            whole = x is int and y is int and op != "/"
-            double = next(iter({t for t in (x, y) if t not in (int, float)}), float)
-            types.add(int if whole else float if plain else double)
-    return NumberFact(frozenset(types))
-
-
-def _unary(site: Site, s: Statement) -> Fact | None:
-    fact = site.fact(s.operands[0])
-    if s.data != "-" or not (is_number(fact) or is_array(fact)):
-        return None
-    return NumberFact(fact.types) if isinstance(fact, NumberFact) else fact
-
-
-def _getattr(site: Site, s: Statement) -> Fact | None:
-    dims = site.dims(s.operands[0])
-    if dims is None:
-        return None
-    if s.data == "T":
-        return ArrayFact(site.fact(s.operands[0]).dtype, dims[::-1])  # type: ignore[union-attr]
-    return ShapeFact(dims) if s.data == "shape" else None
-
-
-def _getitem(site: Site, s: Statement) -> Fact | None:
-    fact, index = site.fact(s.operands[0]), site.value(s.operands[1])
-    if isinstance(fact, ShapeFact) and type(index) is int and -len(fact.dims) <= index < len(fact.dims):
-        return NumberFact(frozenset({int}), fact.dims[index])
-    if not isinstance(fact, ArrayFact) or fact.optional:
-        return None
-    if index is NotImplemented and is_number(site.fact(s.operands[1])):
-        index = 0
-    dims = sliced(site, fact.dims, index)
-    return ArrayFact(fact.dtype, dims) if dims else None
-
-
-def sliced(site: Site, dims: Dims, index: Any) -> Dims | None:
-    """The shape of ``x[index]``."""
-    rest, result = list(dims), []
-    for part in index if isinstance(index, tuple) else (index,):
-        if part is None:
-            result.append(1)
-            continue
-        if not rest:
-            return None
-        dim = rest.pop(0)
-        if type(part) is slice:
-            result.append(_part(site, dim, part))
-        elif type(part) is not int:
-            return None
-    return (*result, *rest)
-
-
-def _part(site: Site, dim: Dim, part: slice) -> Dim:
-    start, stop = part.start or 0, part.stop
-    if part.step in (None, 1) and type(start) is int and start >= 0:
-        if stop is None:
-            return site.shapes.shorter(dim, start)
-        if type(stop) is int and stop < 0:
-            return site.shapes.shorter(dim, start - stop)
-    return site.unknown()[0]
-
-
-def _call(site: Site, s: Statement) -> Fact | None:
-    function = site.value(s.operands[0])
-    if s.data or function is NotImplemented:
-        return None
-    typing = lookup(TYPINGS, function)
-    if typing is not None:
-        found: Fact | None = typing(site, *s.operands[1:])
-        return found
-    if is_elementwise(function) and len(s.operands) == 1 + function.nin:
-        return _ufunc(site, function, s.operands[1:])
-    return None
-
-
 def is_elementwise(function: Any) -> bool:
     """Whether a function is a ufunc with one result and nothing but elements."""
     return type(function).__name__ == "ufunc" and function.nout == 1 and function.signature is None
-
-
-def _ufunc(site: Site, function: Any, operands: list[Operand]) -> Fact | None:
-    import numpy as np
-
-    facts = [site.fact(x) for x in operands]
-    numbers = [f for f in facts if is_number(f)]
-    if len(numbers) == len(facts):
-        doubles = all(is_floating(f) for f in facts)
-        char = _loop(function, "d" * len(facts)) if doubles else None
-        return NumberFact(frozenset({np.float64})) if char == "d" else None
-    arrays = [f for f in facts if is_array(f)]
-    chars = {f.dtype.char for f in arrays}  # type: ignore[union-attr]
-    if len(arrays) + len(numbers) < len(facts) or len(chars) != 1:
-        return None
-    (char,) = chars
-    plain = all(t in (int, float) for f in numbers for t in f.types)  # type: ignore[union-attr]
-    if char not in "df" or (char == "f" and not plain):
-        return None
-    out = _loop(function, char * len(facts))
-    return None if out is None else site.elementwise(np.dtype(out), *operands)
-
-
-def _loop(function: Any, chars: str) -> str | None:
-    """The dtype of the result of the loop of a ufunc for operands of these dtypes."""
-    return next((t[-1] for t in function.types if t[:-3] == chars), None)
-
-
-def _build_tuple(site: Site, s: Statement) -> Fact | None:
-    dims: list[Dim] = []
-    for operand in s.operands:
-        fact = site.fact(operand)
-        if not isinstance(fact, NumberFact) or fact.dim is None:
-            return None
-        dims.append(fact.dim)
-    return ShapeFact(tuple(dims)) if dims else None
-
-
-def _compare(site: Site, s: Statement) -> Fact | None:
-    import numpy as np
-
-    facts = [site.fact(x) for x in s.operands]
-    if any(map(is_double, facts)) and all(is_double(f) or is_number(f) for f in facts):
-        return site.elementwise(np.dtype(bool), *s.operands)
-    return None
-
-
-def _method(site: Site, s: Statement) -> Fact | None:
-    fact = site.fact(s.operands[0])
-    return fact if is_array(fact) and s.data == ("copy", ()) and len(s.operands) == 1 else None
-
-
-_TRANSFERS: Final[dict[str, Callable[[Site, Statement], Fact | None]]] = {
-    "binary": _binary,
-    "unary": _unary,
-    "getattr": _getattr,
-    "getitem": _getitem,
-    "call": _call,
-    "call_method": _method,
-    "build_tuple": _build_tuple,
-    "compare": _compare,
-    "recall": Site.recalled,
-}

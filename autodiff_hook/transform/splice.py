@@ -37,7 +37,7 @@ def use_of(plan: RulePlan, s: Statement, program: Program) -> Use:
     code = rule.__code__
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     extra = plan.values[positional + keyword_only :]
-    arguments = [x for x in plan.values[:positional] if not isinstance(x, list)]
+    arguments = [x for x in plan.values[:positional] if not isinstance(x, (list, dict))]
     arguments += extra[0] if extra and isinstance(extra[0], list) else []
     instance = instance_of(rule)
     if instance is None or _pullback_body(instance) is None:
@@ -47,6 +47,10 @@ def use_of(plan: RulePlan, s: Statement, program: Program) -> Use:
     for param, value in zip(instance.params, plan.values, strict=True):
         if isinstance(value, list):
             use.statements.append(Statement("build_tuple", list(value), param))
+        elif isinstance(value, dict):
+            use.statements.append(
+                Statement("build_map", [y for k, v in value.items() for y in (Constant(k), v)], param)
+            )
         else:
             mapping[param] = value
     _substitute(instance, mapping)
@@ -84,11 +88,11 @@ def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand]) -
     """Call the rule, and keep the pullback that it returns."""
     code = rule.__code__
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
-    operands: list[Operand] = [x for x in plan.values[:positional] if not isinstance(x, list)]
+    operands: list[Operand] = [x for x in plan.values[:positional] if not isinstance(x, (list, dict))]
     extra = plan.values[positional + keyword_only :]
     operands += extra[0] if extra and isinstance(extra[0], list) else []
     names = code.co_varnames[positional : positional + keyword_only]
-    options = [x for x in plan.values[positional : positional + keyword_only] if not isinstance(x, list)]
+    options = [x for x in plan.values[positional : positional + keyword_only] if not isinstance(x, (list, dict))]
     pair, pullback = Variable("pair"), Variable("pullback")
     assert s.result is not None
     statements = [

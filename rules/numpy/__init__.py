@@ -18,6 +18,7 @@ from autodiff_rules.numpy import joining as joining
 from autodiff_rules.numpy import linalg as linalg
 from autodiff_rules.numpy import norms as norms
 from autodiff_rules.numpy import operators as operators
+from autodiff_rules.numpy import product_shortcuts as product_shortcuts
 from autodiff_rules.numpy import products as products
 from autodiff_rules.numpy import random as random
 from autodiff_rules.numpy import rearranging as rearranging

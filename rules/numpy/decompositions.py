@@ -25,7 +25,8 @@ def cholesky_rule(a, /, *, upper=False):
         h = adjoint(low)
         middle = np.tril(np.matmul(h, c))
         middle = middle - 0.5 * np.eye(np.shape(middle)[-1]) * middle
-        whole = np.linalg.solve(h, adjoint(np.linalg.solve(h, adjoint(middle))))
+        inverse = np.linalg.inv(h)
+        whole = np.matmul(np.matmul(inverse, middle), adjoint(inverse))
         return (unbroadcast(one_triangle(whole, "U" if upper else "L"), a),)
 
     return y, cholesky_pullback

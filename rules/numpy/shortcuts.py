@@ -1,4 +1,4 @@
-"""How calls in rules are written where types and shapes are known: without asking for them again."""
+"""How cotangents, reductions and indexing are written where types and shapes are known."""
 
 from __future__ import annotations
 
@@ -6,21 +6,30 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant
 from autodiff_hook.transform.facts import ArrayFact, NumberFact, ShapeFact
-from autodiff_hook.transform.shortcuts import borrowing, fresh, harmless, shortcut, typed, zeros
-from autodiff_rules.numpy import _shared, extremes, indexing, powers, products
+from autodiff_hook.transform.shortcuts import (
+    borrowing,
+    effects,
+    fresh,
+    harmless,
+    ranks,
+    shortcut,
+    typed,
+    viewing,
+)
+from autodiff_rules.numpy import _shared, extremes, indexing
 
 DOUBLE = np.dtype(float)
 NUMBER = NumberFact(frozenset({np.float64}))
 NONE, TRUE, FALSE, ZERO = map(Constant, (None, True, False, 0))
 
-borrowing(_shared.conj, _shared.unbroadcast, _shared.expand, _shared.expand_reduced, _shared.restore_axes)
-borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
-borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
-fresh(np.zeros, np.dot, np.matmul, np.empty, np.arange, np.max, np.min, _shared.float_dtype)
-zeros(np.zeros)
+borrowing(_shared.conj, _shared.unbroadcast, extremes.selected)
+viewing(_shared.expand, _shared.expand_reduced, _shared.restore_axes)
+fresh(np.max, np.min, _shared.float_dtype)
+effects(np.add.at, np.put_along_axis, np.put, np.copyto, np.fill_diagonal)
+ranks(np.ndim)
 harmless(np.add.reduce)
 fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce)
-fresh(indexing.scatter_add, indexing.scatter_along, np.add.at, extremes.selected)
+fresh(indexing.scatter_add, indexing.scatter_along)
 
 
 # Cotangents like a value
@@ -47,12 +56,11 @@ def unbroadcast_typing(site, c, x):
 
 
 def like(site, x, *operands):
-    """The fact of a cotangent of ``x`` that is made of doubles."""
-    if not all(site.is_double(c) or site.is_number(c) for c in operands):
-        return None
+    """The fact of a cotangent of ``x`` that ``unbroadcast`` gives, made of ``operands``."""
     if site.is_double(x):
         return site.fact(x)
-    if site.is_number(x):
+    doubles = all(site.is_double(c) or site.is_floating(c) for c in operands)
+    if site.is_number(x) and doubles:
         return NUMBER if any(site.is_array(c) for c in operands) or not site.is_floating(x) else None
     return None
 
@@ -119,9 +127,16 @@ def expand_reduced_shortcut(site, c, x, axis, keepdims):
     if not site.is_double(x):
         return None
     if site.is_floating(c):
-        full = site.call(_shared.expand, c, x)
-        return site.everywhere(c, x, full)
-    return None
+        return site.everywhere(c, x, site.call(_shared.expand, c, x))
+    axes, keep = reduced_axes(site, x, axis), site.value(keepdims)
+    if axes is None or keep not in (True, False) or not site.is_double(c):
+        return None
+    dims = site.dims(x)
+    if not site.shapes.equal(site.dims(c), reduced_dims(dims, axes, keep)):
+        return None
+    if not keep:
+        c = site.emit("getitem", c, Constant(tuple(None if i in axes else slice(None) for i in range(len(dims)))))
+    return site.everywhere(c, x, site.call(_shared.expand, c, x))
 
 
 @typed(_shared.expand)
@@ -261,105 +276,15 @@ def is_plain_index(site, index):
 
 def is_new_axes(site, index):
     """Whether an index does nothing but insert axes."""
-    value = site.value(index)
+    value = site.index(index)
     return isinstance(value, tuple) and all(x is None or x == slice(None) for x in value) and None in value
 
 
-# New arrays
+@shortcut(np.shape)
+def shape_shortcut(site, a):
+    return site.shape(a) if site.is_array(a) else None
 
 
-@typed(np.zeros)
-def zeros_typing(site, shape, *options):
-    fact = site.fact(shape)
-    if options:
-        return None
-    if isinstance(fact, NumberFact) and fact.dim is not None:
-        return ArrayFact(DOUBLE, (fact.dim,))
-    return ArrayFact(DOUBLE, fact.dims) if isinstance(fact, ShapeFact) else None
-
-
-# Products
-
-
-@typed(np.matmul, np.dot)
-def product_typing(site, x, y, *options):
-    if any(site.value(o) is not None for o in options) or not (site.is_double(x) and site.is_double(y)):
-        return None
-    a, b = site.dims(x), site.dims(y)
-    if len(a) > 2 or len(b) > 2:
-        return None
-    dims = (*a[:-1], *(b[1:] if len(b) == 2 else ()))
-    return ArrayFact(DOUBLE, dims) if dims else NUMBER
-
-
-@typed(products.matmul_left, products.dot_left)
-def left_typing(site, c, x, y):
-    return like(site, x, c, y)
-
-
-@typed(products.matmul_right, products.dot_right)
-def right_typing(site, c, x, y):
-    return like(site, y, c, x)
-
-
-@shortcut(products.matmul_left, products.dot_left)
-def left_shortcut(site, c, x, y):
-    if not products_of_doubles(site, c, x, y):
-        return None
-    ranks = len(site.dims(x)), len(site.dims(y))
-    if ranks == (1, 1):
-        return site.emit("binary", c, y, data="*")
-    if ranks[1] == 1:
-        column = site.emit("getitem", c, Constant((slice(None), None)))
-        return site.emit("binary", column, y, data="*")
-    return site.call(np.dot, c, site.emit("getattr", y, data="T"))
-
-
-@shortcut(products.matmul_right, products.dot_right)
-def right_shortcut(site, c, x, y):
-    if not products_of_doubles(site, c, x, y):
-        return None
-    ranks = len(site.dims(x)), len(site.dims(y))
-    if ranks == (1, 1):
-        return site.emit("binary", c, x, data="*")
-    if ranks[0] == 1:
-        column = site.emit("getitem", x, Constant((slice(None), None)))
-        return site.emit("binary", column, c, data="*")
-    return site.call(np.dot, site.emit("getattr", x, data="T"), c)
-
-
-def products_of_doubles(site, c, x, y):
-    """Whether these are matrices and vectors of doubles, and ``c`` a cotangent of their product."""
-    operands = all(site.is_double(v) and len(site.dims(v)) <= 2 for v in (x, y))
-    return operands and (site.is_double(c) or site.is_floating(c))
-
-
-@shortcut(np.matmul)
-def matmul_shortcut(site, x, y):
-    # np.dot reaches BLAS where a length is 1, too
-    if site.is_double(x) and site.is_double(y) and len(site.dims(x)) <= 2 and len(site.dims(y)) <= 2:
-        return site.call(np.dot, x, y)
-    return None
-
-
-# Powers
-
-
-@typed(powers.number_power_cotangent)
-def power_typing(site, c, x, y):
-    return like(site, x, c) if site.is_number(y) else None
-
-
-@shortcut(powers.number_power_cotangent)
-def power_shortcut(site, c, x, y):
-    exponent = site.value(y)
-    if not site.is_double(x) or type(exponent) not in (int, float) or not exponent or not site.alike(c, x):
-        return None
-    number = site.dense(c)
-    rest = x if exponent == 2 else site.emit("binary", x, Constant(exponent - 1), data="**")
-    if number is c and exponent == 2:
-        twice = site.emit("binary", c, Constant(2.0), data="*")
-        return site.emit("binary", twice, x, data="*")
-    factor = site.emit("binary", number, Constant(exponent), data="*")
-    return site.emit("binary", factor, rest, data="*")
-
+@shortcut(np.ndim)
+def ndim_shortcut(site, a):
+    return Constant(len(site.dims(a))) if site.is_array(a) else None

@@ -1,0 +1,175 @@
+"""How products, powers and linear algebra are written where types and shapes are known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant
+from autodiff_hook.transform.facts import ArrayFact, NumberFact, ShapeFact
+from autodiff_hook.transform.shortcuts import borrowing, fresh, shortcut, typed, viewing, zeros
+from autodiff_rules.numpy import linalg, powers, products
+from autodiff_rules.numpy.shortcuts import DOUBLE, NONE, NUMBER, ZERO, like
+
+borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
+borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
+fresh(np.zeros, np.dot, np.matmul, np.empty, np.arange)
+fresh(np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.tril, np.triu, np.eye)
+viewing(np.transpose)
+zeros(np.zeros)
+
+
+# Linear algebra
+
+
+@typed(linalg.adjoint)
+def adjoint_typing(site, x):
+    dims = site.dims(x)
+    return ArrayFact(DOUBLE, (*dims[:-2], dims[-1], dims[-2])) if site.is_double(x) and len(dims) > 1 else None
+
+
+@shortcut(linalg.adjoint)
+def adjoint_shortcut(site, x):
+    return site.emit("getattr", x, data="T") if site.is_double(x) and len(site.dims(x)) == 2 else None
+
+
+@typed(np.linalg.solve)
+def solve_typing(site, a, b):
+    dims = site.dims(a)
+    same = site.is_double(a) and site.is_double(b) and len(dims) == 2 and len(site.dims(b)) <= 2
+    return ArrayFact(DOUBLE, site.dims(b)) if same else None
+
+
+@typed(np.linalg.inv, np.linalg.cholesky)
+def square_typing(site, a):
+    return site.fact(a) if site.is_double(a) else None
+
+
+@typed(np.tril, np.triu)
+def triangle_typing(site, m, k=ZERO):
+    return site.fact(m) if site.is_double(m) and len(site.dims(m)) > 1 else None
+
+
+@typed(np.eye)
+def eye_typing(site, count, *options):
+    fact = site.fact(count)
+    known = isinstance(fact, NumberFact) and fact.dim is not None and not options
+    return ArrayFact(DOUBLE, (fact.dim, fact.dim)) if known else None
+
+
+# New arrays
+
+
+@typed(np.zeros)
+def zeros_typing(site, shape, *options):
+    fact = site.fact(shape)
+    if options:
+        return None
+    if isinstance(fact, NumberFact) and fact.dim is not None:
+        return ArrayFact(DOUBLE, (fact.dim,))
+    return ArrayFact(DOUBLE, fact.dims) if isinstance(fact, ShapeFact) else None
+
+
+# Products
+
+
+@typed(np.matmul)
+def matmul_typing(site, x, y):
+    if site.is_double(x) and site.is_double(y) and min(len(site.dims(x)), len(site.dims(y))) >= 2:
+        a, b = site.dims(x), site.dims(y)
+        batch = site.shapes.broadcast(a[:-2], b[:-2])
+        return None if batch is None else ArrayFact(DOUBLE, (*batch, a[-2], b[-1]))
+    return product_typing(site, x, y)
+
+
+@typed(np.transpose)
+def transpose_typing(site, a, axes=NONE):
+    order = site.value(axes)
+    if not site.is_array(a) or not (order is None or isinstance(order, tuple)):
+        return None
+    dims = site.dims(a)
+    if order is not None and sorted(order) != list(range(len(dims))):
+        return None
+    return ArrayFact(site.fact(a).dtype, dims[::-1] if order is None else tuple(dims[i] for i in order))
+
+
+@typed(np.dot)
+def product_typing(site, x, y, *options):
+    if any(site.value(o) is not None for o in options) or not (site.is_double(x) and site.is_double(y)):
+        return None
+    a, b = site.dims(x), site.dims(y)
+    if len(a) > 2 or len(b) > 2:
+        return None
+    dims = (*a[:-1], *(b[1:] if len(b) == 2 else ()))
+    return ArrayFact(DOUBLE, dims) if dims else NUMBER
+
+
+@typed(products.matmul_left, products.dot_left)
+def left_typing(site, c, x, y):
+    return like(site, x, c, y)
+
+
+@typed(products.matmul_right, products.dot_right)
+def right_typing(site, c, x, y):
+    return like(site, y, c, x)
+
+
+@shortcut(products.matmul_left, products.dot_left)
+def left_shortcut(site, c, x, y):
+    if not products_of_doubles(site, c, x, y):
+        return None
+    ranks = len(site.dims(x)), len(site.dims(y))
+    if ranks == (1, 1):
+        return site.emit("binary", c, y, data="*")
+    if ranks[1] == 1:
+        column = site.emit("getitem", c, Constant((slice(None), None)))
+        return site.emit("binary", column, y, data="*")
+    return site.call(np.dot, c, site.emit("getattr", y, data="T"))
+
+
+@shortcut(products.matmul_right, products.dot_right)
+def right_shortcut(site, c, x, y):
+    if not products_of_doubles(site, c, x, y):
+        return None
+    ranks = len(site.dims(x)), len(site.dims(y))
+    if ranks == (1, 1):
+        return site.emit("binary", c, x, data="*")
+    if ranks[0] == 1:
+        column = site.emit("getitem", x, Constant((slice(None), None)))
+        return site.emit("binary", column, c, data="*")
+    return site.call(np.dot, site.emit("getattr", x, data="T"), c)
+
+
+def products_of_doubles(site, c, x, y):
+    """Whether these are matrices and vectors of doubles, and ``c`` a cotangent of their product."""
+    operands = all(site.is_double(v) and len(site.dims(v)) <= 2 for v in (x, y))
+    return operands and (site.is_double(c) or site.is_floating(c))
+
+
+@shortcut(np.matmul)
+def matmul_shortcut(site, x, y):
+    # np.dot reaches BLAS where a length is 1, too
+    if site.is_double(x) and site.is_double(y) and len(site.dims(x)) <= 2 and len(site.dims(y)) <= 2:
+        return site.call(np.dot, x, y)
+    return None
+
+
+# Powers
+
+
+@typed(powers.number_power_cotangent)
+def power_typing(site, c, x, y):
+    return like(site, x, c) if site.is_number(y) else None
+
+
+@shortcut(powers.number_power_cotangent)
+def power_shortcut(site, c, x, y):
+    exponent = site.value(y)
+    if not site.is_double(x) or type(exponent) not in (int, float) or not exponent or not site.alike(c, x):
+        return None
+    number = site.dense(c)
+    rest = x if exponent == 2 else site.emit("binary", x, Constant(exponent - 1), data="**")
+    if number is c and exponent == 2:
+        twice = site.emit("binary", c, Constant(2.0), data="*")
+        return site.emit("binary", twice, x, data="*")
+    factor = site.emit("binary", number, Constant(exponent), data="*")
+    return site.emit("binary", factor, rest, data="*")

@@ -1,0 +1,310 @@
+"""Joint programs over arrays: what is written, and that nothing but their own memory is ever written to."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from autodiff_hook import gradient
+from autodiff_hook.api import generic_gradient
+from autodiff_hook.emit import emit
+from autodiff_hook.ir.printer import to_text
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.programs import joint_ir
+from autodiff_hook.runtime.session import prepare
+from autodiff_hook.transform.bodies import Refused
+
+
+def made(f, *args):
+    prepare()
+    registry.load_packs()
+    return joint_ir(f, args).ir
+
+
+def entry(f, *args):
+    """The joint program of ``f`` for arguments like these."""
+    return type(f)(emit(made(f, *args), release=True), f.__globals__)
+
+
+def text(f, *args):
+    """What is left of the program behind its guards, with short names."""
+    lines = to_text(made(f, *args)).split("\n")
+    last = max(i for i, line in enumerate(lines) if line.lstrip().startswith("branch"))
+    miss = max(i for i, line in enumerate(lines) if line.lstrip().startswith("return <object"))
+    body = [re.sub(r" at 0x\w+>", ">", line.strip()) for line in lines[last + 2 : miss - 1]]
+    names: dict[str, str] = {}
+    return "\n".join(
+        re.sub(r"%\d+", lambda m: names.setdefault(m.group(), f"%{len(names)}"), line) for line in body if line
+    )
+
+
+def softmax_weighted(x):
+    e = np.exp(x - np.max(x))
+    return np.sum(e * e)
+
+
+def affine(W, b, X):
+    return np.sum(np.tanh(X @ W + b))
+
+
+def test_elementwise_operations_overwrite_what_is_dead():
+    assert text(lambda x: np.sum(np.exp(-x)), np.ones(3)) == (
+        "%0 = unary[-] %1\n"
+        "%2 = call[] <ufunc 'exp'> %0 %0\n"
+        "%3 = call[] <ufunc 'negative'> %2 %2\n"
+        "%4 = build_tuple %3\n"
+        "return %4"
+    )
+
+
+def test_layers_are_written_without_helpers():
+    W, b, X = np.ones((3, 2)), np.ones(2), np.ones((4, 3))
+    found = text(affine, W, b, X)
+    assert "autodiff" not in found
+    assert found.count("inplace") + found.count("'tanh'> %0 %0") >= 3
+
+
+def test_slices_add_into_one_buffer():
+    found = text(lambda x: np.sum((x[1:] - x[:-1]) ** 2), np.arange(5.0))
+    assert found.count("numpy.zeros") == 1
+    assert "scatter_add" not in found
+
+
+VECTOR = np.array([0.3, -1.2, 0.8, 2.0])
+MATRIX = np.arange(12.0).reshape(3, 4) / 7.0 - 0.5
+OFFSET = np.array([0.5, -0.25, 1.5, 0.75])
+
+
+def loop(x):
+    h = x * 0.0
+    for i in range(4):
+        h = np.tanh(h * 0.5 + x * i)
+    return np.sum(h * h)
+
+
+def loop_over_rows(m):
+    s = np.zeros(4)
+    for i in range(m.shape[0]):
+        s = s + m[i] * m[i] * i
+    return np.sum(s * s)
+
+
+def branches(x):
+    y = x * 2.0
+    if np.sum(x) > 0.0:
+        z = y + 1.0
+    else:
+        z = y
+    return np.sum(z * y)
+
+
+ONE = [
+    lambda x: np.sum(x),
+    lambda x: np.sum(x + x),
+    lambda x: np.sum(x * x),
+    lambda x: np.sum(x * OFFSET),
+    lambda x: np.dot(x, OFFSET),
+    lambda x: np.dot(x, x),
+    lambda x: x @ OFFSET,
+    lambda x: np.sum(x**2),
+    lambda x: np.sum(x**3),
+    lambda x: np.sum((x * x + 1.0) ** 0.5),
+    lambda x: np.sum(x / (1.0 + x * x)),
+    lambda x: np.sum(2.0 / (3.0 + x)),
+    lambda x: np.sum(1.0 - x) * 3.0,
+    lambda x: np.sum(-x * 2.0),
+    lambda x: np.sum(np.exp(x) - x),
+    lambda x: np.max(x) * np.sum(x),
+    lambda x: np.min(x * x) + x[0],
+    lambda x: x[1] * x[2] + x[-1],
+    lambda x: np.sum(x[1:] * x[:-1]),
+    lambda x: np.sum(x[::2] * x[1::2]),
+    lambda x: np.sum(x[::-1] * x),
+    lambda x: np.sum(x[[0, 0, 2]] ** 2),
+    lambda x: np.sum(x[None, :] * x[:, None]),
+    lambda x: np.sum(x[:, None] - OFFSET),
+    lambda x: np.sum(np.maximum(x, 0.0) * x),
+    lambda x: np.sum(np.where(x > 0.0, x * 2.0, x)),
+    lambda x: np.sum(x * np.sum(x * x)),
+    lambda x: np.sum((x - np.mean(x)) ** 2),
+    lambda x: np.sum(x.T * x.reshape(-1)),
+    lambda x: np.sum(x) + np.sum(x) * np.sum(x),
+    lambda x: np.log(np.sum(np.exp(x - np.max(x)))) + np.max(x),
+    lambda x: np.sum(np.exp(x) / np.sum(np.exp(x)) * OFFSET),
+    lambda x: np.sum(MATRIX @ x),
+    lambda x: np.sum((MATRIX @ x) * MATRIX[:, 0]),
+    lambda x: np.sum(MATRIX * x),
+    lambda x: np.sum(np.tanh(MATRIX * x + x), axis=0)[1] + x[0],
+    lambda x: np.sum(x * 1.0),
+    lambda x: np.sum(x**1),
+    softmax_weighted,
+    loop,
+    branches,
+]
+TWO = [
+    lambda m: np.sum(m),
+    lambda m: np.sum(np.sum(m, axis=0) ** 2),
+    lambda m: np.sum(np.sum(m, axis=1) ** 2),
+    lambda m: np.sum(np.sum(m, axis=1, keepdims=True) * m),
+    lambda m: np.sum(m - np.max(m, axis=1, keepdims=True)),
+    lambda m: np.sum(np.max(m, axis=0) * OFFSET),
+    lambda m: np.sum(np.max(m, axis=1) ** 2),
+    lambda m: np.sum(np.min(m, axis=-1, keepdims=True) * m),
+    lambda m: np.max(m) * np.sum(m),
+    lambda m: np.sum(m @ m.T),
+    lambda m: np.sum(np.dot(m.T, m) * 0.5),
+    lambda m: np.sum(m @ OFFSET),
+    lambda m: np.sum(np.exp(m + OFFSET)),
+    lambda m: np.sum(np.exp(m) / np.sum(np.exp(m), axis=1, keepdims=True) * OFFSET),
+    lambda m: np.sum(m[:, 1:] * m[:, :-1]),
+    lambda m: np.sum(m[1] * m[0]),
+    lambda m: np.sum(m[:, 0]) * m[1, 2],
+    lambda m: np.sum(m[:, None, :] - m[None, :, :]) + np.sum((m[:, None, :] * OFFSET) ** 2),
+    lambda m: np.sum(np.transpose(m) @ m),
+    lambda m: np.sum(np.sqrt(m * m + 1.0)[1:]),
+    loop_over_rows,
+]
+
+
+def forms(array):
+    """The same elements in arrays of other kinds."""
+    wide = np.zeros((2 * array.shape[0], *array.shape[1:]))
+    wide[::2] = array
+    locked = array.copy()
+    locked.flags.writeable = False
+    return {
+        "plain": array,
+        "view": wide[::2],
+        "locked": locked,
+        "fortran": np.asfortranarray(array),
+        "float32": array.astype(np.float32),
+        "swapped": array.astype(">f8"),
+        "int": np.arange(1, array.size + 1).reshape(array.shape),
+    }
+
+
+@pytest.mark.parametrize("kind", forms(VECTOR))
+@pytest.mark.parametrize("number", range(len(ONE) + len(TWO)))
+def test_gradients_are_those_of_the_generic_path(number, kind):
+    f = [*ONE, *TWO][number]
+    x = forms(VECTOR if number < len(ONE) else MATRIX)[kind]
+    before, offset, matrix = x.copy(), OFFSET.copy(), MATRIX.copy()
+    expected = generic_gradient(f, x)[0]
+    for run in (gradient, specialised):
+        (found,) = run(f, x)
+        assert type(found) is type(expected) and found.dtype == expected.dtype and found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=2e-5 if kind == "float32" else 1e-10, atol=1e-6)
+        assert not np.shares_memory(found, x) and not np.shares_memory(found, OFFSET)
+        assert not np.shares_memory(found, MATRIX) and found.flags.writeable
+        np.testing.assert_array_equal(x, before)
+        np.testing.assert_array_equal(OFFSET, offset)
+        np.testing.assert_array_equal(MATRIX, matrix)
+
+
+def specialised(f, *args):
+    """The gradient by the joint program itself; by ``gradient`` where there is none."""
+    try:
+        program = entry(f, *args)
+    except Refused:
+        return gradient(f, *args)
+    result = program(f, args)
+    return gradient(f, *args) if result is MISS else result
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: np.dot(x, y),
+        lambda x, y: np.sum(x * y),
+        lambda x, y: np.sum(x + y),
+        lambda x, y: np.sum((x + y) * (x - y)),
+        lambda x, y: np.sum(x) * np.sum(y),
+        lambda x, y: np.sum(x * 2.0) + np.sum(y * 2.0),
+        lambda x, y: np.max(x) + np.max(y),
+        lambda x, y: np.sum(np.exp(x - y)) + np.sum(y[1:] * x[:-1]),
+    ],
+)
+def test_gradients_alias_nothing(f):
+    for x, y in ((VECTOR.copy(), OFFSET.copy()), (shared := VECTOR.copy(), shared)):
+        kept = x.copy(), y.copy()
+        expected = generic_gradient(f, x, y)
+        for run in (gradient, specialised):
+            a, b = run(f, x, y)
+            np.testing.assert_allclose(a, expected[0])
+            np.testing.assert_allclose(b, expected[1])
+            arrays = [a, b, x, y]
+            pairs = [(p, q) for i, p in enumerate(arrays) for q in arrays[:i] if p is not q]
+            assert a is not b
+            assert not any(np.shares_memory(p, q) for p, q in pairs)
+            np.testing.assert_array_equal(x, kept[0])
+            np.testing.assert_array_equal(y, kept[1])
+
+
+def test_shapes_that_were_assumed_are_checked():
+    def f(x, y):
+        return np.sum(x * y)
+
+    program = entry(f, np.ones(3), np.ones(3))
+    assert program(f, (np.ones(3), np.ones(4))) is MISS
+    a, b = gradient(f, np.ones((2, 3)), np.ones((2, 3)))
+    assert a.shape == b.shape == (2, 3)
+    a, b = gradient(f, np.ones((2, 3)), np.ones((1, 3)))
+    np.testing.assert_array_equal(b, [[2.0, 2.0, 2.0]])
+    a, b = gradient(f, np.ones((2, 1)), np.ones((1, 3)))
+    np.testing.assert_array_equal(a, [[3.0], [3.0]])
+    np.testing.assert_array_equal(b, [[2.0, 2.0, 2.0]])
+    assert program(f, (np.ones(0), np.ones(0)))[0].shape == (0,)
+
+
+@pytest.mark.parametrize("x", [np.array(0.5), np.zeros(0), np.zeros((0, 3)), np.ones(1), np.ones((1, 1))])
+def test_arrays_without_axes_or_elements(x):
+    for f in (lambda x: np.sum(np.exp(x) * x + 1.0), lambda x: np.sum(x) ** 2, lambda x: np.sum((x - 1.0) ** 2)):
+        for run in (gradient, specialised):
+            np.testing.assert_allclose(run(f, x)[0], generic_gradient(f, x)[0])
+            assert run(f, x)[0].shape == x.shape
+
+
+def test_errors_of_the_program_are_raised():
+    with pytest.raises(ValueError, match="zero-size"):
+        gradient(lambda x: np.sum(x) + 0.0 * np.max(x), np.zeros(0))
+    with pytest.raises(ValueError, match="broadcast"):
+        gradient(lambda x, y: np.sum(x) + 0.0 * np.sum(x + y), np.ones(3), np.ones(4))
+
+
+def test_lengths_that_change_in_a_loop():
+    def f(x):
+        s = 0.0
+        while x.shape[0] > 1:
+            x = x[1:] * x[:-1] + 0.5
+            s = s + np.sum(x * x)
+        return s
+
+    np.testing.assert_allclose(gradient(f, VECTOR)[0], generic_gradient(f, VECTOR)[0])
+
+
+def test_numbers_that_were_lengths():
+    def f(x):
+        n, s = x.shape[0], 0.0
+        while n > 1:
+            n = n - 1
+            z = np.zeros(n) + x[0]
+            s = s + np.sum(z * z * n)
+        return s
+
+    np.testing.assert_allclose(gradient(f, VECTOR)[0], generic_gradient(f, VECTOR)[0])
+    np.testing.assert_allclose(specialised(f, VECTOR)[0], generic_gradient(f, VECTOR)[0])
+
+
+def test_a_program_can_run_again():
+    program = entry(affine, np.ones((3, 2)), np.ones(2), np.ones((4, 3)))
+    W, b, X = np.random.RandomState(0).randn(3, 2), np.ones(2), np.random.RandomState(1).randn(4, 3)
+    first = program(affine, (W, b, X))
+    copies = [g.copy() for g in first]
+    second = program(affine, (W, b, X))
+    for one, copy, two in zip(first, copies, second):
+        np.testing.assert_array_equal(one, copy)
+        np.testing.assert_array_equal(two, copy)
+        assert not np.shares_memory(one, two)
