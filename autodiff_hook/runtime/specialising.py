@@ -46,6 +46,9 @@ class Specialisations:
         self.lock = threading.Lock()
 
 
+hopeless: Final[set[int]] = set()
+"""The ids of code objects that come to what is not understood with arguments like those at hand."""
+
 _gradients: Final[dict[int, Entry]] = {}
 _known: Final[dict[tuple[int, bool], Specialisations]] = {}
 
@@ -90,6 +93,7 @@ def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, w
 
 def _forget(key: int) -> None:
     _gradients.pop(key, None)
+    hopeless.discard(key)
     for with_value in (False, True):
         _known.pop((key, with_value), None)
 
@@ -98,6 +102,7 @@ def _out_of_date() -> None:
     """A rule that changed, or a module that was opted in, makes all of it out of date."""
     _gradients.clear()
     _known.clear()
+    hopeless.clear()
 
 
 registry.when_changed(_out_of_date)
@@ -109,8 +114,10 @@ def _run(entry: Entry, known: Specialisations, f: Any, args: tuple[Any, ...]) ->
         return entry(f, args)
     except Given as error:
         known.traps += 1
-        if known.traps >= _TRAPS or known.entries[0] is entry and known.traps == 1 and known.fresh:
-            _give_up(known, f, error)
+        if known.fresh:
+            hopeless.update(error.chain)
+        if known.traps >= _TRAPS or known.fresh:
+            _give_up(known, f, f"it came to what is left to the generic path: {error.reason}")
         return MISS
     except Exception as error:
         _failed(known, f, error)
@@ -121,11 +128,11 @@ def _failed(known: Specialisations, f: Any, error: Exception) -> None:
     """A specialised program raised: the generic path says what of it is the program's own."""
     known.failures += 1
     if known.failures >= _FAILURES:
-        _give_up(known, f, error)
+        _give_up(known, f, f"it raised {type(error).__name__}: {error}")
 
 
-def _give_up(known: Specialisations, f: Any, error: Exception) -> None:
-    known.given_up = f"it raised {type(error).__name__}: {error}"
+def _give_up(known: Specialisations, f: Any, reason: str) -> None:
+    known.given_up = reason
     _gradients.pop(id(f.__code__), None)
     config.trace(f"not specialised any more: {f.__qualname__}: {known.given_up}")
 

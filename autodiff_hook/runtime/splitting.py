@@ -20,9 +20,10 @@ from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import run
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import joint_ir
-from autodiff_hook.runtime.specialising import GENERIC, refusal, report
+from autodiff_hook.runtime.specialising import GENERIC, hopeless, refusal, report
 from autodiff_hook.transform.bodies import Refused
 from autodiff_hook.transform.cut import cut
+from autodiff_hook.transform.infer import Given
 
 _MISSES: Final = 20
 _TYPES: Final[set[type]] = {float, int, bool, str, type(None)}
@@ -31,11 +32,11 @@ _TYPES: Final[set[type]] = {float, int, bool, str, type(None)}
 class Split:
     """Forward and reverse of one code object: made at its first call, so that every call gives the same digits."""
 
-    __slots__ = ("forward", "given_up", "misses", "reads_outside", "reverse")
+    __slots__ = ("forward", "given_up", "misses", "reads_outside", "reverse", "used")
 
     def __init__(self) -> None:
         self.misses = 0
-        self.given_up = self.reads_outside = False
+        self.given_up = self.reads_outside = self.used = False
         self.forward: Any = None
         self.reverse: Any = None
 
@@ -73,6 +74,7 @@ def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) 
     if split is None:
         split = _splits.setdefault(id(code), Split())
         weakref.finalize(code, _splits.pop, id(code), None).atexit = False
+        split.given_up = id(code) in hopeless
     if split.given_up or not _TYPES.issuperset(map(type, args)) or all(x is None for x in w[1:]):
         return None
     if split.forward is None:
@@ -82,13 +84,20 @@ def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) 
         return None
     try:
         result = split.forward(function, args)
+    except Given as error:
+        if not split.used:
+            hopeless.update(error.chain)
+            split.given_up = True
+            refusal(function, Refused(f"it came to what is left to the generic path: {error.reason}"))
+        result = MISS
     except Exception:
         # The generic path runs the function again, and raises what is the program's own.
         result = MISS
     if result is MISS:
         split.misses += 1
-        split.given_up = split.misses > _MISSES
+        split.given_up = split.given_up or split.misses > _MISSES
         return None
+    split.used = True
     value, residuals = result
     return value, SplitPullback(split.reverse, residuals, (ctx, w, function, args))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import Rule
@@ -63,7 +63,11 @@ class Alias:
 
 
 class Given(Exception):
-    """A specialised program has come to what it does not know, and gives up."""
+    """A specialised program has come to what it does not know, and gives up; each such place has a class of its own."""
+
+    reason: ClassVar[str] = ""
+    chain: ClassVar[tuple[Any, ...]] = ()
+    """The ids of the code objects whose bodies are around the place."""
 
 
 PURE: Final = "pure"
@@ -194,7 +198,9 @@ class Inference:
         """What is not understood is given up where the program comes to it; the generic path runs it then."""
         self.refusals[str(reason)] = None
         del block.statements[self.index :]
-        block.terminator = Terminator("raise", [Constant(Given)])
+        chain = tuple(map(id, self.chains[block]))
+        place = type("Given", (Given,), {"reason": str(reason), "chain": chain})
+        block.terminator = Terminator("raise", [Constant(place)])
 
     def _leave(self, block: Block) -> None:
         terminator = block.terminator

@@ -12,6 +12,7 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Vari
 from autodiff_hook.transform.bodies import substitute
 from autodiff_hook.transform.facts import ArrayFact, value_of
 from autodiff_hook.transform.ownership import Ownership
+from autodiff_hook.transform.schedule import merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.site import Site, is_elementwise
 
@@ -21,7 +22,11 @@ _IN_PLACE: Final = ("+", "-", "*", "/", "**")
 
 def reuse(ir: IR, site: Site) -> None:
     """Let operations of ``ir`` overwrite what is dead."""
+    merge_factors(ir, site)
     _add_into(ir, site)
+    for block in ir.blocks:
+        order_sums(block)
+    sink(ir, site)
     owners = Ownership(ir, site)
     gone: dict[Operand, Operand] = {}
     for block in ir.blocks:
@@ -34,6 +39,7 @@ def reuse(ir: IR, site: Site) -> None:
             kept.append(s)
         block.statements = kept
     substitute(ir.blocks, gone)
+    write_through(ir, site)
     _drop_shapes(ir)
 
 
@@ -77,7 +83,7 @@ def _overwrite(s: Statement, site: Site, owners: Ownership, live: set[Variable])
     if s.op == "binary" and s.data in _IN_PLACE:
         _overwrite_binary(s, free)
     elif s.op == "unary" and s.data == "-" and free(s.operands[0]):
-        _call_with_out(s, "negative", s.operands[0])
+        with_out(s, s.operands[0])
     elif s.op == "call" and not s.data and is_elementwise(value_of(s.operands[0])):
         operands = s.operands[1:]
         if len(operands) == value_of(s.operands[0]).nin:
@@ -91,13 +97,7 @@ def _overwrite_binary(s: Statement, free: Any) -> None:
     elif free(b) and s.data in _COMMUTATIVE:
         s.op, s.operands = "inplace", [b, a]
     elif free(b):
-        _call_with_out(s, {"-": "subtract", "/": "divide", "**": "power"}[s.data], b)
-
-
-def _call_with_out(s: Statement, name: str, out: Operand) -> None:
-    import numpy as np
-
-    s.op, s.data, s.operands = "call", (), [Constant(getattr(np, name)), *s.operands, out]
+        with_out(s, b)
 
 
 # Sums with zeros of which a part is set

@@ -84,7 +84,8 @@ class Rewriting:
         made = self.site.source(unpack.operands[0]) if unpack is not None and unpack.op == "unpack" else None
         if made is None or unpack is None or made.op != "build_tuple" or unpack.data != (len(made.operands), None):
             return None
-        return made.operands[s.data]
+        item: Operand = made.operands[s.data]
+        return item
 
     def _binary(self, s: Statement) -> Operand | None:
         site = self.site
@@ -98,7 +99,7 @@ class Rewriting:
             self._spread_binary(s, numbers)
         for constant, other in (s.operands, s.operands[::-1]):
             if s.data == "*" and site.is_double(other) and isinstance(constant, Constant):
-                return other if _is_one(constant) else self._scaled(constant, other, s)
+                return other if _is_one(constant) else None
         return self._doubled(s) or self._negated(s)
 
     def _doubled(self, s: Statement) -> Operand | None:
@@ -110,41 +111,6 @@ class Rewriting:
         if not same or first.op != "binary":
             return None
         return self.site.emit("binary", s.operands[0], Constant(2.0), data="*")
-
-    def _scaled(self, factor: Constant, array: Operand, s: Statement) -> Operand | None:
-        """``(x * 2) * 3``, ``-x * 3``: one product, if that is as exact."""
-        site = self.site
-        made = site.source(array)
-        if made is None or not is_number(constant_fact(factor.value)):
-            return None
-        if made.op == "unary" and made.data == "-":
-            return site.emit("binary", made.operands[0], Constant(-factor.value), data="*")
-        if made.op == "binary" and made.data == "*":
-            for inner, rest in (made.operands, made.operands[::-1]):
-                if isinstance(inner, Constant) and is_number(constant_fact(inner.value)) and site.is_double(rest):
-                    if _is_exact(inner.value) or _is_exact(factor.value):
-                        return site.emit("binary", rest, Constant(inner.value * factor.value), data="*")
-        return None
-
-    def _spread_binary(self, s: Statement, sources: list[Operand | None]) -> None:
-        """An operation with an array that a number, or a smaller array, has been broadcast to."""
-        site = self.site
-        first = next(i for i, x in enumerate(sources) if x is not None)
-        other = s.operands[1 - first]
-        small = [x if n is None else n for x, n in zip(s.operands, sources)]
-        if None not in sources and site.alike(*s.operands):
-            if not (any(map(site.is_number, small)) or site.alike(*small)):
-                small[1] = s.operands[1]
-                s.operands = small
-                return
-        elif not site.is_number(other):
-            if site.is_double(other) and site.alike(*s.operands):
-                s.operands = small
-            return
-        assert s.result is not None
-        number = site.emit("binary", *small, data=s.data)
-        if site.is_floating(number) or site.is_double(number):
-            site.spread[s.result] = number
 
     def _negated(self, s: Statement) -> Operand | None:
         """``a + -b`` as ``a - b``."""
@@ -163,10 +129,6 @@ class Rewriting:
         if number is not None and s.data == "-" and s.result is not None:
             self.site.spread[s.result] = self.site.emit("unary", number, data="-")
         operand = s.operands[0]
-        made = self.site.source(operand)
-        if s.data == "-" and made is not None and made.op == "binary" and self.site.is_double(operand):
-            if made.data == "*" and any(isinstance(x, Constant) for x in made.operands):
-                return self.site.emit("binary", operand, Constant(-1.0), data="*")
         if s.data == "-" and isinstance(operand, Constant) and type(operand.value) in (int, float):
             return Constant(-operand.value)
         return None
@@ -175,11 +137,6 @@ class Rewriting:
 def _may_be_plain(fact: Fact | None) -> bool:
     """Whether a number may be a float of Python's."""
     return not isinstance(fact, NumberFact) or float in fact.types
-
-
-def _is_exact(factor: float) -> bool:
-    """Whether multiplying by a number rounds nothing: it is a small power of two."""
-    return abs(factor) in (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def _is_one(operand: Operand) -> bool:
