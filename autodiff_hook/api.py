@@ -302,10 +302,19 @@ def code_ir(f: Callable[..., Any], /, *args: Any) -> str:
 
 
 def code_adjoint(f: Callable[..., Any], /, *args: Any) -> str:
-    """The adjoint program of ``f``, its forward and its reverse pass, as text.
+    """The adjoint program of ``f`` for arguments like these, as text: primal and adjoint in one, without its guards.
 
-    ``f`` is not run. Raises ``Unsupported`` if it is not Python code or cannot be lifted.
+    What cannot be specialised, and everything if no arguments are given, is shown as the generic path has
+    it: a forward and a reverse pass. ``f`` is not run. Raises ``Unsupported`` if it is not Python code or
+    cannot be lifted.
+
+    >>> print(code_adjoint(lambda x: x * x, 3.0).rstrip())
+    function <lambda>(%1)
+    b0(%1):
+        %2 = binary[+] %1 %1
+        %3 = build_tuple %2
+        return %3
     """
     from autodiff_hook.runtime.inspection import adjoint_text
 
-    return adjoint_text(f)
+    return adjoint_text(f, args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from types import CodeType
 
 from autodiff_hook.emit import versions
@@ -16,8 +17,11 @@ from autodiff_hook.emit.weave import Weaver
 from autodiff_hook.ir.types import IR, Variable
 
 
-def emit(ir: IR, release: bool = False) -> CodeType:
-    """Code that does what ``ir`` says; with ``release`` a local forgets its value after its last use."""
+def emit(ir: IR, release: bool = False, small: Container[Variable] = ()) -> CodeType:
+    """Code that does what ``ir`` says; with ``release`` a local forgets its value after its last use.
+
+    What is ``small`` (numbers, say) stays until the local is used again: forgetting costs more.
+    """
     graph = Graph(ir)
     segments = Weaver(graph, keep=not release).weave()
     ir = graph.ir
@@ -25,7 +29,7 @@ def emit(ir: IR, release: bool = False) -> CodeType:
     liveness = Liveness(segments, graph.cells)
     cells = [cell.name for cell in graph.cells.values() if isinstance(cell, CellVar)]
     slots = Slots(segments, liveness, params, _reserved(ir, cells), keep=not release)
-    released = list(liveness.variables) if release else _exceptions(graph)
+    released = [v for v in liveness.variables if v not in small] if release else _exceptions(graph)
     lowering = Lowering(slots, liveness, graph.cells, released, keep=not release)
     order = layout(segments)
     dying = liveness.dying(order)

@@ -6,9 +6,15 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.analysis import reverse_postorder
 from autodiff_hook.ir.printer import to_text
+from autodiff_hook.ir.types import IR, Operand, Signature, Variable
 from autodiff_hook.lift import lift
 from autodiff_hook.runtime.functions import analyse, runtime_table
+from autodiff_hook.runtime.programs import joint_ir
+from autodiff_hook.runtime.session import prepare
+from autodiff_hook.transform.bodies import Refused
+from autodiff_hook.transform.folding import merge
 from autodiff_hook.transform.forward import forward_pass
 from autodiff_hook.transform.reverse import reverse_pass
 
@@ -26,10 +32,34 @@ def ir_text(f: Any) -> str:
     return to_text(lift(_function(f).__code__), lines=True)
 
 
-def adjoint_text(f: Any) -> str:
-    """The forward and the reverse pass of a function."""
+def adjoint_text(f: Any, args: tuple[Any, ...]) -> str:
+    """The joint program of a function for arguments like these; else its generic forward and reverse pass."""
     function = _function(f)
+    prepare()
+    if args:
+        try:
+            return to_text(_without_guards(function, args), lines=True)
+        except Refused as reason:
+            note = f"# left to the generic path: {reason}\n\n"
+    else:
+        note = ""
     primal = analyse(function.__code__, function.__globals__)
     table = runtime_table()
     passes = forward_pass(primal, table), reverse_pass(primal, table)
-    return "\n\n".join(to_text(ir, lines=True) for ir in passes)
+    return note + "\n\n".join(to_text(ir, lines=True) for ir in passes)
+
+
+def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> IR:
+    """The joint program behind its guards; what those load from outside is among its parameters."""
+    made = joint_ir(function, args)
+    ir = IR(function.__name__, Signature(), blocks=[made.body])
+    ir.blocks = reverse_postorder(ir)
+    merge(ir.blocks)
+    defined = {p for b in ir.blocks for p in b.params} | {s.result for b in ir.blocks for s in b.statements}
+    used: dict[Variable, None] = {}
+    for block in ir.blocks:
+        operands: list[Operand] = [x for s in block.statements for x in s.operands]
+        operands += [x for e in block.edges() for x in e.args]
+        used.update(dict.fromkeys(x for x in operands if isinstance(x, Variable) and x not in defined))
+    ir.entry.params += used
+    return ir

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal
@@ -12,7 +13,17 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.guards import Prologue, arguments
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.transform.abstract import Abstract, Array, List, Number, Tuple, number_types
+from autodiff_hook.transform.abstract import (
+    Abstract,
+    Array,
+    Instance,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Tuple,
+    number_types,
+)
 from autodiff_hook.transform.activity import needed
 from autodiff_hook.transform.infer import Inference
 from autodiff_hook.transform.joint import joint_pass
@@ -37,6 +48,10 @@ class Made:
     ir: IR
     times: dict[str, float]
     reads_outside: bool
+    body: Block
+    """Where the program begins behind its guards."""
+    small: Container[Variable]
+    """What holds nothing of size."""
 
 
 Form = Literal["gradient", "value", "split"]
@@ -83,7 +98,21 @@ def joint_ir(f: FunctionType, args: tuple[Any, ...], form: Form = "gradient") ->
     simplify(ir, essential, lambda x: _is_float(x, inference), None if form == "split" else inference.types)
     verify(ir)
     clock("simplify")
-    return Made(ir, times, bool(prologue.outside - set(taken)))
+    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], _small(inference))
+
+
+class _Everything:
+    """Contains everything."""
+
+    def __contains__(self, item: object) -> bool:
+        return True
+
+
+def _small(inference: Inference) -> Container[Variable]:
+    """The variables of numbers; all, if no array takes part."""
+    if not any(isinstance(abstract, Array) for abstract in inference.types.values()):
+        return _Everything()
+    return {v for v, abstract in inference.types.items() if isinstance(abstract, (Number, Known, Instance, Iterator))}
 
 
 def _is_float(operand: Operand, inference: Inference) -> bool:

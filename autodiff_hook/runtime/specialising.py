@@ -161,7 +161,7 @@ def _specialise(known: Specialisations, f: FunctionType, args: tuple[Any, ...], 
         known.given_up = refusal(f, reason)
         return None
     before = time.perf_counter()
-    entry = FunctionType(emit(made.ir, release=True), f.__globals__, f.__name__)
+    entry = FunctionType(emit(made.ir, release=True, small=made.small), f.__globals__, f.__name__)
     made.times["emit"] = time.perf_counter() - before
     report(f, made.times)
     known.entries.insert(0, entry)

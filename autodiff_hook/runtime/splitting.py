@@ -113,8 +113,8 @@ def _make(split: Split, function: FunctionType, args: tuple[Any, ...]) -> bool:
         split.given_up = True
         return False
     split.reads_outside = made.reads_outside
-    split.reverse = FunctionType(emit(reverse, release=True), function.__globals__, function.__name__)
-    split.forward = FunctionType(emit(forward, release=True), function.__globals__, function.__name__)
+    split.reverse = FunctionType(emit(reverse, release=True, small=made.small), function.__globals__, function.__name__)
+    split.forward = FunctionType(emit(forward, release=True, small=made.small), function.__globals__, function.__name__)
     report(function, made.times, " apart")
     return True
 

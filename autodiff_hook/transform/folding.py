@@ -55,28 +55,30 @@ def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None)
                 seen.add(edge.target)
                 pending.append(edge.target)
     body.blocks = [b for b in body.blocks if b in seen]
-    _merge(body)
+    merge(body.blocks)
 
 
-def _merge(body: Body) -> None:
+def merge(blocks: list[Block]) -> None:
     """Put blocks together that only one jump connects."""
     while True:
         ways: dict[Block, int] = {}
-        for block in body.blocks:
+        for block in blocks:
             for edge in block.edges():
                 ways[edge.target] = ways.get(edge.target, 0) + 1
-        for block in body.blocks:
-            terminator = block.terminator
-            if terminator is not None and terminator.kind == "jump" and ways[terminator.edges[0].target] == 1:
-                edge = terminator.edges[0]
-                mapping: dict[Operand, Operand] = dict(zip(edge.target.params, edge.args))
-                block.statements += edge.target.statements
-                block.terminator = edge.target.terminator
-                body.blocks.remove(edge.target)
-                _replace(body.blocks, mapping)
-                break
-        else:
+        found = next((b for b in blocks if (t := _only_target(b)) is not None and t is not b and ways[t] == 1), None)
+        if found is None or found.terminator is None:
             return
+        edge = found.terminator.edges[0]
+        mapping: dict[Operand, Operand] = dict(zip(edge.target.params, edge.args))
+        found.statements += edge.target.statements
+        found.terminator = edge.target.terminator
+        blocks.remove(edge.target)
+        _replace(blocks, mapping)
+
+
+def _only_target(block: Block) -> Block | None:
+    terminator = block.terminator
+    return terminator.edges[0].target if terminator is not None and terminator.kind == "jump" else None
 
 
 def _replace(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:

@@ -24,8 +24,7 @@ def reuse(ir: IR, site: Site) -> None:
     """Let operations of ``ir`` overwrite what is dead."""
     merge_factors(ir, site)
     _add_into(ir, site)
-    for block in ir.blocks:
-        order_sums(block)
+    order_sums(ir)
     sink(ir, site)
     owners = Ownership(ir, site)
     gone: dict[Operand, Operand] = {}

@@ -112,6 +112,26 @@ class Rewriting:
             return None
         return self.site.emit("binary", s.operands[0], Constant(2.0), data="*")
 
+    def _spread_binary(self, s: Statement, sources: list[Operand | None]) -> None:
+        """An operation with an array that a number, or a smaller array, has been broadcast to."""
+        site = self.site
+        first = next(i for i, x in enumerate(sources) if x is not None)
+        other = s.operands[1 - first]
+        small = [x if n is None else n for x, n in zip(s.operands, sources)]
+        if None not in sources and site.alike(*s.operands):
+            if not (any(map(site.is_number, small)) or site.alike(*small)):
+                small[1] = s.operands[1]
+                s.operands = small
+                return
+        elif not site.is_number(other):
+            if site.is_double(other) and site.alike(*s.operands):
+                s.operands = small
+            return
+        assert s.result is not None
+        number = site.emit("binary", *small, data=s.data)
+        if site.is_floating(number) or site.is_double(number):
+            site.spread[s.result] = number
+
     def _negated(self, s: Statement) -> Operand | None:
         """``a + -b`` as ``a - b``."""
         site = self.site

@@ -82,26 +82,28 @@ def _is_exact(factor: Any) -> bool:
 # The order of sums into a buffer
 
 
-def order_sums(block: Block) -> None:
+def order_sums(ir: IR) -> None:
     """Of two parts that are added to one buffer, the one that is there first comes first."""
+    uses = counts(ir)
+    for block in ir.blocks:
+        _order_sums(block, uses)
+
+
+def _order_sums(block: Block, uses: dict[Operand, int]) -> None:
     place = {s.result: i for i, s in enumerate(block.statements)}
     sums = [s for s in block.statements if s.op == "call" and declared(INTO, value_of(s.operands[0]))]
     for _ in sums:
         for later in sums:
             made = place.get(later.operands[1])  # type: ignore[arg-type]
             first = block.statements[made] if made is not None else None
-            if first is None or first not in sums:
+            if first is None or first not in sums or uses[later.operands[1]] != 1:
                 continue
             if _place(later, place) < _place(first, place):
                 first.operands[2:], later.operands[2:] = later.operands[2:], first.operands[2:]
 
 
 def _place(s: Statement, place: dict[Variable | None, int]) -> int:
-    return max(place.get(x, -1) for x in s.operands[2:] if isinstance(x, Variable)) if _variables(s) else -1
-
-
-def _variables(s: Statement) -> bool:
-    return any(isinstance(x, Variable) for x in s.operands[2:])
+    return max([place.get(x, -1) for x in s.operands[2:] if isinstance(x, Variable)], default=-1)
 
 
 # Operations where their results are used

@@ -154,14 +154,23 @@ def _received(edge: Edge, source: Block) -> int:
 
 def _lower_records(ir: IR, live: _Liveness) -> None:
     for block in ir.blocks:
-        kept = []
+        kept: list[Statement] = []
         for s in block.statements:
             if s.op == "record":
-                kept += _append(s, sorted(live.kept.get(s.data[0], ())))
+                _insert(_append(s, sorted(live.kept.get(s.data[0], ()))), kept)
             else:
                 kept.append(s)
         block.statements = kept
         _unpack(block, live)
+
+
+def _insert(record: list[Statement], statements: list[Statement]) -> None:
+    """Put the record before the test that ends the iteration: a test is cheapest right before its branch."""
+    place = len(statements)
+    used = {x for s in record for x in s.operands}
+    while place and statements[place - 1].op in ("truth", "compare") and statements[place - 1].result not in used:
+        place -= 1
+    statements[place:place] = record
 
 
 def _append(s: Statement, kept: list[int]) -> list[Statement]:
