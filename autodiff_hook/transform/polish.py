@@ -33,7 +33,7 @@ def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -
     """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays."""
     if "numpy" not in sys.modules or not any(isinstance(t, Array) for t in types.values()):
         return None
-    first = _program_start(ir)
+    first = program_start(ir)
     outside = _outside(ir, first)
     _adopt(ir, types, first)
     _fold_ranks(ir, types)
@@ -48,7 +48,7 @@ def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -
     return site
 
 
-def _program_start(ir: IR) -> Block:
+def program_start(ir: IR) -> Block:
     """The block after the prologue, which loads and guards what comes from outside."""
     block = ir.entry
     while True:
@@ -109,14 +109,17 @@ def _learn(ir: IR, site: Site) -> bool:
                 site.made[s.result] = s
             if s.op == "record":
                 site.recorded |= {(s.data[0], i): x for i, x in enumerate(s.operands[1:])}
+    order = reverse_postorder(ir)
+    place = {block: i for i, block in enumerate(order)}
+    loops = any(place[edge.target] <= place[block] for block in order for edge in block.edges())
     for _ in range(_ROUNDS):
         changed = False
-        for block in reverse_postorder(ir):
+        for block in order:
             for variable, fact in _facts_at(ir, block, incoming[block], site):
                 if variable not in site.facts or site.facts[variable] != fact:
                     site.facts[variable] = fact
                     changed = True
-        if not changed:
+        if not (changed and loops):
             return True
     return False
 

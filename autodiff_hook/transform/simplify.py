@@ -10,7 +10,8 @@ from autodiff_hook.transform.abstract import Abstract
 from autodiff_hook.transform.bodies import substitute
 from autodiff_hook.transform.facts import value_of
 from autodiff_hook.transform.folding import resolve
-from autodiff_hook.transform.polish import polish
+from autodiff_hook.transform.params import drop_params
+from autodiff_hook.transform.polish import polish, program_start
 from autodiff_hook.transform.reuse import reuse
 from autodiff_hook.transform.shortcuts import EFFECTS, declared
 
@@ -33,6 +34,8 @@ def simplify(
     operations of arrays are written as these allow.
     """
     ir.blocks = reverse_postorder(ir)
+    if types is not None:
+        drop_params(ir, program_start(ir))
     _fold(ir, floats)
     site = polish(ir, types, essential) if types is not None else None
     live = _Liveness(ir, essential)

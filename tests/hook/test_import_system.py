@@ -123,8 +123,10 @@ def test_everything(project):
 
 
 def test_threads(project):
+    """No circle of imports: CPython 3.11 by itself sometimes finds a deadlock in one that many threads import."""
     for number in range(40):
-        project.write(f"pkg/m{number}.py", f"import pkg.m{(number + 1) % 40}\ndef f(x):\n    return {number} * x\n")
+        following = f"import pkg.m{number + 1}\n" if number < 39 else ""
+        project.write(f"pkg/m{number}.py", f"{following}def f(x):\n    return {number} * x\n")
     project.write("pkg/__init__.py", "")
     project.check(
         PRELUDE + "import importlib, threading\nfailures = []\nbarrier = threading.Barrier(120)\n"
