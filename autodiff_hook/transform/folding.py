@@ -123,6 +123,24 @@ def _value(s: Statement) -> Operand | None:
     return None
 
 
+def computed(s: Statement) -> Constant | None:
+    """The result of arithmetic, or of a function of ``math``, on constants."""
+    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    if s.op not in ("binary", "unary") and getattr(function, "__module__", None) != "math":
+        return None
+    operands = s.operands[1:] if s.op == "call" else s.operands
+    values = [x.value for x in operands if isinstance(x, Constant) and type(x.value) in (int, float)]
+    if len(values) < len(operands) or not values:
+        return None
+    if s.op != "call":
+        found = _computed(s, values)
+        return found if isinstance(found, Constant) else None
+    try:
+        return Constant(function(*values))  # type: ignore[misc]
+    except (ValueError, ArithmeticError):
+        return None
+
+
 def _computed(s: Statement, values: list[Any]) -> Operand | None:
     if s.op in ("truth", "not"):
         return Constant(bool(values[0]) == (s.op == "truth"))

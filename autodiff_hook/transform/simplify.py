@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand,
 from autodiff_hook.transform.abstract import Abstract
 from autodiff_hook.transform.bodies import substitute
 from autodiff_hook.transform.facts import value_of
-from autodiff_hook.transform.folding import resolve
+from autodiff_hook.transform.folding import computed, resolve
 from autodiff_hook.transform.params import drop_params
 from autodiff_hook.transform.polish import polish, program_start
 from autodiff_hook.transform.reuse import reuse
@@ -34,9 +34,10 @@ def simplify(
     operations of arrays are written as these allow.
     """
     ir.blocks = reverse_postorder(ir)
+    _fold(ir, floats)
     if types is not None:
         drop_params(ir, program_start(ir))
-    _fold(ir, floats)
+        _fold(ir, floats)
     site = polish(ir, types, essential) if types is not None else None
     live = _Liveness(ir, essential)
     _sweep(ir, live, essential)
@@ -51,7 +52,7 @@ def _fold(ir: IR, floats: Callable[[Operand], bool]) -> None:
         kept = []
         for s in block.statements:
             s.operands = [resolve(x, known) for x in s.operands]
-            same = _neutral(s, floats)
+            same = _neutral(s, floats) or computed(s)
             if same is None or s.result is None:
                 kept.append(s)
             else:
@@ -71,6 +72,9 @@ def _neutral(s: Statement, floats: Callable[[Operand], bool]) -> Operand | None:
         if isinstance(constant, Constant) and type(constant.value) is float and floats(other):
             if s.data == "+" and constant.value == 0.0 or s.data == "*" and constant.value == 1.0:
                 return other
+            if s.data == "*" and constant.value == -1.0:
+                s.op, s.operands, s.data = "unary", [other], "-"
+                return None
     return None
 
 
