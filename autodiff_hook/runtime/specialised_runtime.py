@@ -56,6 +56,26 @@ def add_at(buffer: Any, index: Any, cotangent: Any) -> None:
         np.add.at(buffer, index, cotangent)
 
 
+def buffer(present: list[Any] | None, items: list[Any]) -> list[Any]:
+    """The cotangents of the items of a list, zeros at first."""
+    return [0.0] * len(items) if present is None else present
+
+
+def add_lists(present: list[Any] | None, contribution: Any, items: list[Any]) -> list[Any] | None:
+    """Add the cotangent of a whole list, some parts of which may be None, to those of its items."""
+    if isinstance(contribution, NotImplementedCotangent):
+        raise contribution.fail()
+    if contribution is None:
+        return present
+    present = buffer(present, items)
+    for index, part_ in enumerate(contribution):
+        if isinstance(part_, NotImplementedCotangent):
+            raise part_.fail()
+        if part_ is not None:
+            present[index] += part_
+    return present
+
+
 def zero_list(items: list[Any]) -> list[float]:
     """The gradient of a list of numbers that nothing depends on."""
     return [0.0] * len(items)
@@ -70,6 +90,8 @@ RUNTIME: Final[dict[str, Any]] = {
     "accumulate": accumulate,
     "counted": counted,
     "number": number,
+    "buffer": buffer,
+    "add_lists": add_lists,
     "part": part,
     "tuple_cotangent": tuple_cotangent,
     "seed": seed,

@@ -82,6 +82,13 @@ class List(Abstract):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnList(Abstract):
+    """A list that the program makes at ``made``, empty at first, and only appends numbers to."""
+
+    made: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Instance(Abstract):
     """A value of an exact type that carries no derivative."""
 

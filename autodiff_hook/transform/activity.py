@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
-from autodiff_hook.transform.abstract import Abstract, Array, Iterator, List, Number, Tuple
+from autodiff_hook.transform.abstract import Abstract, Array, Iterator, List, Number, OwnList, Tuple
 from autodiff_hook.transform.bodies import Refused
-from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.infer import APPEND, LOAD, PURE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.prepare import Shape
 
 
@@ -17,6 +17,8 @@ def differentiable(value: Abstract) -> bool:
         return value.dtype is None or value.dtype.kind != "b"
     if isinstance(value, Tuple):
         return any(map(differentiable, value.items))
+    if isinstance(value, OwnList):
+        return True
     return isinstance(value, (List, Iterator)) and differentiable(value.item)
 
 
@@ -27,7 +29,9 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
     result = active & useful
     for block in shape.ir.blocks:
         for s in block.statements:
-            if s.result in result and program.plans.get(s) == PURE:
+            iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
+            begins = s.op == "build_list"
+            if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
                 raise Refused(f"{s.op} of what is differentiated")
             plan = program.plans.get(s)
             if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
@@ -60,6 +64,8 @@ def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set
         before = len(active)
         for block in blocks:
             for s in block.statements:
+                if program.plans.get(s) == APPEND and is_active(s.operands[1]) and isinstance(s.operands[0], Variable):
+                    active.add(s.operands[0])
                 if s.result is None or s.result in active or not differentiable(program.type_of(s.result)):
                     continue
                 if any(map(is_active, sources(s, program))):
@@ -103,6 +109,8 @@ def _collect(program: Program, shape: Shape) -> set[Variable]:
                     if param in useful and isinstance(arg, Variable):
                         useful.add(arg)
             for s in reversed(block.statements):
+                if program.plans.get(s) == APPEND and s.operands[0] in useful and isinstance(s.operands[1], Variable):
+                    useful.add(s.operands[1])
                 if s.result in useful:
                     useful.update(x for x in sources(s, program) if isinstance(x, Variable))
         changed = len(useful) != before

@@ -25,13 +25,13 @@ class Body:
     frees: list[Variable]
 
 
-def lifted(code: CodeType) -> IR:
+def lifted(code: CodeType, generators: bool = False) -> IR:
     """The IR of a code object that can be copied into another; kept by the caller, never changed."""
     try:
         ir = lift(code)
     except Unsupported as error:
         raise Refused(str(error)) from error
-    if ir.kind != "function":
+    if ir.kind != ("generator" if generators else "function"):
         raise Refused(f"{code.co_qualname} is a {ir.kind}")
     return ir
 

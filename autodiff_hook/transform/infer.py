@@ -76,6 +76,8 @@ STRUCTURAL: Final = "structural"
 """The plan of a statement that takes tuples apart or puts them together."""
 LOAD: Final = "load"
 """The plan of reading an item of a list."""
+APPEND: Final = "append"
+"""The plan of appending to a list that the program has made."""
 
 Plan = RulePlan | Alias | str
 _LIMIT: Final = 2500
@@ -108,6 +110,8 @@ class Inference:
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Variable, Operand] = {}
+        self.lists: dict[Variable, Abstract] = {}
+        self.started: set[Operand] = set()
         self.fields: dict[tuple[Variable, str], Operand] = {}
         self.pending: list[Block] = []
         self.taken: set[Edge] = set()
@@ -166,6 +170,24 @@ class Inference:
     def _copy(self, code: Any, globals_: dict[str, Any]) -> Body:
         return copied(lifted(code), self.world.load(globals_))
 
+    def _copy_expression(self, code: Any, globals_: dict[str, Any]) -> Body:
+        """A generator expression as a list comprehension: in a program without effects nobody sees the difference.
+
+        What it runs over is finite, or it is refused elsewhere.
+        """
+        if code.co_name != "<genexpr>":
+            raise Refused(f"{code.co_qualname} is a generator")
+        body = copied(lifted(code, generators=True), self.world.load(globals_))
+        items = Variable("items")
+        for block in body.blocks:
+            for s in block.statements:
+                if s.op == "yield":
+                    s.op, s.operands, s.result, s.data = "list_append", [items, s.operands[0]], None, None
+            if block.terminator is not None and block.terminator.kind == "return":
+                block.terminator.operands = [items]
+        body.blocks[0].statements.insert(0, Statement("build_list", [], items))
+        return body
+
     def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
         self.size += sum(len(b.statements) + 1 for b in body.blocks)
         if self.size > _LIMIT:
@@ -214,7 +236,8 @@ class Inference:
             self._trap(block, Refused(f"{terminator.kind} is left to the generic path"))
             return
         received = RECEIVED.get(terminator.kind, ())
-        for edge in edges:
+        # The last is visited first: the body of a loop before what follows it.
+        for edge in reversed(edges):
             count = received[terminator.edges.index(edge)]
             given = [self._item(terminator)] if count else []
             self._flow(edge, given + [self.type_of(x) for x in edge.args])
@@ -245,7 +268,7 @@ class Inference:
         chain = self.chains[block]
         if code in chain or len(chain) > _DEPTH:
             raise Refused(f"{code.co_qualname} is recursive")
-        body = self._copy(code, globals_)
+        body = self._copy(code, globals_) if not code.co_flags & 0x20 else self._copy_expression(code, globals_)
         if len(call.values) != len(body.params) or len(cells) != len(body.frees):
             raise Refused(f"a call of {code.co_qualname} that does not fit")
         rest = Block(

@@ -29,9 +29,10 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.transform.abstract import Abstract, Array, List, Number, Tuple
+from autodiff_hook.transform.abstract import INT, Abstract, Array, Iterator, List, Number, OwnList, Tuple
 from autodiff_hook.transform.bodies import Refused
-from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.infer import APPEND, LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.lists import Iteration, iterations
 from autodiff_hook.transform.liveness import live_out
 from autodiff_hook.transform.prepare import Shape
 from autodiff_hook.transform.splice import Use, splice, use_of
@@ -85,6 +86,10 @@ class _Joint:
         self.live = live_out(shape.ir.blocks)
         self.certain: set[Variable] = set()
         self.records: dict[Loop, Statement] = {}
+        found = iterations(program, shape.ir.blocks, needs)
+        self.landings = {iteration.landing: iteration for iteration in found}
+        self.counted = {iteration.start for iteration in found}
+        self.indices: dict[Block, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
         self.last: Block | None = None
 
@@ -138,6 +143,9 @@ class _Joint:
     def _forward(self, block: Block) -> None:
         builder, out = self.builder, self.forward[block]
         out.params = list(block.params)
+        iteration = self.landings.get(block)
+        if iteration is not None:
+            self._take_index(iteration, block, out)
         incoming = self.shape.incoming[block]
         loop = self._loop_at(block)
         if len(incoming) > 1 and loop is None:
@@ -194,6 +202,9 @@ class _Joint:
         if isinstance(plan, RulePlan) and s.result in self.needs:
             self._rule(s, plan, block, out)
             return
+        if s in self.counted:
+            numbered = self.builder.emit(out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position)
+            s = Statement("get_iter", [numbered], s.result, None, s.position)
         out.statements.append(Statement(s.op, list(s.operands), s.result, s.data, s.position))
         if s.result is not None:
             self._define(s.result, block, out)
@@ -210,6 +221,18 @@ class _Joint:
                 if inner.result not in self.program.types:
                     self.program.types[inner.result] = Abstract()
                 self._define(inner.result, block, out)
+
+    def _take_index(self, iteration: Iteration, block: Block, out: Block) -> None:
+        """Take the pair of an index and the item apart."""
+        pair, index = Variable("pair"), Variable("index")
+        item = block.params[0]
+        out.params[0] = pair
+        parts = self.builder.emit(out, "unpack", pair, data=(2, None))
+        out.statements.append(Statement("project", [parts], index, 0))
+        out.statements.append(Statement("project", [parts], item, 1))
+        self.program.types[index] = INT
+        self.indices[block] = index
+        self._define(index, block, out)
 
     # The adjoint
 
@@ -244,7 +267,7 @@ class _Joint:
         """Buffers for the cotangents of what is read item by item."""
         for variable in self._read_by_item():
             abstract = self.program.types[variable]
-            if isinstance(abstract, List):
+            if isinstance(abstract, (List, OwnList)):
                 count = self.builder.emit(out, "call", Constant(len), variable, data=())
                 one = self.builder.emit(out, "build_list", ZERO)
                 buffer = self.builder.emit(out, "binary", one, count, data="*")
@@ -257,21 +280,33 @@ class _Joint:
         loops_of = self.shape.loops_of
         home = {p: b for b in self.shape.ir.blocks for p in b.params}
         home |= {s.result: b for b in self.shape.ir.blocks for s in b.statements if s.result is not None}
+        for iteration in self.landings.values():
+            found.update(dict.fromkeys(x.owner for x in iteration.sources if self._is_settled(x.owner, home)))
         for block in self.shape.ir.blocks:
             for s in block.statements:
+                if self.program.plans.get(s) == APPEND and s.operands[0] in self.needs:
+                    assert isinstance(s.operands[0], Variable)
+                    if self._is_settled(s.operands[0], home):
+                        found[s.operands[0]] = None
                 if s.result not in self.needs or not s.operands or s.op != "getitem":
                     continue
                 owner = s.operands[0]
                 if not isinstance(owner, Variable) or owner not in self.needs:
                     continue
-                outside = not loops_of.get(home.get(owner, self.shape.ir.entry), [])
+                outside = self._is_settled(owner, home)
                 if self.program.plans.get(s) == LOAD:
-                    if not outside or not isinstance(self.program.types[owner], List):
-                        raise Refused("items of a list that is made in a loop")
-                    found[owner] = None
+                    if isinstance(self.program.types[owner], Tuple):
+                        raise Refused("an item of a tuple by an unknown index")
+                    if outside:
+                        found[owner] = None
                 elif loops_of[block] and outside:
                     found[owner] = None
         return list(found)
+
+    def _is_settled(self, variable: Variable, home: dict[Variable, Block]) -> bool:
+        """Whether a variable has its value whenever the program comes to its exit, once."""
+        block = home.get(variable)
+        return block is None or block in self.spine and not self.shape.loops_of[block]
 
     def _start(self, block: Block, mode: Mode) -> Block:
         key = block, mode
@@ -294,6 +329,8 @@ class _Joint:
         out = self.starts[block, mode]
         for statement in reversed(block.statements):
             out = self._reverse_statement(statement, out)
+        if block in self.landings:
+            self._reverse_item(self.landings[block], block, out)
         self._enter(block, mode, out)
 
     def _enter(self, block: Block, mode: Mode, out: Block) -> None:
@@ -420,7 +457,11 @@ class _Joint:
                 self._add(variable, (*path, i), part, out, sure=False)
             return
         present = self.builder.read(key, out)
-        if not sure:
+        if isinstance(abstract, (List, OwnList)):
+            whole = self._residual(variable, out)
+            add_lists = Constant(self.runtime["add_lists"])
+            contribution = self.builder.emit(out, "call", add_lists, present, contribution, whole, data=())
+        elif not sure:
             counted = Constant(self.runtime["counted"])
             contribution = self.builder.emit(out, "call", counted, present, contribution, data=())
         elif not is_zero(present):
@@ -439,6 +480,8 @@ class _Joint:
         return self.builder.read(("c", variable, path), out)
 
     def _reverse_statement(self, s: Statement, out: Block) -> Block:
+        if self.program.plans.get(s) == APPEND:
+            self._reverse_append(s, out)
         if s.result is None or s.result not in self.needs:
             return out
         plan = self.program.plans.get(s)
@@ -448,7 +491,9 @@ class _Joint:
             self._reverse_structural(s, out)
         elif plan == LOAD:
             self._reverse_load(s, out)
-        elif plan == PURE:
+        elif plan == PURE and s.op == "build_list":
+            self._take(s.result, (), out)
+        elif plan == PURE and not isinstance(self.program.types[s.result], Iterator):
             raise Refused(f"{s.op} has no adjoint")
         return out
 
@@ -470,6 +515,39 @@ class _Joint:
                 length = len(whole.items)
                 self._add(owner, (index % length, *path), cotangent, out)
 
+    def _reverse_item(self, iteration: Iteration, block: Block, out: Block) -> None:
+        """The cotangent of an item goes to its place in the list it came from."""
+        for source in reversed(iteration.sources):
+            cotangent = self._take(block.params[0], source.path, out)
+            if is_zero(cotangent):
+                continue
+            index = self._residual(self.indices[block], out)
+            if source.backwards:
+                index = self.builder.emit(out, "unary", index, data="~")
+            self._add_item(source.owner, index, cotangent, out, None)
+
+    def _reverse_append(self, s: Statement, out: Block) -> None:
+        """What was appended last is the last item."""
+        owner, value = s.operands
+        if not isinstance(owner, Variable) or owner not in self.needs:
+            return
+        buffer = self._buffer(owner, out)
+        cotangent = self.builder.emit(out, "getitem", buffer, Constant(-1), position=s.position)
+        self.builder.emit(out, "delitem", buffer, Constant(-1), result=False, position=s.position)
+        if isinstance(value, Variable):
+            self._add(value, (), cotangent, out)
+
+    def _buffer(self, owner: Variable, out: Block) -> Operand:
+        """The cotangents of the items of a list or an array."""
+        present = self.builder.read(("c", owner, ()), out)
+        if owner in self.buffered():
+            return present
+        made = self.builder.emit(
+            out, "call", Constant(self.runtime["buffer"]), present, self._residual(owner, out), data=()
+        )
+        self.builder.write(("c", owner, ()), out, made)
+        return made
+
     def _reverse_load(self, s: Statement, out: Block) -> None:
         assert s.result is not None
         cotangent = self._take(s.result, (), out)
@@ -483,9 +561,9 @@ class _Joint:
         self, owner: Variable, index: Operand, cotangent: Operand, out: Block, position: Position | None
     ) -> None:
         builder = self.builder
-        if isinstance(index, Variable):
+        if isinstance(index, Variable) and index in self.loops:
             index = self._residual(index, out)
-        buffer = builder.read(("c", owner, ()), out)
+        buffer = self._buffer(owner, out)
         item = builder.emit(out, "getitem", buffer, index, position=position)
         item = builder.emit(out, "binary", item, cotangent, data="+", position=position)
         builder.emit(out, "setitem", buffer, index, item, result=False, position=position)

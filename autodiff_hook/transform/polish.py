@@ -10,7 +10,7 @@ from typing import Any
 
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.abstract import Abstract, Array
+from autodiff_hook.transform.abstract import Abstract, Array, Number
 from autodiff_hook.transform.bodies import substitute
 from autodiff_hook.transform.facts import (
     NOTHING,
@@ -86,7 +86,7 @@ def _adopt(ir: IR, types: dict[Variable, Abstract], first: Block) -> None:
 
 
 def _fold_ranks(ir: IR, types: dict[Variable, Abstract]) -> None:
-    """How many axes an array has is known, where rules ask for it."""
+    """How many axes an array has is known where rules ask for it, and that it is none of their sentinels."""
     known: dict[Operand, Operand] = {}
     for block in ir.blocks:
         for s in block.statements:
@@ -94,10 +94,21 @@ def _fold_ranks(ir: IR, types: dict[Variable, Abstract]) -> None:
                 abstract = types.get(s.operands[1])  # type: ignore[arg-type]
                 if isinstance(abstract, Array) and abstract.ndim is not None and s.result is not None:
                     known[s.result] = Constant(abstract.ndim)
+            elif s.op in ("is", "is_not") and s.result is not None and _are_distinct(s.operands, types):
+                known[s.result] = Constant(s.op == "is_not")
     if known:
         substitute(ir.blocks, known)
         for block in ir.blocks:
             block.statements = [s for s in block.statements if s.result not in known]
+
+
+def _are_distinct(operands: list[Operand], types: dict[Variable, Abstract]) -> bool:
+    """Whether one operand is an array or a number, and the other a constant of another type."""
+    for a, b in (operands, operands[::-1]):
+        abstract = types.get(a) if isinstance(a, Variable) else None
+        if isinstance(b, Constant) and isinstance(abstract, (Array, Number)):
+            return type(b.value).__module__ != "numpy" and not isinstance(b.value, (int, float))
+    return False
 
 
 def _learn(ir: IR, site: Site) -> bool:

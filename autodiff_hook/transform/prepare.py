@@ -21,7 +21,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.transform.abstract import Bound, Closure, Fresh, Known, Super, is_true, join
+from autodiff_hook.transform.abstract import Bound, Closure, Fresh, Known, OwnList, Super, is_true, join
 from autodiff_hook.transform.bodies import Refused, is_plain, substitute
 from autodiff_hook.transform.infer import Alias, Inference, Program, RulePlan
 
@@ -57,6 +57,9 @@ def prepare(inference: Inference) -> Shape:
     _isolate_items(ir, program)
     _shape_loops(ir, program)
     ir.blocks = reverse_postorder(ir)
+    for block in ir.blocks:
+        if any(isinstance(program.type_of(x), OwnList) for edge in block.edges() for x in edge.args):
+            raise Refused("one of several lists")
     if exit_block not in ir.blocks:
         raise Refused("a program that does not return")
     loops = natural_loops(ir)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
+from autodiff_hook.transform import lists
 from autodiff_hook.transform.abstract import (
     ANY,
     BOOL,
@@ -29,6 +30,7 @@ from autodiff_hook.transform.abstract import (
     List,
     Number,
     Outside,
+    OwnList,
     Super,
     Tuple,
     example_of,
@@ -120,6 +122,8 @@ def _require_inert(*values: Abstract) -> None:
     for value in values:
         if isinstance(value, (Known, Number, Array, Instance)):
             continue
+        if isinstance(value, OwnList):
+            continue
         if isinstance(value, (Tuple, List)):
             _require_inert(*(value.items if isinstance(value, Tuple) else (value.item,)))
             continue
@@ -168,6 +172,8 @@ def _in(inf: Inference, s: Statement) -> Abstract:
 
 
 def _build_tuple(inf: Inference, s: Statement) -> Abstract:
+    if s.op == "build_list" and not s.operands:
+        return lists.begin(inf, s)
     items = [inf.type_of(x) for x in s.operands]
     cls = tuple if s.op == "build_tuple" else list
     if cls is tuple and all(isinstance(x, Known) and is_plain(x.value) for x in items):
@@ -238,6 +244,11 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
                 inf.plans[s] = LOAD
                 return together
         raise Refused("an item of a tuple by an unknown index")
+    if isinstance(owner, OwnList):
+        if number_types(key) not in (INT.types, BOOL.types):
+            raise Refused("a slice of a list")
+        inf.plans[s] = LOAD
+        return lists.item_of_own(inf, owner)
     if isinstance(owner, List):
         if number_types(key) not in (INT.types, BOOL.types):
             raise Refused("a slice of a list")
@@ -507,6 +518,11 @@ def _call_method(inf: Inference, s: Statement) -> Abstract | None:
         return _call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if isinstance(value, Outside):
         return _outside_method(inf, s, value, name, args, names)
+    if isinstance(value, OwnList) and name == "append" and len(args) == 1 and not names:
+        if s.result is not None:
+            inf.types[s.result] = Known(None)
+        s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
+        return lists.append(inf, s)
     if isinstance(value, Fresh):
         return _fresh_method(inf, s, value, name, args, names)
     if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:
@@ -692,6 +708,8 @@ def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     items = _items(value)
     if items is not None:
         return _known(inf, s, len(items))
+    if isinstance(value, OwnList):
+        return _pure(inf, s, Number(INT.types, example=max(1, len(value.example))))
     if isinstance(value, (Array, List)) and not (isinstance(value, Array) and value.scalar):
         return _pure(inf, s, Number(INT.types, example=len(value.example)))
     raise Refused(f"the length of {value!r}")
@@ -707,22 +725,24 @@ def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 
 
 def _enumerate(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    item = item_of(inf.type_of(args[0]))
+    item = item_of(inf, inf.type_of(args[0]))
     return _pure(inf, s, Iterator(Tuple((Number(INT.types, example=0), item))))
 
 
 def _zip(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return _pure(inf, s, Iterator(Tuple(tuple(item_of(inf.type_of(x)) for x in args))))
+    return _pure(inf, s, Iterator(Tuple(tuple(item_of(inf, inf.type_of(x)) for x in args))))
 
 
 def _reversed(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return _pure(inf, s, Iterator(item_of(inf.type_of(args[0]))))
+    return _pure(inf, s, Iterator(item_of(inf, inf.type_of(args[0]))))
 
 
-def item_of(value: Abstract) -> Abstract:
+def item_of(inf: Inference, value: Abstract) -> Abstract:
     """What comes out of an iteration over a value."""
     if isinstance(value, Iterator):
         return value.item
+    if isinstance(value, OwnList):
+        return lists.item_of_own(inf, value)
     if isinstance(value, Instance) and value.cls is range:
         return Number(INT.types, example=value.example[0] if value.example else 0)
     if isinstance(value, List):
@@ -739,7 +759,11 @@ def item_of(value: Abstract) -> Abstract:
 
 
 def _get_iter(inf: Inference, s: Statement) -> Abstract:
-    return _pure(inf, s, Iterator(item_of(inf.type_of(s.operands[0]))))
+    if isinstance(inf.type_of(s.operands[0]), Iterator) and s.operands[0] in inf.started:
+        return _alias(inf, s, s.operands[0])
+    if s.result is not None:
+        inf.started.add(s.result)
+    return _pure(inf, s, Iterator(item_of(inf, inf.type_of(s.operands[0]))))
 
 
 def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -781,7 +805,7 @@ def classes_of(value: Abstract) -> list[type]:
         return [value.cls]
     if isinstance(value, (Outside, Fresh)):
         return [value.cls]
-    if isinstance(value, List):
+    if isinstance(value, (List, OwnList)):
         return [list]
     if isinstance(value, Instance):
         return [value.cls]
@@ -832,6 +856,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "build_list": _build_tuple,
     "import_name": _import_name,
     "import_from": _import_from,
+    "list_append": lists.append,
     "build_slice": _build_slice,
     "make_cell": _make_cell,
     "cell_set": _cell_set,

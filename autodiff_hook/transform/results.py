@@ -19,6 +19,7 @@ from autodiff_hook.transform.abstract import (
     List,
     Number,
     Outside,
+    OwnList,
     Tuple,
     example_of,
     number_types,
@@ -80,7 +81,7 @@ def _exact(value: Abstract) -> tuple[type, ...]:
         return (np.ndarray,)
     if isinstance(value, (Tuple, Outside)):
         return (value.cls,)
-    if isinstance(value, List):
+    if isinstance(value, (List, OwnList)):
         return (list,)
     if isinstance(value, Instance):
         return (value.cls,)
@@ -118,6 +119,8 @@ def _widened(result: Abstract) -> Abstract:
 
 def _example(value: Abstract) -> Any:
     found = example_of(value)
+    if isinstance(value, OwnList):
+        return list(found)
     if found is MISSING:
         types = number_types(value)
         if types:

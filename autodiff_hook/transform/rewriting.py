@@ -5,9 +5,9 @@ from __future__ import annotations
 from autodiff_hook.ir.analysis import reverse_postorder
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement
 from autodiff_hook.transform.bodies import substitute
-from autodiff_hook.transform.facts import Fact, NumberFact, constant_fact, is_number
+from autodiff_hook.transform.facts import ArrayFact, Fact, NumberFact, constant_fact, is_number
 from autodiff_hook.transform.folding import fold_statement, resolve
-from autodiff_hook.transform.shortcuts import HARMLESS, SHORTCUTS, declared, lookup
+from autodiff_hook.transform.shortcuts import HARMLESS, SHORTCUTS, applied, declared
 from autodiff_hook.transform.site import ARITHMETIC, Site, common_dtype, is_elementwise
 
 
@@ -71,11 +71,7 @@ class Rewriting:
             return self._unary(s)
         if s.op == "project":
             return self._part(s)
-        function = self.site.value(s.operands[0]) if s.op == "call" and not s.data else NotImplemented
-        shortcut = lookup(SHORTCUTS, function) if function is not NotImplemented else None
-        if shortcut is None:
-            return None
-        found: Operand | None = shortcut(self.site, *s.operands[1:])
+        found: Operand | None = applied(SHORTCUTS, self.site, s)
         return found
 
     def _part(self, s: Statement) -> Operand | None:
@@ -124,7 +120,8 @@ class Rewriting:
                 s.operands = small
                 return
         elif not site.is_number(other):
-            if site.is_double(other) and site.alike(*s.operands):
+            fact = site.fact(other)
+            if isinstance(fact, ArrayFact) and fact.dtype.char in "d?" and site.alike(*s.operands):
                 s.operands = small
             return
         assert s.result is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from autodiff_hook.ir.types import Operand
+from autodiff_hook.ir.types import Constant, Operand, Statement
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.facts import Fact
@@ -107,6 +107,16 @@ def lookup(table: dict[Any, Any], function: Any) -> Any:
         return table.get(function)
     except TypeError:
         return None
+
+
+def applied(table: dict[Any, Any], site: Any, s: Statement) -> Any:
+    """What the declaration for the function that ``s`` calls says of this call; None if there is none."""
+    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    write = lookup(table, function) if function is not None else None
+    if write is None or not set(s.data).issubset(write.__code__.co_varnames):
+        return None
+    count = len(s.operands) - len(s.data)
+    return write(site, *s.operands[1:count], **dict(zip(s.data, s.operands[count:])))
 
 
 def declared(table: set[Any], function: Any) -> bool:

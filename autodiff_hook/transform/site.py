@@ -215,6 +215,10 @@ def common_dtype(a: Fact | None, b: Fact | None) -> Any:
         return None
     if "d" in chars and chars <= set("df?bBhHiIlLqQ"):
         return next(f.dtype for f in arrays if f.dtype.char == "d")  # type: ignore[union-attr]
+    if chars == {"?"} and others and all(map(is_floating, others)):
+        import numpy as np
+
+        return np.dtype(float)
     plain = all(t in (int, float) for f in others for t in f.types)  # type: ignore[union-attr]
     return arrays[0].dtype if chars == {"f"} and plain else None  # type: ignore[union-attr]
 

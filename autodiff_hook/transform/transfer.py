@@ -19,7 +19,7 @@ from autodiff_hook.transform.facts import (
     is_number,
     value_of,
 )
-from autodiff_hook.transform.shortcuts import TYPINGS, lookup
+from autodiff_hook.transform.shortcuts import TYPINGS, applied, lookup
 from autodiff_hook.transform.site import ARITHMETIC, Site, common_dtype, is_elementwise
 
 _LOGIC: Final = ("|", "&", "^")
@@ -69,6 +69,8 @@ def _getattr(site: Site, s: Statement) -> Fact | None:
         return None
     if s.data == "T":
         return ArrayFact(site.fact(s.operands[0]).dtype, dims[::-1])  # type: ignore[union-attr]
+    if s.data == "size":
+        return NumberFact(frozenset({int}))
     return ShapeFact(dims) if s.data == "shape" else None
 
 
@@ -111,12 +113,9 @@ def _part(site: Site, dim: Dim, part: slice) -> Dim:
 
 
 def _call(site: Site, s: Statement) -> Fact | None:
-    function = site.value(s.operands[0])
-    if s.data or function is NotImplemented:
-        return None
-    typing = lookup(TYPINGS, function)
-    if typing is not None:
-        found: Fact | None = typing(site, *s.operands[1:])
+    function = value_of(s.operands[0])
+    found: Fact | None = applied(TYPINGS, site, s)
+    if found is not None or s.data or lookup(TYPINGS, function) is not None:
         return found
     if is_elementwise(function) and len(s.operands) == 1 + function.nin:
         return _ufunc(site, function, s.operands[1:])

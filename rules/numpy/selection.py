@@ -12,14 +12,17 @@ ABSENT = np._NoValue
 
 @rrule(np.where)
 def where_rule(condition, x=ABSENT, y=ABSENT, /):
-    z = np.where(condition) if x is ABSENT else np.where(condition, x, y)
-
     def where_pullback(z̄):
         if x is ABSENT:
             return None, None, None
         return None, unbroadcast(np.where(condition, z̄, 0.0), x), unbroadcast(np.where(condition, 0.0, z̄), y)
 
-    return z, where_pullback
+    return chosen(condition, x, y), where_pullback
+
+
+def chosen(condition, x, y):
+    """``np.where`` with what it was given."""
+    return np.where(condition) if x is ABSENT else np.where(condition, x, y)
 
 
 @array_rrule(np.clip)

@@ -16,7 +16,7 @@ from autodiff_hook.transform.shortcuts import (
     typed,
     viewing,
 )
-from autodiff_rules.numpy import _shared, extremes, indexing
+from autodiff_rules.numpy import _shared, extremes, indexing, selection
 
 DOUBLE = np.dtype(float)
 NUMBER = NumberFact(frozenset({np.float64}))
@@ -24,10 +24,10 @@ NONE, TRUE, FALSE, ZERO = map(Constant, (None, True, False, 0))
 
 borrowing(_shared.conj, _shared.unbroadcast, extremes.selected)
 viewing(_shared.expand, _shared.expand_reduced, _shared.restore_axes)
-fresh(np.max, np.min, _shared.float_dtype)
+fresh(np.max, np.min, np.mean, np.size, np.where, _shared.float_dtype)
 effects(np.add.at, np.put_along_axis, np.put, np.copyto, np.fill_diagonal)
 ranks(np.ndim)
-harmless(np.add.reduce)
+harmless(np.add.reduce, np.mean)
 fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce)
 fresh(indexing.scatter_add, indexing.scatter_along)
 
@@ -108,11 +108,6 @@ def reduced(site, c, axis, keepdims):
     if keepdims:
         return site.call(np.add.reduce, c, axis, NONE, NONE, TRUE)
     return site.call(np.add.reduce, c, axis)
-
-
-@typed(_shared.float_dtype)
-def float_dtype_typing(site, x):
-    return None
 
 
 @typed(_shared.expand_reduced)
@@ -206,6 +201,50 @@ def extreme(site, reduce, a, axis, out, keepdims):
     return site.call(reduce, a, axis)
 
 
+@typed(np.mean)
+def mean_typing(site, a, axis=NONE, dtype=NONE, out=NONE, keepdims=FALSE, where=TRUE):
+    plain = site.value(dtype) is None and site.value(out) is None and site.value(where) is True
+    return reduction_typing(site, a, axis, keepdims) if plain else None
+
+
+@shortcut(np.mean)
+def mean_shortcut(site, a, axis=NONE, dtype=NONE, out=NONE, keepdims=FALSE, where=TRUE):
+    keep, axes = site.value(keepdims), reduced_axes(site, a, axis)
+    if mean_typing(site, a, axis, dtype, out, keepdims, where) is None or (
+        len(axes) > 1 and len(site.dims(a)) > len(axes)
+    ):
+        return None
+    if len(axes) == len(site.dims(a)):
+        count = site.emit("getattr", a, data="size")
+    else:
+        count = site.emit("getitem", site.shape(a), Constant(axes[0]))
+    return site.emit("binary", reduced(site, a, axis, keep), count, data="/")
+
+
+@typed(np.size)
+def size_typing(site, a):
+    return NumberFact(frozenset({int})) if site.is_array(a) else None
+
+
+@shortcut(np.size)
+def size_shortcut(site, a):
+    if site.is_number(a):
+        return Constant(1)
+    return site.emit("getattr", a, data="size") if site.is_array(a) else None
+
+
+@shortcut(max)
+def greater_shortcut(site, a, b):
+    x, y = site.value(a), site.value(b)
+    return Constant(max(x, y)) if type(x) is int and type(y) is int else None
+
+
+@typed(max)
+def greater_typing(site, a, b):
+    whole = all(isinstance(site.fact(x), NumberFact) and site.fact(x).types == {int} for x in (a, b))
+    return NumberFact(frozenset({int})) if whole else None
+
+
 def reduced_dims(dims, axes, keep):
     """The shape of a reduction."""
     return tuple(1 if i in axes else d for i, d in enumerate(dims) if keep or i not in axes)
@@ -288,3 +327,24 @@ def shape_shortcut(site, a):
 @shortcut(np.ndim)
 def ndim_shortcut(site, a):
     return Constant(len(site.dims(a))) if site.is_array(a) else None
+
+
+# Choices
+
+
+@shortcut(selection.chosen)
+def chosen_shortcut(site, condition, x, y):
+    return None if site.value(x) is selection.ABSENT else site.call(np.where, condition, x, y)
+
+
+@typed(selection.chosen)
+def chosen_typing(site, condition, x, y):
+    return where_typing(site, condition, x, y)
+
+
+@typed(np.where)
+def where_typing(site, condition, x, y):
+    fact = site.fact(condition)
+    known = isinstance(fact, ArrayFact) and not fact.optional and fact.dtype.char == "?"
+    doubles = all(site.is_double(v) or site.is_floating(v) for v in (x, y))
+    return site.elementwise(DOUBLE, condition, x, y) if known and doubles else None

@@ -139,6 +139,13 @@ ONE = [
     lambda x: np.sum(MATRIX * x),
     lambda x: np.sum(np.tanh(MATRIX * x + x), axis=0)[1] + x[0],
     lambda x: np.sum(x * 1.0),
+    lambda x: np.mean((x - OFFSET) ** 2),
+    lambda x: x.mean() * x.sum() + np.mean(x[1:]),
+    lambda x: np.sum(np.where(x > 0.0, 3.0, x * x)),
+    lambda x: np.sum(np.where(OFFSET > 0.0, x, 0.0) * np.where(x > 0.0, x, OFFSET)),
+    lambda x: np.sum(np.maximum(x, 0.0)),
+    lambda x: np.sum((x > 0.0) * x) + np.sum(np.minimum(x, OFFSET)),
+    lambda x: np.sum(np.abs(x)) + np.sqrt(np.sum(x * x)),
     lambda x: np.sum(x**1),
     softmax_weighted,
     loop,
@@ -164,6 +171,9 @@ TWO = [
     lambda m: np.sum(m[:, 0]) * m[1, 2],
     lambda m: np.sum(m[:, None, :] - m[None, :, :]) + np.sum((m[:, None, :] * OFFSET) ** 2),
     lambda m: np.sum(np.transpose(m) @ m),
+    lambda m: np.sum((m - np.mean(m, axis=1, keepdims=True)) ** 2),
+    lambda m: np.sum(np.mean(m, axis=0) ** 2) + np.mean(m) + np.mean(m, axis=(0, 1)),
+    lambda m: np.sum(np.where(m > 0.0, m, OFFSET) * m),
     lambda m: np.sum(np.sqrt(m * m + 1.0)[1:]),
     loop_over_rows,
 ]
@@ -296,6 +306,19 @@ def test_numbers_that_were_lengths():
 
     np.testing.assert_allclose(gradient(f, VECTOR)[0], generic_gradient(f, VECTOR)[0])
     np.testing.assert_allclose(specialised(f, VECTOR)[0], generic_gradient(f, VECTOR)[0])
+
+
+@pytest.mark.parametrize("number", range(len(ONE) + len(TWO)))
+def test_values_are_those_of_the_function(number):
+    f, x = [*ONE, *TWO][number], VECTOR if number < len(ONE) else MATRIX
+    prepare()
+    try:
+        ir = joint_ir(f, (x,), "value").ir
+    except Refused:
+        pytest.skip("there is no joint program")
+    value, gradients = type(f)(emit(ir, release=True), f.__globals__)(f, (x,))
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(gradients[0], generic_gradient(f, x)[0], atol=1e-12)
 
 
 def test_a_program_can_run_again():
