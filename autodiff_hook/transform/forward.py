@@ -258,6 +258,8 @@ class ForwardPass:
                 guarded = False
         if statement.op in ("global", "store_global"):
             operands = [*operands, out.call(Constant(globals))]
+            if guarded:
+                out.continue_guarded()
         if statement.op == "make_function":
             operands, data = [out.emit(statement.op, *operands, data=statement.data), operands[0]], NONE
         witnesses = [self.witness(x) for x in statement.operands]

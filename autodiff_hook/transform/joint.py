@@ -607,7 +607,7 @@ class _Joint:
             index = self._residual(index, out)
         buffer = self.builder.read(("c", owner, ()), out)
         add_at = Constant(self.runtime["add_at"])
-        self.builder.emit(out, "call", add_at, buffer, index, cotangent, data=(), position=s.position)
+        self.builder.emit(out, "call", add_at, buffer, index, cotangent, data=(), result=False, position=s.position)
         return out
 
 

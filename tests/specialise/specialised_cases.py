@@ -1,0 +1,118 @@
+"""What the tests of specialised programs share: the oracle, comparisons, and whether a program was specialised."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_hook as ad
+from autodiff_hook.api import generic_withgradient
+from autodiff_hook.runtime import functions
+from autodiff_hook.runtime.specialising import GENERIC, entries
+
+
+def bug(reason: str) -> pytest.MarkDecorator:
+    """A test that shows a known bug of the specialiser."""
+    return pytest.mark.xfail(not GENERIC, strict=True, reason=reason)
+
+
+def oracle(f: Callable[..., Any], *args: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Value and gradients by the generic path alone, within calls too."""
+    saved = functions.shortcuts[:]
+    functions.shortcuts.clear()
+    try:
+        return generic_withgradient(f, *args)
+    finally:
+        functions.shortcuts[:] = saved
+
+
+def is_specialised(f: Any) -> bool:
+    """Whether there is a specialised program of ``f``."""
+    return id(f.__code__) in entries()
+
+
+def check(f: Callable[..., Any], *args: Any, specialised: bool | None = True) -> tuple[Any, ...]:
+    """The value is that of the plain call, to the bit; the gradients are those of the generic path.
+
+    ``specialised`` says whether there has to be a specialised program; None: it does not matter.
+    """
+    value = f(*args)
+    _, expected = oracle(f, *args)
+    for _ in range(2):
+        same(ad.gradient(f, *args), expected)
+    found, grads = ad.withgradient(f, *args)
+    identical(found, value)
+    same(grads, expected)
+    if specialised is not None and not GENERIC:
+        assert is_specialised(f) is specialised
+    return expected
+
+
+def slopes(f: Callable[..., Any], *args: float, step: float = 1e-6) -> tuple[float, ...]:
+    """Central differences of a function of floats."""
+    found = []
+    for i, x in enumerate(args):
+        there, back = ([*args[:i], x + d, *args[i + 1 :]] for d in (step, -step))
+        found.append((f(*there) - f(*back)) / (2 * step))
+    return tuple(found)
+
+
+def check_slopes(f: Callable[..., Any], *args: float, specialised: bool | None = True) -> None:
+    """``check``, and finite differences agree."""
+    check(f, *args, specialised=specialised)
+    assert ad.gradient(f, *args) == pytest.approx(slopes(f, *args), rel=1e-5, abs=1e-7)
+
+
+def identical(a: Any, b: Any) -> None:
+    """Two values of one type and with the same bits."""
+    assert type(a) is type(b)
+    if isinstance(a, (np.ndarray, np.generic)):
+        assert a.tobytes() == b.tobytes()
+    else:
+        assert repr(a) == repr(b)
+
+
+def same(a: Any, b: Any) -> None:
+    """Gradients of one form, equal but for rounding."""
+    assert type(a) is type(b), (a, b)
+    if isinstance(a, (tuple, list)):
+        assert len(a) == len(b)
+        for x, y in zip(a, b):
+            same(x, y)
+    elif isinstance(a, dict):
+        assert list(a) == list(b)
+        for key in a:
+            same(a[key], b[key])
+    elif isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    elif a is not None:
+        assert a == pytest.approx(b, rel=1e-9, abs=1e-12, nan_ok=True)
+
+
+def raised(function: Callable[..., Any], *args: Any) -> tuple[type, str, list[tuple[str, int | None]]]:
+    """Type, message and traceback, outside the engine, of what a call raises."""
+    with pytest.raises(Exception) as caught:
+        function(*args)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    kept = [(x.name, x.lineno) for x in frames if x.filename != __file__ and "autodiff_hook/" not in x.filename]
+    return type(caught.value), str(caught.value), kept
+
+
+def check_raises(f: Callable[..., Any], *args: Any) -> None:
+    """What leaves ``f`` is the same in the plain run and in both forms of the gradient, time and again."""
+    plain = raised(f, *args)
+    for _ in range(3):
+        assert raised(ad.gradient, f, *args) == plain
+        assert raised(ad.withgradient, f, *args) == plain
+
+
+def scope(source: str, **names: Any) -> dict[str, Any]:
+    """The names that ``source`` defines, in a namespace of its own."""
+    found = {"__name__": "specialised_scope", **names}
+    exec(compile(source, "<specialised>", "exec"), found)
+    return found

@@ -1,0 +1,422 @@
+"""Redefinition takes effect: everything that a specialised program takes for granted is guarded."""
+
+from __future__ import annotations
+
+import math
+import types
+
+import numpy as np
+import pytest
+from specialised_cases import bug, check, is_specialised, scope
+
+import autodiff_hook as ad
+
+
+def changes(f, change, *args):
+    """Check ``f`` before and after ``change``; both times it is specialised."""
+    check(f, *args)
+    check(f, *args)
+    change()
+    check(f, *args, specialised=None)
+
+
+def test_a_global_function():
+    names = scope("def g(x): return 2 * x\ndef f(x): return g(x) * x")
+    changes(names["f"], lambda: names.update(scope("def g(x): return 5 * x")), 3.0)
+    changes(names["f"], lambda: names.update(g=math.sin), 3.0)
+
+
+def test_a_global_number_of_every_type():
+    names = scope("k = 2\ndef f(x): return x * k * x")
+    check(names["f"], 3.0)
+    for value in (3, 4.5, np.float64(2.5), True, np.array(3.0), False, 7):
+        names["k"] = value
+        check(names["f"], 3.0, specialised=None)
+    for value, error in ((None, TypeError), ("a", TypeError), (np.ones(2), ad.Unsupported)):
+        names["k"] = value
+        with pytest.raises(error):
+            ad.gradient(names["f"], 3.0)
+    names["k"] = 2
+    check(names["f"], 3.0, specialised=None)
+
+
+def test_a_global_that_a_callee_rebinds_in_the_middle():
+    source = "k = 2.0\ndef g(x):\n    global k\n    k = 5.0\n    return x\ndef f(x): return k * g(x) * k"
+    names = scope(source)
+    for _ in range(3):
+        names["k"] = 2.0
+        assert ad.gradient(names["f"], 3.0) == (10.0,)
+        assert names["k"] == 5.0
+        names["k"] = 2.0
+        assert ad.withgradient(names["f"], 3.0) == (30.0, (10.0,))
+
+
+def test_a_global_function_that_is_rebound_in_the_middle():
+    source = "def f(x):\n    global g\n    a = g(x)\n    g = h\n    return a * g(x)\ndef h(x): return 3 * x\n"
+    names = scope(source + "def two(x): return 2 * x")
+    for _ in range(3):
+        names["g"] = names["two"]
+        assert ad.gradient(names["f"], 2.0) == (24.0,)
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        *(("inside", name) for name in "mscp"),
+        *(("outside", name) for name in "msc"),
+        pytest.param("outside", "p", marks=bug("a property of an object from outside is not guarded")),
+    ],
+)
+def test_what_a_class_defines(name, made):
+    class Base:
+        def __init__(self, k):
+            self.k = k
+
+        def m(self, x):
+            return x * 2
+
+        @staticmethod
+        def s(x):
+            return x * 2
+
+        @classmethod
+        def c(cls, x):
+            return x * 2
+
+        @property
+        def p(self):
+            return 2.0
+
+    call = "o.p * x" if name == "p" else f"o.{name}(x)"
+    start = "    o = Base(x)\n" if made == "inside" else ""
+    f = scope(f"def f(x):\n{start}    return {call} * x", Base=Base, o=Base(1.0), __name__=__name__)["f"]
+    new = {
+        "m": lambda self, x: 7 * x,
+        "s": staticmethod(lambda x: 7 * x),
+        "c": classmethod(lambda cls, x: 7 * x),
+        "p": property(lambda self: 7.0),
+    }
+    # Class methods of objects from outside are left to the generic path.
+    check(f, 3.0, specialised=None if name == "c" else True)
+    setattr(Base, name, new[name])
+    check(f, 3.0, specialised=None)
+    assert f(3.0) == 63.0 and ad.gradient(f, 3.0) == (42.0,)
+
+
+OPERATORS = {
+    "__mul__": ("o * x", lambda self, x: 7 * x),
+    "__rmul__": ("x * o", lambda self, x: 7 * x),
+    "__call__": ("o(x)", lambda self, x: 7 * x),
+    "__neg__": ("-o * x", lambda self: 7.0),
+    "__getitem__": ("o[0] * x", lambda self, i: 7.0),
+}
+NOT_FOLLOWED = ("outside", "__getitem__")
+
+
+UNGUARDED = bug("operators of a class are not guarded")
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [pytest.param(m, n, marks=UNGUARDED) for n in OPERATORS for m in ("inside", "outside") if (m, n) != NOT_FOLLOWED]
+    + [NOT_FOLLOWED],
+)
+def test_operators_of_a_class(name, made):
+    class Base:
+        def __init__(self, k):
+            self.k = k
+
+        def __mul__(self, x):
+            return 2 * x
+
+        def __rmul__(self, x):
+            return 2 * x
+
+        def __call__(self, x):
+            return 2 * x
+
+        def __neg__(self):
+            return 2.0
+
+        def __getitem__(self, i):
+            return 2.0
+
+    expression, new = OPERATORS[name]
+    start = "    o = Base(x)\n" if made == "inside" else ""
+    f = scope(f"def f(x):\n{start}    return {expression}", Base=Base, o=Base(1.0), __name__=__name__)["f"]
+    check(f, 3.0, specialised=None)
+    setattr(Base, name, new)
+    assert f(3.0) == 21.0 and ad.gradient(f, 3.0) == (7.0,)
+
+
+@bug("what super() finds is not guarded")
+def test_a_method_that_super_finds():
+    class Base:
+        def __init__(self, k):
+            self.k = k
+
+        def m(self, x):
+            return 2 * x
+
+    class Sub(Base):
+        def m(self, x):
+            return super().m(x) * 3
+
+    def f(x):
+        return Sub(x).m(x)
+
+    check(f, 3.0)
+    Base.m = lambda self, x: 7 * x
+    assert f(3.0) == 63.0 and ad.gradient(f, 3.0) == (21.0,)
+
+
+NAMES = ["__setattr__", "__new__", "__getattribute__", "x"]
+
+
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(name, marks=bug(f"{name} of a class is not guarded")) for name in NAMES), "__init__"]
+)
+def test_how_a_class_makes_objects(name):
+    class Thing:
+        def __init__(self, x):
+            self.x = 3 * x
+
+    class Other:
+        x = 5.0
+
+    def f(x):
+        o = Thing(x)
+        return o.x * x
+
+    new = {
+        "__setattr__": lambda self, key, value: object.__setattr__(self, key, 2 * value),
+        "__new__": staticmethod(lambda cls, x: Other()),
+        "__getattribute__": lambda self, key: 5.0 if key == "x" else object.__getattribute__(self, key),
+        "x": property(lambda self: 5.0, lambda self, value: None),
+        "__init__": lambda self, x: setattr(self, "x", 5.0),
+    }
+    check(f, 3.0)
+    setattr(Thing, name, new[name])
+    check(f, 3.0, specialised=None)
+
+
+def test_a_method_of_an_instance_and_its_class():
+    class Base:
+        def m(self, x):
+            return 2 * x
+
+    class Other(Base):
+        def m(self, x):
+            return 5 * x
+
+    o = Base()
+
+    def f(x):
+        return o.m(x) * x
+
+    changes(f, lambda: setattr(o, "m", lambda x: 9 * x), 3.0)
+    del o.m
+    changes(f, lambda: setattr(o, "__class__", Other), 3.0)
+    assert f(3.0) == 45.0
+
+
+def closure(k, g):
+    """A function with two cells, and what sets them."""
+
+    def f(x):
+        return g(x) * k * x
+
+    def set_k(value):
+        nonlocal k
+        k = value
+
+    def set_g(value):
+        nonlocal g
+        g = value
+
+    return f, set_k, set_g
+
+
+def test_closure_cells():
+    f, set_k, set_g = closure(2.0, lambda t: 2 * t)
+    for value in (3.0, 4, np.float64(2.5), np.array(1.5), True, 2.0):
+        changes(f, lambda value=value: set_k(value), 3.0)
+    for g in (lambda t: 5 * t, math.sin, lambda t: t):
+        changes(f, lambda g=g: set_g(g), 3.0)
+    assert f(3.0) == 18.0
+
+
+def test_default_values():
+    def g(x, k=2.0):
+        return x * k
+
+    def f(x, k=2.0):
+        return g(x) * k
+
+    changes(f, lambda: setattr(f, "__defaults__", (5.0,)), 3.0)
+    changes(f, lambda: setattr(g, "__defaults__", (7.0,)), 3.0)
+    assert ad.gradient(f, 3.0) == (35.0,)
+
+
+@pytest.mark.parametrize(
+    ("whose", "way"),
+    [
+        ("own", "assigned"),
+        *(
+            pytest.param(*case, marks=bug("keyword-only default values are not guarded"))
+            for case in (("own", "changed"), ("callee", "assigned"), ("callee", "changed"))
+        ),
+    ],
+)
+def test_keyword_only_default_values(way, whose):
+    def g(x, *, k=2.0):
+        return x * k
+
+    def outer(x):
+        return g(x)
+
+    f = g if whose == "own" else outer
+    check(f, 3.0)
+    if way == "assigned":
+        g.__kwdefaults__ = {"k": 5.0}
+    else:
+        g.__kwdefaults__["k"] = 5.0
+    check(f, 3.0, specialised=None)
+    assert ad.gradient(f, 3.0) == (5.0,)
+
+
+def test_code_that_is_assigned():
+    def g(x):
+        return x * 2
+
+    def f(x):
+        return g(x) * x
+
+    changes(f, lambda: setattr(g, "__code__", (lambda x: x * 9).__code__), 3.0)
+    changes(g, lambda: setattr(g, "__code__", (lambda x: x * 11).__code__), 3.0)
+    assert ad.gradient(f, 3.0) == (66.0,)
+
+
+def test_an_attribute_of_a_module_is_patched(monkeypatch):
+    module = types.ModuleType("patched")
+    module.sin, module.k, module.table = math.sin, 2.0, {"a": [1.0, 2.0]}
+
+    def f(x):
+        return module.sin(x) * module.k * module.table["a"][1]
+
+    changes(f, lambda: monkeypatch.setattr(module, "sin", math.cos), 3.0)
+    changes(f, lambda: monkeypatch.setattr(module, "k", 5), 3.0)
+    changes(f, lambda: module.table["a"].append(module.table["a"].pop(0)), 3.0)
+
+    def g(x):
+        return math.sin(x) * x
+
+    check(g, 3.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(math, "sin", math.cos)
+        check(g, 3.0)
+    check(g, 3.0)
+
+
+def test_a_builtin_is_shadowed():
+    names = scope("def f(x): return abs(x) * x")
+    changes(names["f"], lambda: names.update(abs=math.exp), 3.0)
+    inner = scope("def g(x): return abs(x) * x", __name__=__name__)
+    f = scope("def f(x): return g(x)", g=inner["g"], __name__=__name__)["f"]
+    changes(f, lambda: inner.update(abs=math.exp), 3.0)
+
+
+def test_rules_and_declarations():
+    def g(x):
+        return x * x
+
+    def f(x):
+        return g(x) * x
+
+    check(f, 3.0)
+    for factor in (100.0, 200.0):
+
+        @ad.rrule(g)
+        def g_rule(x, factor=factor):
+            def g_pullback(c):
+                return factor * c, None
+
+            return x * x, g_pullback
+
+        assert ad.gradient(f, 3.0) == (factor * 3.0 + 9.0,)
+
+
+@bug("what is declared non-differentiable is inlined and differentiated")
+def test_a_declaration_that_there_is_no_derivative():
+    def g(x):
+        return x * x
+
+    def f(x):
+        return g(x) * x
+
+    check(f, 3.0)
+    ad.nondifferentiable(g)
+    assert ad.gradient(f, 3.0) == (9.0,)
+
+
+@bug("what a rule loads is not guarded")
+def test_what_a_rule_calls_is_redefined():
+    names = scope("def g(x): return x * x\ndef f(x): return g(x)\ndef helper(c): return 10 * c\nk = 2.0")
+    source = """def rule(x):
+    def pullback(c):
+        return (helper(c) * k,)
+    return x * x, pullback
+"""
+    exec(source, names)
+    ad.rrule(names["g"])(names["rule"])
+    assert ad.gradient(names["f"], 3.0) == (20.0,)
+    names["k"] = 3.0
+    assert ad.gradient(names["f"], 3.0) == (30.0,)
+    names["helper"] = lambda c: 20 * c
+    assert ad.gradient(names["f"], 3.0) == (60.0,)
+
+
+def test_a_module_is_opted_in_later(tmp_path, monkeypatch):
+    (tmp_path / "spec_opted_in_later.py").write_text("def g(x):\n    return x * x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import spec_opted_in_later
+
+    def f(x):
+        return spec_opted_in_later.g(x) * x
+
+    for _ in range(2):
+        with pytest.raises(ad.NotDifferentiable):
+            ad.gradient(f, 3.0)
+        with ad.install("spec_opted_in_later"):
+            check(f, 3.0)
+            assert ad.gradient(f, 3.0) == (27.0,)
+
+
+def test_one_code_object_in_two_namespaces():
+    code = compile("def f(x): return x * k * g(x)\ndef g(x): return x + k\ndef h(x): return 3 * x * x", "<one>", "exec")
+    first, second = {"k": 2.0, "__name__": "first"}, {"k": 5, "__name__": "second"}
+    exec(code, first)
+    exec(code, second)
+    assert first["f"].__code__ is second["f"].__code__
+    for _ in range(2):
+        for names in (first, second):
+            check(names["f"], 3.0)
+            check(names["h"], 3.0)
+    second["g"] = math.sin
+    for names in (first, second, first):
+        check(names["f"], 3.0, specialised=None)
+
+
+def test_arguments_of_many_types_one_after_another():
+    def f(x):
+        return np.sum(x * x + 1)
+
+    values = [1.0, 2, np.float64(3.0), True, np.array(2.0), np.float32(2.0), np.ones(2), np.ones((2, 3)), np.array(2)]
+    values += [np.arange(3), np.ones(2, np.float32), np.ones((0, 2)), np.ones((1, 1, 1)), np.bool_(True), np.int64(3)]
+    for value in values * 2:
+        check(f, value, specialised=None)
+    for value in (1 + 2j, None, "a", [1.0], (1.0,), {"a": 1.0}):
+        with pytest.raises((TypeError, ad.Unsupported)):
+            ad.gradient(f, value)
+    assert is_specialised(f)
+    check(f, 1.0)
