@@ -315,9 +315,7 @@ class Prologue:
             self.require(self.emit("call", Constant(uniform), operand, Constant(item_type), data=()))
 
     def parameters(self, types: list[Abstract]) -> list[Variable]:
-        """Take the arguments apart and guard their types."""
-        count = self.emit("call", Constant(len), self.args, data=())
-        self.require(self.emit("compare", count, Constant(len(types)), data="=="))
+        """Take the arguments apart and guard their types; with another number of them, this raises ``ValueError``."""
         taken = []
         whole = self.emit("unpack", self.args, data=(len(types), None)) if types else None
         for i in range(len(types)):

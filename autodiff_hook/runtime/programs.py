@@ -95,10 +95,13 @@ def joint_ir(f: FunctionType, args: tuple[Any, ...], form: Form = "gradient") ->
         prologue.miss,
     ]
     clock("adjoint")
-    simplify(ir, essential, lambda x: _is_float(x, inference), None if form == "split" else inference.types)
+    small = _small(inference)
+    polished = None if form == "split" else inference.types
+    numbers = isinstance(small, _Everything)
+    simplify(ir, essential, lambda x: _is_float(x, inference), polished, numbers)
     verify(ir)
     clock("simplify")
-    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], _small(inference))
+    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small)
 
 
 class _Everything:

@@ -35,12 +35,14 @@ Entry = Callable[[Any, tuple[Any, ...]], Any]
 class Specialisations:
     """What has been specialised of one code object, newest first."""
 
-    __slots__ = ("entries", "failures", "fresh", "given_up", "lock", "traps")
+    __slots__ = ("counts", "entries", "failures", "fresh", "given_up", "lock", "refused", "traps")
 
     def __init__(self) -> None:
         self.traps = 0
         self.fresh = False
         self.entries: list[Entry] = []
+        self.counts: list[int] = []
+        self.refused: set[tuple[type, ...]] = set()
         self.failures = 0
         self.given_up: str | None = None
         self.lock = threading.Lock()
@@ -70,16 +72,18 @@ def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, w
     if known is None:
         known = _known.setdefault(key, Specialisations())
         weakref.finalize(f.__code__, _forget, id(f.__code__)).atexit = False
-    elif error is not None and known.entries:
+    elif error is not None and known.entries and known.counts[0] == len(args):
         _failed(known, f, error)
         return MISS
     if known.given_up is not None:
         return MISS
-    for entry in known.entries:
-        result = _run(entry, known, f, args)
-        if result is not MISS:
-            return result
-    if len(known.entries) >= _SPECIALISATIONS or known.given_up is not None:
+    for entry, count in zip(known.entries, known.counts):
+        if count == len(args):
+            result = _run(entry, known, f, args)
+            if result is not MISS:
+                return result
+    tried = len(known.entries) + len(known.refused)
+    if tried >= _SPECIALISATIONS or known.given_up is not None or tuple(map(type, args)) in known.refused:
         return MISS
     with known.lock:
         made = _specialise(known, f, args, with_value)
@@ -158,13 +162,15 @@ def _specialise(known: Specialisations, f: FunctionType, args: tuple[Any, ...], 
         made = joint_ir(f, args, "value" if with_value else "gradient")
     except (Refused, VerificationError) as reason:
         # A malformed program would crash the interpreter; the generic path has none of it.
-        known.given_up = refusal(f, reason)
+        refusal(f, reason)
+        known.refused.add(tuple(map(type, args)))
         return None
     before = time.perf_counter()
     entry = FunctionType(emit(made.ir, release=True, small=made.small), f.__globals__, f.__name__)
     made.times["emit"] = time.perf_counter() - before
     report(f, made.times)
     known.entries.insert(0, entry)
+    known.counts.insert(0, len(args))
     if not with_value:
         _gradients[id(f.__code__)] = entry
     return entry

@@ -32,10 +32,10 @@ _TYPES: Final[set[type]] = {float, int, bool, str, type(None)}
 class Split:
     """Forward and reverse of one code object: made at its first call, so that every call gives the same digits."""
 
-    __slots__ = ("forward", "given_up", "misses", "reads_outside", "reverse", "used")
+    __slots__ = ("count", "forward", "given_up", "misses", "reads_outside", "reverse", "used")
 
     def __init__(self) -> None:
-        self.misses = 0
+        self.misses = self.count = 0
         self.given_up = self.reads_outside = self.used = False
         self.forward: Any = None
         self.reverse: Any = None
@@ -80,7 +80,7 @@ def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) 
     if split.forward is None:
         if sys.gettrace() is not None or not _make(split, function, args):
             return None
-    if split.reads_outside and ctx.marks:
+    if split.reads_outside and ctx.marks or split.count != len(args):
         return None
     try:
         result = split.forward(function, args)
@@ -112,7 +112,7 @@ def _make(split: Split, function: FunctionType, args: tuple[Any, ...]) -> bool:
         refusal(function, reason)
         split.given_up = True
         return False
-    split.reads_outside = made.reads_outside
+    split.reads_outside, split.count = made.reads_outside, len(args)
     split.reverse = FunctionType(emit(reverse, release=True, small=made.small), function.__globals__, function.__name__)
     split.forward = FunctionType(emit(forward, release=True, small=made.small), function.__globals__, function.__name__)
     report(function, made.times, " apart")

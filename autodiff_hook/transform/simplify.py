@@ -7,6 +7,7 @@ from collections.abc import Callable
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.abstract import Abstract
+from autodiff_hook.transform.arithmetic import economise
 from autodiff_hook.transform.bodies import substitute
 from autodiff_hook.transform.facts import value_of
 from autodiff_hook.transform.folding import computed, resolve
@@ -27,17 +28,20 @@ def simplify(
     essential: set[Statement],
     floats: Callable[[Operand], bool],
     types: dict[Variable, Abstract] | None = None,
+    numbers: bool = False,
 ) -> None:
     """Fold ``0.0 + x`` and ``1.0 * x``, remove what is dead (but not ``essential`` statements), lower records.
 
     ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
-    operations of arrays are written as these allow.
+    operations of arrays are written as these allow. ``numbers`` says that there are none.
     """
     ir.blocks = reverse_postorder(ir)
     _fold(ir, floats)
     if types is not None:
         drop_params(ir, program_start(ir))
         _fold(ir, floats)
+    if numbers:
+        economise(ir, essential)
     site = polish(ir, types, essential) if types is not None else None
     live = _Liveness(ir, essential)
     _sweep(ir, live, essential)
