@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from types import BuiltinFunctionType
 
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
@@ -36,6 +38,8 @@ def simplify(
     operations of arrays are written as these allow. ``numbers`` says that there are none.
     """
     ir.blocks = reverse_postorder(ir)
+    whole = _whole_numbers(ir, floats)
+    known, floats = floats, lambda x: known(x) and x not in whole
     _fold(ir, floats)
     if types is not None:
         drop_params(ir, program_start(ir))
@@ -63,6 +67,42 @@ def _fold(ir: IR, floats: Callable[[Operand], bool]) -> None:
                 known[s.result] = same
         block.statements = kept
     substitute(ir.blocks, known)
+
+
+_ROUNDING = frozenset({math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.perm, math.isqrt})
+
+
+def _whole_numbers(ir: IR, floats: Callable[[Operand], bool]) -> set[Operand]:
+    """What the types do not know and may be an int: made of ints alone."""
+    whole: set[Operand] = set()
+
+    def is_float(operand: Operand) -> bool:
+        return operand not in whole and floats(operand)
+
+    changed = True
+    while changed:
+        before = len(whole)
+        for block in ir.blocks:
+            for s in block.statements:
+                if s.result is None or not floats(s.result):
+                    continue
+                if s.op in ("binary", "unary", "inplace"):
+                    exact = s.data != "/" and not any(map(is_float, s.operands))
+                else:
+                    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+                    exact = isinstance(function, BuiltinFunctionType) and function in _ROUNDING
+                if exact:
+                    whole.add(s.result)
+            for edge in block.edges():
+                params = edge.target.params[len(edge.target.params) - len(edge.args) :]
+                whole.update(p for p, x in zip(params, edge.args) if floats(p) and not _is_number(x, is_float))
+        changed = len(whole) != before
+    return whole
+
+
+def _is_number(operand: Operand, is_float: Callable[[Operand], bool]) -> bool:
+    """Whether an argument of an edge is a float, or nothing that a sum would be made of."""
+    return is_float(operand) or isinstance(operand, Constant) and type(operand.value) is not int
 
 
 def _neutral(s: Statement, floats: Callable[[Operand], bool]) -> Operand | None:

@@ -163,8 +163,7 @@ def _place(
     """Copy blocks into the builder; several returns meet in a block with a parameter for each cotangent."""
     returns = [b for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"]
     results = [_results(b) for b in returns]
-    made = {s.result: s for b in body.blocks for s in b.statements}
-    sure = [all(_is_sure(x, made) for x in column) for column in zip(*results)]
+    sure = [all(_is_sure(x, body) for x in column) for column in zip(*results)]
     for block in body.blocks:
         for statement in block.statements:
             statement.position = position
@@ -194,8 +193,29 @@ def _place(
     return _common(after, results), after, sure
 
 
-def _is_sure(operand: Operand, made: dict[Variable | None, Statement]) -> bool:
+def _is_sure(operand: Operand, body: Body) -> bool:
     """Whether a cotangent is a number or an array: neither None nor ``not_implemented``."""
+    made = {s.result: s for b in body.blocks for s in b.statements}
+    bound: dict[Operand, list[Operand]] = {}
+    for block in body.blocks:
+        for edge in block.edges():
+            for param, arg in zip(edge.target.params, edge.args):
+                bound.setdefault(param, []).append(arg)
+    seen: set[Operand] = set()
+    pending = [operand]
+    while pending:
+        operand = pending.pop()
+        if operand in seen:
+            continue
+        seen.add(operand)
+        if operand in bound:
+            pending += bound[operand]
+        elif not _is_there(operand, made):
+            return False
+    return True
+
+
+def _is_there(operand: Operand, made: dict[Variable | None, Statement]) -> bool:
     if isinstance(operand, Constant):
         return isinstance(operand.value, (int, float))
     s = made.get(operand)

@@ -1,0 +1,297 @@
+"""Objects in specialised programs: made inside, read from outside; containers as arguments."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import pytest
+from specialised_cases import bug, check, check_slopes, oracle
+
+import autodiff_hook as ad
+
+
+class Complex:
+    """Numbers with operators, properties, class methods and static methods."""
+
+    def __init__(self, re, im=0.0):
+        self.re, self.im = re, im
+
+    @classmethod
+    def polar(cls, r, phi):
+        return cls(r * math.cos(phi), r * math.sin(phi))
+
+    @staticmethod
+    def square(x):
+        return x * x
+
+    @property
+    def size(self):
+        return math.sqrt(self.square(self.re) + self.square(self.im))
+
+    def __add__(self, other):
+        return Complex(self.re + other.re, self.im + other.im)
+
+    def __mul__(self, other):
+        return Complex(self.re * other.re - self.im * other.im, self.re * other.im + self.im * other.re)
+
+    def __rmul__(self, factor):
+        return Complex(factor * self.re, factor * self.im)
+
+    def __neg__(self):
+        return Complex(-self.re, -self.im)
+
+    def __call__(self, x):
+        return self.re * x + self.im
+
+
+class Shifted(Complex):
+    def __init__(self, re, by):
+        super().__init__(re + by, by)
+        self.by = by
+
+    @property
+    def size(self):
+        return self.re * self.by
+
+    def __call__(self, x):
+        return super().__call__(x) * 2
+
+
+def test_constructors_operators_and_properties():
+    check_slopes(lambda x, y: (Complex(x, y) * Complex(y)).size, 0.7, -1.3)
+    check_slopes(lambda x, y: (2.0 * Complex(x, y) + -Complex(y, x)).size, 0.7, -1.3)
+    check_slopes(lambda x, y: Complex.polar(x, y).im * Complex.square(y), 0.7, -1.3)
+    check_slopes(lambda x, y: Complex(im=x, re=y)(y), 0.7, -1.3)
+
+
+def test_inheritance():
+    check_slopes(lambda x, y: Shifted(x, y).size + Shifted(y, x)(y), 0.7, -1.3)
+    check_slopes(lambda x, y: Shifted(x, y).square(x) * (2.0 * Shifted(x, 3.0)).re, 0.7, -1.3)
+
+
+def test_objects_made_in_a_loop():
+    def f(x, y):
+        s = 0.0
+        for i in range(4):
+            z = Complex(x * i, y)
+            s = s + z.size * z(i) if i % 2 else s - (z * z).im
+        return s
+
+    check_slopes(f, 0.7, -1.3)
+
+
+def test_an_object_that_is_carried_by_a_loop():
+    def f(x, y):
+        z = Complex(x, y)
+        for _ in range(3):
+            z = z * z
+        return z.size
+
+    check_slopes(f, 0.7, -0.3, specialised=None)
+
+
+def test_objects_in_objects():
+    def f(x, y):
+        outer = Complex(Complex(x, y), Complex(y, x))
+        return outer.re.size * outer.im.re
+
+    check_slopes(f, 0.7, -1.3)
+
+
+class Box:
+    a = 1.0
+
+    def __init__(self):
+        pass
+
+
+def assigned_twice(x):
+    o = Box()
+    o.a = x
+    y = o.a * 2
+    o.a = y * x
+    return o.a * y
+
+
+def assigned_once_and_read_before(x):
+    o = Box()
+    y = o.a * x
+    o.a = x * x
+    return y * o.a
+
+
+def assigned_in_a_branch(x):
+    o = Box()
+    if x > 5:
+        o.a = x
+    return o.a * x
+
+
+def assigned_in_a_loop(x):
+    o = Box()
+    s = 0.0
+    for _ in range(2):
+        s += o.a * x
+        o.a = x
+    return s
+
+
+def test_attributes_that_are_assigned_twice_fall_back():
+    check_slopes(assigned_twice, 2.0, specialised=None)
+    check_slopes(assigned_once_and_read_before, 2.0, specialised=None)
+
+
+@bug("an attribute that is assigned on one path is read on all: the default of the class is forgotten")
+@pytest.mark.parametrize("f", [assigned_in_a_branch, assigned_in_a_loop])
+def test_attributes_that_are_assigned_sometimes(f):
+    for x in (2.0, 7.0):
+        check_slopes(f, x, specialised=None)
+
+
+class Model:
+    scale = 3.0
+
+    def __init__(self):
+        self.weights, self.table, self.inner = [1.0, 2.0], {"k": 4.0}, Complex(0.5, 0.25)
+        self.bias = 0.5
+
+    def run(self, x):
+        return self.weights[1] * x * x + self.table["k"] * self.inner.size * x + self.bias * self.scale
+
+
+def test_objects_from_outside_that_change_between_calls():
+    model = Model()
+
+    def f(x):
+        return model.run(x) * model.bias
+
+    def changed(**names):
+        vars(model).update(names)
+
+    check_slopes(f, 0.7)
+    steps = [
+        lambda: changed(bias=3),
+        lambda: changed(bias=2.5),
+        lambda: model.weights.__setitem__(1, 7.0),
+        lambda: model.weights.__setitem__(1, 7),
+        lambda: model.table.update(k=-1.0),
+        lambda: changed(inner=Shifted(1.0, 2.0)),
+        lambda: changed(weights=(3.0, 4.0)),
+        lambda: changed(scale=9.0),
+    ]
+    for step in steps:
+        step()
+        check(f, 0.7, specialised=None)
+    del model.table["k"]
+    with pytest.raises(KeyError):
+        ad.gradient(f, 0.7)
+
+
+@bug("attributes are read on entry, though the path taken does not read them")
+def test_attributes_that_the_path_does_not_read():
+    class Lazy:
+        count = 0
+
+        @functools.cached_property
+        def value(self):
+            Lazy.count += 1
+            return 3.0
+
+    lazy = Lazy()
+
+    def f(x):
+        return lazy.value * x if x > 1 else x * 2
+
+    assert ad.gradient(f, 0.5) == (2.0,)
+    assert Lazy.count == 0
+
+
+def test_containers_as_arguments():
+    def f(p, q):
+        return p["w"] * q[0] + p["b"] * q[1][1] ** q[1][0] + p["n"]["z"] * q[2]
+
+    p = {"w": 2.5, "b": 3.0, "n": {"z": 2, "t": None}, "name": "x"}
+    q = (0.5, (2, 3.0), 4.0, True, None, "s")
+    grads = check(f, p, q, specialised=None)
+    assert grads[0] == {"w": 0.5, "b": 9.0, "n": {"z": 4.0, "t": None}, "name": None}
+    check(f, {**p, "b": 4}, q, specialised=None)
+    check(f, dict(reversed(p.items())), q, specialised=None)
+
+
+LENGTHS = bug("gradients of lists within arguments are of the wrong length, or tuples")
+
+
+@LENGTHS
+def test_lists_in_containers():
+    def f(p, q):
+        return p["w"][0] * p["w"][1] * q[0] + p["a"]["v"][0] * q[1][1] + p["a"]["v"][0] * q[1][2]
+
+    check(f, {"w": [1.5, 2.5], "a": {"v": [2.0]}}, (0.5, [3.0, 4.0, 5.0]), specialised=None)
+
+
+def test_lists_by_index():
+    def f(xs, ys):
+        s = xs[0]
+        for i in range(len(ys)):
+            if ys[i] > 0:
+                s = s * xs[i - 1] + ys[-i]
+        return s * xs[-1]
+
+    check(f, [1.5, -2.5, 3.0], [1.0, -1.0, 2.0])
+    check(f, [1.5, -2.5], [1.0, 2.0])
+    check(f, [1, 2, 3], [3, 4], specialised=None)
+    check(f, [1.5, 2], [3, 4.0], specialised=None)
+    check(f, (1.5, -2.5, 3.0), (1.0, -1.0, 2.0), specialised=None)
+    with pytest.raises(IndexError):
+        ad.gradient(f, [1.5], [1.0, 2.0, 3.0])
+
+
+def test_the_same_list_twice():
+    def f(xs, ys):
+        return xs[0] * ys[0] * ys[1]
+
+    xs = [2.0, 3.0]
+    check(f, xs, [2.0, 3.0])
+    assert ad.gradient(f, xs, xs) == oracle(f, xs, xs)[1]
+    check(f, [4.0, 3.0], xs)
+
+    def g(d, ys):
+        return d["x"][0] * ys[0] * ys[1]
+
+    check(g, {"x": [2.0, 3.0]}, xs)
+    assert ad.gradient(g, {"x": xs}, xs) == oracle(g, {"x": xs}, xs)[1]
+
+
+SHARED = [2.0, 3.0]
+TABLE = {"a": 2.0}
+
+
+@bug("an argument that the program also reads as a global: the generic path adds both, the specialised one does not")
+def test_an_argument_that_is_a_global_too():
+    def f(xs):
+        return xs[0] * SHARED[1]
+
+    def g(table):
+        return table["a"] * TABLE["a"]
+
+    check(f, [2.0, 3.0])
+    check(g, {"a": 3.0})
+    for function, argument in ((f, SHARED), (g, TABLE)):
+        assert ad.gradient(function, argument) == oracle(function, argument)[1]
+
+
+def test_arguments_that_have_no_part_in_the_value():
+    def f(x, y):
+        return x * 2
+
+    for y in ([1.0, 2.0], {"a": (1.0, 2)}, (1, None, "x", True), 3, "s", None, [1, 2], (), {}):
+        check(f, 1.5, y, specialised=None)
+
+
+@bug("a list of ints in a tuple in a dict has gradient None, not zeros")
+def test_lists_deep_in_arguments_that_have_no_part_in_the_value():
+    def f(x, y):
+        return x * 2
+
+    check(f, 1.5, {"a": (1.0, [2, 3])})
