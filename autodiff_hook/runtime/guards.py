@@ -74,15 +74,17 @@ def arguments(args: tuple[Any, ...]) -> list[Abstract]:
     return list(map(argument, args))
 
 
-def argument(value: Any) -> Abstract:
+def argument(value: Any, nested: bool = False) -> Abstract:
     """The abstract value of an argument: what has parts with derivatives is known in all its parts."""
     if callable(value) and not isinstance(value, type):
         raise Refused("a callable as an argument")
     if type(value) is dict and all(type(key) is str for key in value):
-        return Tuple(tuple(map(argument, value.values())), dict, tuple(value), example=value)
+        return Tuple(tuple(argument(x, nested=True) for x in value.values()), dict, tuple(value), example=value)
     if type(value) is tuple:
-        return Tuple(tuple(map(argument, value)), example=value)
+        return Tuple(tuple(argument(x, nested=True) for x in value), example=value)
     found = described(value)
+    if nested and isinstance(found, List):
+        raise Refused("a list within an argument")
     if isinstance(found, Outside) or isinstance(found, Tuple) and found.cls is list:
         raise Refused(f"an argument of type {type(value).__qualname__}")
     return found
@@ -151,7 +153,7 @@ class Prologue:
             here = self.emit("getattr", Constant(owner), data=name)
             if isinstance(value, MethodType):
                 self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
-            elif constant_kind(value) or is_plain(value) or isinstance(value, property):
+            elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__"):
                 self.require_same(here, value)
             else:
                 raise Refused(f"the attribute {name} of {owner!r}")
@@ -188,6 +190,11 @@ class Prologue:
         if key not in self.loaded:
             self.loaded[key] = Constant(None)
             self.require_same(self.emit("getattr", Constant(function), data="__code__"), function.__code__)
+            if function.__kwdefaults__:
+                named = self.emit("getattr", Constant(function), data="__kwdefaults__")
+                items = self.emit("call", Constant(dict.items), named, data=())
+                found = self.emit("call", Constant(tuple), items, data=())
+                self.same_items(found, tuple(function.__kwdefaults__.items()))
             if function.__defaults__:
                 self.require_same(self.emit("getattr", Constant(function), data="__defaults__"), function.__defaults__)
 
@@ -206,7 +213,9 @@ class Prologue:
             self.require_same(self.emit("getattr", self.function, data="__defaults__"), defaults)
         if code.co_kwonlyargcount:
             named = f.__kwdefaults__ or {}
-            self.require_same(self.emit("getattr", self.function, data="__kwdefaults__"), f.__kwdefaults__)
+            options = self.emit("getattr", self.function, data="__kwdefaults__")
+            items = self.emit("call", Constant(dict.items), options, data=())
+            self.same_items(self.emit("call", Constant(tuple), items, data=()), tuple(named.items()))
             values += [named[name] for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
         if not all(map(is_plain, values)):
             raise Refused("a default value that may change")
@@ -237,6 +246,16 @@ class Prologue:
                 bound = bound.__func__
             self.require_same(here, bound)
             self.loaded[key] = Constant(None)
+
+    def members(self, cls: type) -> None:
+        """Guard that a class and its bases get no further attributes."""
+        for base in cls.__mro__[:-1]:
+            key = ("members", id(base))
+            if key not in self.loaded:
+                self.loaded[key] = Constant(None)
+                namespace = self.emit("getattr", Constant(base), data="__dict__")
+                count = self.emit("call", Constant(len), namespace, data=())
+                self.require(self.emit("compare", count, Constant(len(base.__dict__)), data="=="))
 
     def imported(self, name: str) -> Any:
         """A module that is imported by now."""
@@ -270,19 +289,32 @@ class Prologue:
         """Go on only if an operand is this object."""
         self.require(self.emit("is", operand, Constant(value)))
 
+    def same_items(self, found: Variable, items: tuple[Any, ...]) -> None:
+        """Guard that a tuple of pairs has the same keys and the very same values."""
+        count = self.emit("call", Constant(len), found, data=())
+        self.require(self.emit("compare", count, Constant(len(items)), data="=="))
+        for place, (key, value) in enumerate(items):
+            pair = self.emit("getitem", found, Constant(place))
+            self.require(self.emit("compare", self.emit("getitem", pair, Constant(0)), Constant(key), data="=="))
+            self.require_same(self.emit("getitem", pair, Constant(1)), value)
+
     def guarded(self, operand: Variable, value: Any) -> Operand:
         """A value from outside: the object itself if it is code, else a value of its type."""
         abstract = described(value)
         if isinstance(abstract, Tuple) and abstract.cls is list:
             abstract = Outside(list, example=value)
         self.check(operand, abstract)
+        if isinstance(abstract, (List, Outside)):
+            for reference in self.references:
+                if reference is not operand:
+                    self.require(self.emit("is_not", operand, reference))
         if isinstance(abstract, Known):
             return Constant(value)
         self.types[operand] = abstract
         self.outside.add(operand)
         return operand
 
-    def check(self, operand: Variable, abstract: Abstract) -> None:
+    def check(self, operand: Variable, abstract: Abstract, given: bool = False) -> None:
         """Guard that a value is of the kind that ``abstract`` describes."""
         if isinstance(abstract, Known):
             if type(abstract.value) is not str:
@@ -293,7 +325,7 @@ class Prologue:
             return
         cls = self.emit("call", Constant(type), operand, data=())
         self.require_same(cls, _class_of(abstract))
-        if isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls is dict:
+        if given and (isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls is dict):
             self.references.append(operand)
         if isinstance(abstract, Array):
             self.require_same(self.emit("getattr", operand, data="dtype"), abstract.dtype)
@@ -303,13 +335,13 @@ class Prologue:
             keys = self.emit("call", Constant(tuple), operand, data=())
             self.require(self.emit("compare", keys, Constant(abstract.keys), data="=="))
             for key, item in zip(abstract.keys, abstract.items):
-                self.check(self.emit("getitem", operand, Constant(key)), item)
+                self.check(self.emit("getitem", operand, Constant(key)), item, given)
         elif isinstance(abstract, Tuple):
             count = self.emit("call", Constant(len), operand, data=())
             self.require(self.emit("compare", count, Constant(len(abstract.items)), data="=="))
             for i, item in enumerate(abstract.items):
                 part = self.emit("getitem", operand, Constant(i))
-                self.check(part, item)
+                self.check(part, item, given)
         elif isinstance(abstract, List):
             item_type = next(iter(number_types(abstract.item) or ()))
             self.require(self.emit("call", Constant(uniform), operand, Constant(item_type), data=()))
@@ -322,7 +354,7 @@ class Prologue:
             assert whole is not None
             taken.append(self.emit("project", whole, data=i))
         for variable, abstract in zip(taken, types):
-            self.check(variable, abstract)
+            self.check(variable, abstract, given=True)
         for i, a in enumerate(self.references):
             for b in self.references[:i]:
                 self.require(self.emit("is_not", a, b))

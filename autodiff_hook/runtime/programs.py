@@ -39,6 +39,7 @@ class _World:
         self.load, self.attribute, self.captured = prologue.load, prologue.attribute, prologue.captured
         self.in_scope, self.function = prologue.in_scope, prologue.function_
         self.part, self.method, self.imported = prologue.part, prologue.method, prologue.imported
+        self.members = prologue.members
 
 
 @dataclass(slots=True)
@@ -81,6 +82,8 @@ def joint_ir(f: FunctionType, args: tuple[Any, ...], form: Form = "gradient") ->
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
         grads = [_finished(builder, last, p, found[p], inference) for p in params]
+    if any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+        builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
@@ -98,7 +101,8 @@ def joint_ir(f: FunctionType, args: tuple[Any, ...], form: Form = "gradient") ->
     small = _small(inference)
     polished = None if form == "split" else inference.types
     numbers = isinstance(small, _Everything)
-    simplify(ir, essential, lambda x: _is_float(x, inference), polished, numbers)
+    adjoint = {s for block in builder.blocks[len(shape.ir.blocks) :] for s in block.statements}
+    simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers)
     verify(ir)
     clock("simplify")
     return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small)

@@ -9,6 +9,7 @@ from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.transform.facts import NOTHING, ArrayFact, Fact, NumberFact
+from autodiff_hook.transform.infer import Given
 from autodiff_hook.transform.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
 from autodiff_hook.transform.site import Site, common_dtype
 
@@ -76,6 +77,31 @@ def add_lists(present: list[Any] | None, contribution: Any, items: list[Any]) ->
     return present
 
 
+def real(value: Any) -> None:
+    """Give up where a power has become complex: its type was taken for that of a real number."""
+    if isinstance(value, complex):
+        raise Given("a complex power")
+
+
+def no_nan(*gradients: Any) -> None:
+    """Give up if a gradient is nan: it may come of a zero cotangent on a way that was not taken, as ``0.0 * inf``."""
+    for gradient in gradients:
+        if type(gradient) is float:
+            if gradient != gradient:
+                raise Given("a gradient is nan")
+        elif gradient is not None and _has_nan(gradient):
+            raise Given("a gradient is nan")
+
+
+def _has_nan(gradient: Any) -> bool:
+    if isinstance(gradient, dict):
+        gradient = tuple(gradient.values())
+    if isinstance(gradient, (tuple, list)):
+        return any(map(_has_nan, gradient))
+    total = gradient.sum() if hasattr(gradient, "sum") else gradient
+    return total is not None and bool(total != total)
+
+
 def zero_list(items: list[Any]) -> list[float]:
     """The gradient of a list of numbers that nothing depends on."""
     return [0.0] * len(items)
@@ -90,6 +116,8 @@ RUNTIME: Final[dict[str, Any]] = {
     "accumulate": accumulate,
     "counted": counted,
     "number": number,
+    "real": real,
+    "no_nan": no_nan,
     "buffer": buffer,
     "add_lists": add_lists,
     "part": part,

@@ -28,6 +28,7 @@ from autodiff_hook.transform.infer import Given
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 _SPECIALISATIONS: Final = 8
 _FAILURES: Final = 20
+_CACHE_SIZE: Final = 2048
 _TRAPS: Final = 20
 Entry = Callable[[Any, tuple[Any, ...]], Any]
 
@@ -70,6 +71,9 @@ def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, w
     key = (id(f.__code__), with_value)
     known = _known.get(key)
     if known is None:
+        while len(_known) >= _CACHE_SIZE:
+            # A program holds the globals of its function, so it may hold the code that its place is given up with.
+            _forget(next(iter(_known))[0])
         known = _known.setdefault(key, Specialisations())
         weakref.finalize(f.__code__, _forget, id(f.__code__)).atexit = False
     elif error is not None and known.entries and known.counts[0] == len(args):

@@ -14,7 +14,20 @@ from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import Rule
-from autodiff_hook.transform.abstract import ANY, Abstract, Closure, Iterator, Known, Tuple, is_true, join
+from autodiff_hook.transform.abstract import (
+    ANY,
+    Abstract,
+    Array,
+    Closure,
+    Fresh,
+    Iterator,
+    Known,
+    Number,
+    Outside,
+    Tuple,
+    is_true,
+    join,
+)
 from autodiff_hook.transform.bodies import Body, Load, Parameters, Refused, bind, copied, lifted, substitute
 
 
@@ -42,6 +55,9 @@ class World(Protocol):
     def imported(self, name: str) -> Any:
         """A module that is imported by now."""
 
+    def members(self, cls: type) -> None:
+        """Guard that a class gets no further attributes."""
+
     def function(self, function: Any) -> None:
         """Guard that a function still has its code and defaults."""
 
@@ -65,7 +81,7 @@ class Alias:
 class Given(Exception):
     """A specialised program has come to what it does not know, and gives up; each such place has a class of its own."""
 
-    reason: ClassVar[str] = ""
+    reason: ClassVar[str] = "what it has computed is in doubt"
     chain: ClassVar[tuple[Any, ...]] = ()
     """The ids of the code objects whose bodies are around the place."""
 
@@ -112,7 +128,9 @@ class Inference:
         self.cells: dict[Variable, Operand] = {}
         self.lists: dict[Variable, Abstract] = {}
         self.started: set[Operand] = set()
-        self.fields: dict[tuple[Variable, str], Operand] = {}
+        self.fields: dict[tuple[Variable, str], tuple[Operand, Statement]] = {}
+        self.stores: dict[Operand, Statement] = {}
+        self.orders: list[tuple[Statement, Statement]] = []
         self.pending: list[Block] = []
         self.taken: set[Edge] = set()
         self.visited: set[Block] = set()
@@ -157,14 +175,12 @@ class Inference:
 
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
-        found = self.type_of(operand)
-        self.assumed.append((operand, found.value if isinstance(found, Known) else found))
+        self.assumed.append((operand, _called(self.type_of(operand))))
 
     def _confirm(self) -> None:
         for operand, assumed in self.assumed:
-            found = self.type_of(operand)
-            same = found.value is assumed if isinstance(found, Known) else _same_closure(found, assumed)
-            if not same:
+            found = _called(self.type_of(operand))
+            if not (found is assumed or _same_closure(found, assumed)):
                 raise Refused("what is called changes while the program runs")
 
     def _copy(self, code: Any, globals_: dict[str, Any]) -> Body:
@@ -312,7 +328,16 @@ class Inference:
         substitute(body.blocks, mapping)
 
 
-def _same_closure(a: Abstract, b: Any) -> bool:
+def _called(found: Abstract) -> Any:
+    """What of a value decides about a call: the object itself, or the class of the receiver."""
+    if isinstance(found, Known):
+        return found.value
+    return getattr(found, "cls", None) if isinstance(found, (Fresh, Outside)) else found
+
+
+def _same_closure(a: Any, b: Any) -> bool:
+    if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
+        return True
     return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells
 
 

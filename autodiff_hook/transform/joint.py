@@ -201,6 +201,7 @@ class _Joint:
         plan = self.program.plans.get(s)
         if isinstance(plan, RulePlan) and s.result in self.needs:
             self._rule(s, plan, block, out)
+            self._check(s, plan, out)
             return
         if s in self.counted:
             numbered = self.builder.emit(out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position)
@@ -208,6 +209,13 @@ class _Joint:
         out.statements.append(Statement(s.op, list(s.operands), s.result, s.data, s.position))
         if s.result is not None:
             self._define(s.result, block, out)
+        if isinstance(plan, RulePlan):
+            self._check(s, plan, out)
+
+    def _check(self, s: Statement, plan: RulePlan, out: Block) -> None:
+        """Look at a result whose type the arguments' types do not say."""
+        if plan.checks and s.result is not None:
+            self.builder.emit(out, "call", Constant(self.runtime["real"]), s.result, data=(), position=s.position)
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         assert s.result is not None
@@ -411,10 +419,15 @@ class _Joint:
     def _hand_to_header(self, loop: Loop, out: Block) -> None:
         """What the latch would bind to parameters of the header: their cotangents go with those."""
         back = next(e for b, e in self.shape.incoming[loop.header] if b is loop.latches[0])
-        for param, arg in zip(loop.header.params[len(loop.header.params) - len(back.args) :], back.args):
-            if param in self.needs and isinstance(arg, Variable) and arg in self.needs:
-                for path in self._paths(param):
-                    self._add(param, path, self._take(arg, path, out), out)
+        pairs = zip(loop.header.params[len(loop.header.params) - len(back.args) :], back.args)
+        taken = [
+            (param, path, self._take(arg, path, out))
+            for param, arg in pairs
+            if param in self.needs and isinstance(arg, Variable) and arg in self.needs
+            for path in self._paths(param)
+        ]
+        for param, path, cotangent in taken:
+            self._add(param, path, cotangent, out)
 
     def _move(self, block: Block, edge: Edge, out: Block) -> None:
         """Move the cotangents of parameters to the arguments that were bound to them, all at once."""

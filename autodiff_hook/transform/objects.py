@@ -24,28 +24,54 @@ def lookup(cls: type, name: str) -> Any:
     return next((d[name] for d in own if name in d), None)
 
 
+def look(inf: Inference, cls: type, name: str) -> Any:
+    """``lookup``, and a guard that it goes on to find the same."""
+    found = lookup(cls, name)
+    inf.world.members(cls)
+    if hasattr(type(found), "__get__"):
+        inf.world.attribute(cls, name)
+    return found
+
+
+def look_after(inf: Inference, cls: type, after: type, name: str) -> Any:
+    """``lookup_after``, and a guard."""
+    found = lookup_after(cls, after, name)
+    order = cls.__mro__
+    for base in order[order.index(after) + 1 :]:
+        if base is not object:
+            inf.world.members(base)
+        if name in base.__dict__:
+            if base is not object:
+                inf.world.attribute(base, name)
+            break
+    return found
+
+
 def lookup_after(cls: type, after: type, name: str) -> Any:
     """What ``super(after, …).name`` finds."""
     order = cls.__mro__
     return next((base.__dict__[name] for base in order[order.index(after) + 1 :] if name in base.__dict__), None)
 
 
-def is_simple(cls: type) -> bool:
+def is_simple(inf: Inference, cls: type) -> bool:
     """Whether making an instance is ``object.__new__`` and an ``__init__`` written in Python."""
+    if type(cls) is not type or not isinstance(lookup(cls, "__init__"), FunctionType):
+        return False
+    inf.world.members(cls)
     return (
-        type(cls) is type
-        and lookup(cls, "__new__") is object.__dict__["__new__"]
-        and isinstance(lookup(cls, "__init__"), FunctionType)
+        lookup(cls, "__new__") is object.__dict__["__new__"]
         and lookup(cls, "__setattr__") is object.__dict__["__setattr__"]
         and lookup(cls, "__del__") is None
     )
 
 
-def read(inf: Inference, value: Fresh, name: str) -> tuple[str, Any]:
+def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
     """What an attribute of an object is: ``field`` and its operand, or what the class has."""
-    field = inf.fields.get((value.made, name))
-    found = lookup(value.cls, name)
-    if field is not None and not (hasattr(type(found), "__set__")):
+    stored = inf.fields.get((value.made, name))
+    field = None if stored is None else stored[0]
+    found = look(inf, value.cls, name)
+    if field is not None and stored is not None and not (hasattr(type(found), "__set__")):
+        inf.orders.append((stored[1], s))
         return "field", field
     if isinstance(found, property) and isinstance(found.fget, FunctionType):
         return "property", found.fget
@@ -60,10 +86,10 @@ def write(inf: Inference, s: Statement) -> Abstract:
     target = inf.type_of(owner)
     if not isinstance(target, Fresh):
         raise Refused("an attribute of an object from outside is assigned")
-    found = lookup(target.cls, str(s.data))
+    found = look(inf, target.cls, str(s.data))
     if hasattr(type(found), "__set__"):
         raise Refused("a data descriptor is assigned")
-    if inf.fields.setdefault((target.made, str(s.data)), value) is not value:
+    if inf.fields.setdefault((target.made, str(s.data)), (value, s)) != (value, s):
         raise Refused(f"the attribute {s.data} is assigned twice")
     inf.plans[s] = Alias(Constant(None))
     return Known(None)
@@ -82,22 +108,22 @@ UNARY_DUNDERS: Final = {
 
 
 def special_method(
-    function: Any, types: list[Abstract], args: list[Operand]
+    inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
 ) -> tuple[FunctionType, list[Operand]] | None:
     """The method of an object that an operator calls, and its arguments."""
     if function in UNARY_DUNDERS and isinstance(types[0], (Fresh, Outside)):
-        found = lookup(types[0].cls, UNARY_DUNDERS[function])
+        found = look(inf, types[0].cls, UNARY_DUNDERS[function])
         return (found, args) if isinstance(found, FunctionType) else None
     if function not in DUNDERS:
         return None
     name = DUNDERS[function]
     left, right = types
     if isinstance(left, (Fresh, Outside)):
-        found = lookup(left.cls, name)
+        found = look(inf, left.cls, name)
         if isinstance(found, FunctionType):
             return found, args
     if isinstance(right, (Fresh, Outside)) and not isinstance(left, (Fresh, Outside)):
-        found = lookup(right.cls, f"__r{name[2:]}")
+        found = look(inf, right.cls, f"__r{name[2:]}")
         if isinstance(found, FunctionType):
             return found, args[::-1]
     return None

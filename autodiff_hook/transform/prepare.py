@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autodiff_hook.ir.analysis import Loop, natural_loops, predecessors, reverse_postorder
+from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.types import (
     IR,
     RECEIVED,
@@ -49,6 +49,7 @@ def prepare(inference: Inference) -> Shape:
         b.terminator is not None and b.terminator.kind == "return" for b in program.blocks
     ):
         raise Refused("; ".join(inference.refusals))
+    _require_orders(inference)
     _apply_aliases(program)
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)
@@ -66,6 +67,24 @@ def prepare(inference: Inference) -> Shape:
     _require_reducible(ir, loops)
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
     return Shape(ir, exit_block, loops, loops_of, predecessors(ir))
+
+
+def _require_orders(inference: Inference) -> None:
+    """What is read of an attribute or a cell has to be assigned on every way there."""
+    if not inference.orders:
+        return
+    blocks = inference.program.blocks
+    place = {s: (b, i) for b in blocks for i, s in enumerate(b.statements)}
+    _cut_branches(inference)
+    immediate = dominators(IR("", Signature(), blocks=blocks))
+    for store, read in inference.orders:
+        if store not in place or read not in place:
+            continue
+        (home, first), (block, second) = place[store], place[read]
+        if block not in immediate:
+            continue
+        if home not in immediate or not (first < second if home is block else dominates(immediate, home, block)):
+            raise Refused("what is assigned on one way only is read on others")
 
 
 def _apply_aliases(program: Program) -> None:

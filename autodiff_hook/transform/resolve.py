@@ -43,8 +43,8 @@ from autodiff_hook.transform.bodies import Refused, bind, is_plain
 from autodiff_hook.transform.infer import LOAD, PURE, STRUCTURAL, Alias, Inference, RulePlan, parameters_of
 from autodiff_hook.transform.objects import (
     is_simple,
-    lookup,
-    lookup_after,
+    look,
+    look_after,
     read,
     receiver_class,
     special_method,
@@ -278,6 +278,7 @@ def _cell_set(inf: Inference, s: Statement) -> Abstract:
     assert isinstance(cell, Variable)
     if inf.cells.setdefault(cell, value) is not value:
         raise Refused("a captured variable that is assigned twice")
+    inf.stores[cell] = s
     inf.plans[s] = Alias(Constant(None))
     return ANY
 
@@ -286,6 +287,9 @@ def _cell_get(inf: Inference, s: Statement) -> Abstract:
     found = inf.cells.get(s.operands[0])  # type: ignore[arg-type]
     if found is None:
         raise Refused("a captured variable that is not assigned")
+    store = inf.stores.get(s.operands[0])
+    if store is not None:
+        inf.orders.append((store, s))
     return _alias(inf, s, found)
 
 
@@ -357,9 +361,13 @@ def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abs
 
 def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
     """An attribute of an object from outside: data, a property, or a method to be called."""
-    found = lookup(value.cls, name)
+    found = look(inf, value.cls, name)
     if isinstance(found, property) and isinstance(found.fget, FunctionType):
+        inf.assume(owner)
         return _inline(inf, s, found.fget, [owner], {})
+    if hasattr(type(found), "__get__") and not isinstance(found, (FunctionType, staticmethod, classmethod)):
+        if not hasattr(found, "__objclass__"):
+            raise Refused(f"the descriptor {name}")
     if isinstance(found, FunctionType) and name not in vars(value.example):
         inf.world.method(inf.final(owner), value.example, name)
         inf.plans[s] = Alias(Constant(None))
@@ -373,11 +381,12 @@ def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand,
     """An attribute of an object that the program has made."""
     if name == "__class__":
         return _known(inf, s, value.cls)
-    kind, found = read(inf, value, name)
+    kind, found = read(inf, s, value, name)
     if kind == "field":
         return _alias(inf, s, found)
     guarded = inf.world.attribute(value.cls, name)
     if kind == "property":
+        inf.assume(owner)
         return _inline(inf, s, found, [owner], {})
     if isinstance(found, FunctionType):
         inf.plans[s] = PURE
@@ -389,7 +398,7 @@ def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand,
 
 def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> None:
     """Make an object: its ``__init__`` in the place of the call."""
-    if not is_simple(cls) or s.result is None or inf.block is None:
+    if not is_simple(inf, cls) or s.result is None or inf.block is None:
         raise Refused(f"a call of {cls!r}")
     init = inf.world.attribute(cls, "__init__")
     if not inf.world.in_scope(init):
@@ -493,7 +502,7 @@ def call(
     """Call what an operand is known to be."""
     callee = inf.type_of(function)
     if isinstance(callee, Known):
-        if isinstance(callee.value, FunctionType):
+        if isinstance(callee.value, (FunctionType, type)):
             inf.assume(function)
         return call_known(inf, s, callee.value, args, kwargs)
     if isinstance(callee, Closure):
@@ -504,8 +513,9 @@ def call(
     if isinstance(callee, Bound):
         return call_known(inf, s, callee.function, [callee.receiver, *args], kwargs)
     if isinstance(callee, (Fresh, Outside)):
-        method = lookup(callee.cls, "__call__")
+        method = look(inf, callee.cls, "__call__")
         if isinstance(method, FunctionType):
+            inf.assume(function)
             return call_known(inf, s, method, [function, *args], kwargs)
     raise Refused(f"a call of {callee!r}")
 
@@ -533,7 +543,7 @@ def _call_method(inf: Inference, s: Statement) -> Abstract | None:
             return _alias(inf, s, args[1])
         raise Refused(f"dict.{name}")
     if isinstance(value, Super):
-        found = lookup_after(receiver_class(inf.type_of(value.receiver)), value.after, name)
+        found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
         if found is object.__init__ and not args:
             return _known(inf, s, None)
         if not isinstance(found, FunctionType):
@@ -565,7 +575,8 @@ def _outside_method(
         if not isinstance(key, Known) or key.value not in value.example:
             raise Refused("dict.get of an unknown key")
         return _alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
-    found = lookup(value.cls, name)
+    found = look(inf, value.cls, name)
+    inf.assume(owner)
     if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
         if not inf.world.in_scope(found):
             raise Refused(f"a call of {found!r}")
@@ -594,7 +605,8 @@ def _fresh_method(
     inf: Inference, s: Statement, value: Fresh, name: str, args: list[Operand], names: tuple[str, ...]
 ) -> Abstract | None:
     """``owner.name(...)`` of an object that the program has made."""
-    kind, found = read(inf, value, name)
+    kind, found = read(inf, s, value, name)
+    inf.assume(s.operands[0])
     if kind == "field":
         return _call_with(inf, s, found, args, names)
     inf.world.attribute(value.cls, name)
@@ -633,8 +645,10 @@ def call_known(
         return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
     if any(isinstance(t, (Fresh, Outside)) for t in types):
-        method = special_method(function, types, args) if not kwargs else None
+        method = special_method(inf, function, types, args) if not kwargs else None
         if method is not None:
+            for operand in args:
+                inf.assume(operand)
             return _inline(inf, s, method[0], method[1], {})
     if any(t is ANY for t in types):
         raise Refused(f"an argument of {function!r} of unknown type")
@@ -643,6 +657,8 @@ def call_known(
     if registry.is_constant(function) and _is_pure(function):
         _require_inert(*types, *map(inf.type_of, kwargs.values()))
         return _pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}))
+    if registry.is_constant(function):
+        raise Refused(f"{function!r} is declared to have no derivative")
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
         return _inline(inf, s, function, args, kwargs)
     if isinstance(function, type):

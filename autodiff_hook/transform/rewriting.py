@@ -34,7 +34,7 @@ class Rewriting:
         if s.result is None:
             site.out.append(s)
             return
-        site.position = s.position
+        site.position, site.exact = s.position, s in self.essential
         start = len(site.out)
         found = self.simplified(s)
         if found is None:

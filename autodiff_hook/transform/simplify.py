@@ -28,22 +28,24 @@ _PURE_METHODS = frozenset({"copy", "reshape", "argmax", "argmin"})
 def simplify(
     ir: IR,
     essential: set[Statement],
+    adjoint: set[Statement],
     floats: Callable[[Operand], bool],
     types: dict[Variable, Abstract] | None = None,
     numbers: bool = False,
 ) -> None:
-    """Fold ``0.0 + x`` and ``1.0 * x``, remove what is dead (but not ``essential`` statements), lower records.
+    """Fold ``0.0 + x`` and ``1.0 * x`` in the ``adjoint``, remove what is dead, lower records.
 
+    ``essential`` statements stay.
     ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
     operations of arrays are written as these allow. ``numbers`` says that there are none.
     """
     ir.blocks = reverse_postorder(ir)
     whole = _whole_numbers(ir, floats)
     known, floats = floats, lambda x: known(x) and x not in whole
-    _fold(ir, floats)
+    _fold(ir, adjoint, floats)
     if types is not None:
         drop_params(ir, program_start(ir))
-        _fold(ir, floats)
+        _fold(ir, adjoint, floats)
     if numbers:
         economise(ir, essential)
     site = polish(ir, types, essential) if types is not None else None
@@ -54,13 +56,13 @@ def simplify(
         reuse(ir, site)
 
 
-def _fold(ir: IR, floats: Callable[[Operand], bool]) -> None:
+def _fold(ir: IR, adjoint: set[Statement], floats: Callable[[Operand], bool]) -> None:
     known: dict[Operand, Operand] = {}
     for block in ir.blocks:
         kept = []
         for s in block.statements:
             s.operands = [resolve(x, known) for x in s.operands]
-            same = _neutral(s, floats) or computed(s)
+            same = (_neutral(s, floats) if s in adjoint else None) or computed(s)
             if same is None or s.result is None:
                 kept.append(s)
             else:

@@ -48,6 +48,8 @@ class Site:
         self.recorded: dict[tuple[Any, int], Operand] = {}
         self.out: list[Statement] = []
         self.position: Position | None = None
+        self.exact = False
+        """Whether what is rewritten is of the primal, whose digits are those of the plain run."""
         self.transferred = transferred
         self.simplified: Callable[[Statement], Operand | None] = lambda s: None
         self._own: dict[tuple[Variable | None, int], Symbol] = {}

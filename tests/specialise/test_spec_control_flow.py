@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from specialised_cases import bug, check, check_raises, check_slopes, is_specialised, scope
+from specialised_cases import check, check_raises, check_slopes, is_specialised, scope
 
 import autodiff_hook as ad
 
@@ -73,15 +73,11 @@ def nested_swap(x, y):
     return x * y
 
 
-PARALLEL = bug("_hand_to_header moves the cotangents of loop-carried values one by one, not all at once")
-
-
 @pytest.mark.parametrize("f", [swap_for, rotate_for, nested_swap])
 def test_values_change_places(f):
     check_slopes(f, 0.7, -1.3)
 
 
-@PARALLEL
 @pytest.mark.parametrize("f", [fibonacci, swap_while, swap_true, rotate_while])
 def test_values_change_places_in_loops_that_are_left_at_their_end(f):
     check_slopes(f, 0.7, -1.3)
@@ -234,14 +230,7 @@ def deleted(x):
     return v * x
 
 
-UNBOUND = bug(
-    "a captured variable that is assigned on one path only is read on the other: (None,) instead of NameError"
-)
-
-
-@pytest.mark.parametrize(
-    "f", [sometimes_unbound, unbound_after_a_loop, pytest.param(unbound_cell, marks=UNBOUND), deleted]
-)
+@pytest.mark.parametrize("f", [sometimes_unbound, unbound_after_a_loop, unbound_cell, deleted])
 def test_variables_that_are_not_bound_on_some_path(f):
     for x in (2.0, 0.5, 3.0, 0.25):
         if x > 1:
@@ -257,6 +246,9 @@ class Double:
     def __neg__(self):
         return 3.0
 
+    def __mul__(self, x):
+        return x
+
 
 DOUBLE = Double()
 
@@ -271,10 +263,6 @@ class Tenfold:
         self.x = 10 * x
 
 
-CHANGES = bug("what is inlined at the first visit of a loop is not looked at again when the receiver's type changes")
-
-
-@CHANGES
 @pytest.mark.parametrize("kind", ["call", "operator", "class"])
 def test_what_is_called_changes_in_the_loop(kind):
     def call(x):
@@ -319,7 +307,6 @@ def test_a_function_that_changes_in_the_loop():
     check_slopes(of_python, 2.0, specialised=None)
 
 
-@bug("cotangents of ints: 1.0 * (2 + c) is folded to an int, and the gradient is an int")
 def test_gradients_of_ints_are_floats():
     def f(x, y):
         c = not x < y
@@ -328,7 +315,6 @@ def test_gradients_of_ints_are_floats():
     check(f, 2, 3)
 
 
-@bug("the adjoint of what is not used on the path taken is run with cotangent 0.0: 0.0 * inf and 0.0 / 0.0 are nan")
 @pytest.mark.parametrize("kind", ["branch", "clamp", "power", "root"])
 def test_what_has_no_part_in_the_result_does_not_spoil_it(kind):
     def branch(x):
@@ -450,11 +436,9 @@ def run(seeds, whiles):
     return count
 
 
-@PARALLEL
 def test_random_programs_with_for_loops():
     assert run(range(120), whiles=False) > 60
 
 
-@PARALLEL
 def test_random_programs():
     run(range(1000, 1120), whiles=True)

@@ -48,9 +48,11 @@ def test_broadcasting_of_many_shapes_one_after_another(expression):
         for a, b in pairs:
             if np.ndim(a) == 0 and "axis" in expression:
                 continue
+            if 0 in (np.size(a), np.size(b)) and "mean" in expression:
+                continue
             try:
                 value = names["f"](a, b)
-            except ValueError:
+            except (ValueError, AttributeError):
                 continue
             if not np.isnan(value):
                 check(names["f"], a, b, specialised=None)
@@ -66,7 +68,7 @@ def test_broadcasting_of_many_shapes_one_after_another(expression):
             "a.max(axis=0).sum()",
         ),
         *("a[0, 1] * a[-1][2]", "a[1:, ::2].sum()", "a[..., 0].sum()", "a[None][0, 0, 1]", "a[a > 0].sum()", "a.std()"),
-        *("a[np.array([0, 0, 1])].sum()", "a.T[1] @ a.T[2]", "np.trace(a @ a.T)", "a.ravel()[3] * a.flatten()[1]"),
+        *("a[np.array([0, 0, 1])].sum()", "np.trace(a @ a.T)", "a.ravel()[3] * a.flatten()[1]"),
         *("np.concatenate([a, a * 2]).sum()", "np.linalg.norm(a)", "np.outer(a[0], a[1]).max()", "np.cumsum(a)[2]"),
     ],
 )
@@ -157,7 +159,7 @@ def test_gradients_share_nothing(name):
     f = SHARING[name]
     a, b = RNG.normal(size=4), RNG.normal(size=4)
     kept = a.copy(), b.copy(), CAPTURED.copy()
-    first = check(f, a, b)
+    first = check(f, a, b, specialised=None if name == "view" else True)
     for run in (lambda: ad.gradient(f, a, b), lambda: ad.withgradient(f, a, b)[1]):
         grads = run()
         again = run()
@@ -198,7 +200,14 @@ def test_shapes_that_do_not_fit_raise_what_the_plain_run_raises():
     check(f, ROW, ROW)
 
 
-@bug("a root that has no part in the result: 0.0 / 0.0 is nan")
+@bug("u @ v becomes another function of NumPy, which adds in another order: the last bit differs")
+def test_products_of_views_are_those_of_the_plain_run():
+    def f(u, v):
+        return u @ v
+
+    check(f, MATRIX[::-1][:, 1], MATRIX[::-1][:, 2])
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_numpy_functions_that_have_no_part_in_the_result():
     def f(x):
@@ -216,26 +225,28 @@ def test_ten_thousand_fresh_lambdas_leave_memory_flat():
         f = lambda x: x * k * math.sin(x)  # noqa: E731
         ad.gradient(f, 2.0)
 
-    def made(i):
-        names = scope(f"def f(x): return x * {i}.0 + x")
-        assert ad.gradient(names["f"], 2.0) == (i + 1.0,)
-
     for i in range(100):
         one(float(i))
     gc.collect()
-    for i in range(5):
-        made(i)
-    gc.collect()
     tracemalloc.start()
-    before, known = tracemalloc.get_traced_memory()[0], len(specialising._known)
+    before = tracemalloc.get_traced_memory()[0]
     for i in range(10_000):
         one(float(i))
-    for i in range(50):
-        made(i)
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert grown < 500_000
+
+
+@bug("an entry holds the globals of its function, and so its code: neither is ever released")
+def test_executed_functions_are_released():
+    gc.collect()
+    known = len(specialising._known)
+    for i in range(50):
+        names = scope(f"def f(x): return x * {i}.0 + x")
+        assert ad.gradient(names["f"], 2.0) == (i + 1.0,)
+    del names
+    gc.collect()
     assert len(specialising._known) <= known + 5
 
 
