@@ -96,9 +96,12 @@ def no_nan(*gradients: Any) -> None:
 def _has_nan(gradient: Any) -> bool:
     if isinstance(gradient, dict):
         gradient = tuple(gradient.values())
-    if isinstance(gradient, (tuple, list)):
+    if isinstance(gradient, tuple):
         return any(map(_has_nan, gradient))
-    total = gradient.sum() if hasattr(gradient, "sum") else gradient
+    if isinstance(gradient, list):
+        total = sum(gradient)
+    else:
+        total = gradient.sum() if hasattr(gradient, "sum") else gradient
     return total is not None and bool(total != total)
 
 
