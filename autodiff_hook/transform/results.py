@@ -97,9 +97,27 @@ def outcome(run: Callable[..., Any], types: list[Abstract], named: dict[str, Abs
     if not named and all(number_types(t) is not None for t in types) and types:
         return _number_outcome(run, types)
     result = abstract_of(_run(run, [_example(t) for t in types], {k: _example(t) for k, t in named.items()}))
+    if isinstance(result, Number):
+        result = Number(result.types | _possible(types, run), example=result.example)
     if _varies(run) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
+
+
+def _possible(types: list[Abstract], run: Callable[..., Any]) -> frozenset[type]:
+    """What else than the example says the type of a number may be that is made of numbers in containers."""
+    found: set[type] = set()
+    for value in types:
+        if isinstance(value, Tuple):
+            inside = [number_types(item) for item in value.items]
+            if run in (max, min) or any(t is not None and len(t) > 1 for t in inside):
+                found.update(*(t for t in inside if t is not None))
+            found |= _possible([item for item in value.items if isinstance(item, (Tuple, List, OwnList))], run)
+        elif isinstance(value, List):
+            found |= {int, float, *(number_types(value.item) or ())}
+        elif isinstance(value, OwnList):
+            found |= {int, float}
+    return frozenset(found)
 
 
 def _varies(run: Callable[..., Any]) -> bool:

@@ -15,11 +15,6 @@ from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.specialising import GENERIC, entries
 
 
-def bug(reason: str) -> pytest.MarkDecorator:
-    """A test that shows a known bug of the specialiser."""
-    return pytest.mark.xfail(not GENERIC, strict=True, reason=reason)
-
-
 def oracle(f: Callable[..., Any], *args: Any) -> tuple[Any, tuple[Any, ...]]:
     """Value and gradients by the generic path alone, within calls too."""
     saved = functions.shortcuts[:]
@@ -50,6 +45,14 @@ def check(f: Callable[..., Any], *args: Any, specialised: bool | None = True) ->
     if specialised is not None and not GENERIC:
         assert is_specialised(f) is specialised
     return expected
+
+
+def changes(f: Callable[..., Any], change: Callable[[], Any], *args: Any) -> None:
+    """Check ``f`` before and after ``change``; both times it is specialised."""
+    check(f, *args)
+    check(f, *args)
+    change()
+    check(f, *args, specialised=None)
 
 
 def slopes(f: Callable[..., Any], *args: float, step: float = 1e-6) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import functools
 import math
 
 import pytest
-from specialised_cases import bug, check, check_slopes, oracle
+from specialised_cases import check, check_slopes, oracle
 
 import autodiff_hook as ad
 
@@ -282,9 +282,8 @@ def test_arguments_that_have_no_part_in_the_value():
         check(f, 1.5, y, specialised=None)
 
 
-@bug("a list of ints in a tuple in a dict has gradient None, not zeros")
 def test_lists_deep_in_arguments_that_have_no_part_in_the_value():
     def f(x, y):
         return x * 2
 
-    check(f, 1.5, {"a": (1.0, [2, 3])})
+    check(f, 1.5, {"a": (1.0, [2, 3])}, specialised=None)

@@ -1,0 +1,160 @@
+"""What a class defines is guarded: methods, operators, how objects are made."""
+
+from __future__ import annotations
+
+import pytest
+from specialised_cases import changes, check, scope
+
+import autodiff_hook as ad
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        *(("inside", name) for name in "mscp"),
+        *(("outside", name) for name in "mscp"),
+    ],
+)
+def test_what_a_class_defines(name, made):
+    class Base:
+        def __init__(self, k):
+            self.k = k
+
+        def m(self, x):
+            return x * 2
+
+        @staticmethod
+        def s(x):
+            return x * 2
+
+        @classmethod
+        def c(cls, x):
+            return x * 2
+
+        @property
+        def p(self):
+            return 2.0
+
+    call = "o.p * x" if name == "p" else f"o.{name}(x)"
+    start = "    o = Base(x)\n" if made == "inside" else ""
+    f = scope(f"def f(x):\n{start}    return {call} * x", Base=Base, o=Base(1.0), __name__=__name__)["f"]
+    new = {
+        "m": lambda self, x: 7 * x,
+        "s": staticmethod(lambda x: 7 * x),
+        "c": classmethod(lambda cls, x: 7 * x),
+        "p": property(lambda self: 7.0),
+    }
+    # Class methods of objects from outside are left to the generic path.
+    check(f, 3.0, specialised=None if name == "c" else True)
+    setattr(Base, name, new[name])
+    check(f, 3.0, specialised=None)
+    assert f(3.0) == 63.0 and ad.gradient(f, 3.0) == (42.0,)
+
+
+OPERATORS = {
+    "__mul__": ("o * x", lambda self, x: 7 * x),
+    "__rmul__": ("x * o", lambda self, x: 7 * x),
+    "__call__": ("o(x)", lambda self, x: 7 * x),
+    "__neg__": ("-o * x", lambda self: 7.0),
+    "__getitem__": ("o[0] * x", lambda self, i: 7.0),
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [(made, name) for name in OPERATORS for made in ("inside", "outside")],
+)
+def test_operators_of_a_class(name, made):
+    class Base:
+        def __init__(self, k):
+            self.k = k
+
+        def __mul__(self, x):
+            return 2 * x
+
+        def __rmul__(self, x):
+            return 2 * x
+
+        def __call__(self, x):
+            return 2 * x
+
+        def __neg__(self):
+            return 2.0
+
+        def __getitem__(self, i):
+            return 2.0
+
+    expression, new = OPERATORS[name]
+    start = "    o = Base(x)\n" if made == "inside" else ""
+    f = scope(f"def f(x):\n{start}    return {expression}", Base=Base, o=Base(1.0), __name__=__name__)["f"]
+    check(f, 3.0, specialised=None)
+    setattr(Base, name, new)
+    assert f(3.0) == 21.0 and ad.gradient(f, 3.0) == (7.0,)
+
+
+def test_a_method_that_super_finds():
+    class Base:
+        def __init__(self, k):
+            self.k = k
+
+        def m(self, x):
+            return 2 * x
+
+    class Sub(Base):
+        def m(self, x):
+            return super().m(x) * 3
+
+    def f(x):
+        return Sub(x).m(x)
+
+    check(f, 3.0)
+    Base.m = lambda self, x: 7 * x
+    assert f(3.0) == 63.0 and ad.gradient(f, 3.0) == (21.0,)
+
+
+NAMES = ["__setattr__", "__new__", "__getattribute__", "x"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "__init__"])
+def test_how_a_class_makes_objects(name):
+    class Thing:
+        def __init__(self, x):
+            self.x = 3 * x
+
+    class Other:
+        x = 5.0
+
+    def f(x):
+        o = Thing(x)
+        return o.x * x
+
+    new = {
+        "__setattr__": lambda self, key, value: object.__setattr__(self, key, 2 * value),
+        "__new__": staticmethod(lambda cls, x: Other()),
+        "__getattribute__": lambda self, key: 5.0 if key == "x" else object.__getattribute__(self, key),
+        "x": property(lambda self: 5.0, lambda self, value: None),
+        "__init__": lambda self, x: setattr(self, "x", 5.0),
+    }
+    check(f, 3.0)
+    setattr(Thing, name, new[name])
+    check(f, 3.0, specialised=None)
+
+
+def test_a_method_of_an_instance_and_its_class():
+    class Base:
+        def m(self, x):
+            return 2 * x
+
+    class Other(Base):
+        def m(self, x):
+            return 5 * x
+
+    o = Base()
+
+    def f(x):
+        return o.m(x) * x
+
+    changes(f, lambda: setattr(o, "m", lambda x: 9 * x), 3.0)
+    del o.m
+    changes(f, lambda: setattr(o, "__class__", Other), 3.0)
+    assert f(3.0) == 45.0
