@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType
-from typing import Any
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
@@ -31,6 +32,7 @@ from autodiff_hook.transform.objects import (
 from autodiff_hook.transform.plans import items_of, known_as, pure, require_inert
 from autodiff_hook.transform.questions import QUESTIONS
 from autodiff_hook.transform.results import outcome, rule_for
+from autodiff_hook.transform.shortcuts import EFFECTS, declared
 
 
 def call(
@@ -111,6 +113,8 @@ def call_known(
     special = QUESTIONS.get(function) if getattr(function, "__hash__", None) else None
     if special is not None and not kwargs:
         return special(inf, s, args)
+    if declared(EFFECTS, function):
+        raise Refused(f"{function!r} has effects")
     if isinstance(function, MethodType):
         return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
@@ -182,6 +186,25 @@ def _is_pure(function: Any) -> bool:
     )
 
 
+_CODE: Final = (FunctionType, MethodType)
+
+
+def _is_stateful(function: Any) -> bool:
+    """Whether a callable works on a state of its own, as those that draw random numbers do."""
+    owner = getattr(function, "__self__", None)
+    home = getattr(function, "__objclass__", None)
+    module = getattr(home or function, "__module__", None) or ""
+    bound = owner is not None and not isinstance(owner, (ModuleType, type))
+    return bound or module.startswith(("random", "numpy.random", "secrets")) or not _is_library(function, module)
+
+
+def _is_library(function: Any, module: str) -> bool:
+    """Whether a callable with a rule is of a library whose functions only compute; what a user's does is not known."""
+    if not isinstance(function, FunctionType):
+        return True
+    return module.partition(".")[0] in ("numpy", "scipy", "autodiff_rules") or module in sys.stdlib_module_names
+
+
 def by_rule(
     inf: Inference,
     s: Statement,
@@ -193,6 +216,8 @@ def by_rule(
     """Call what has a rule."""
     types = [inf.type_of(x) for x in args]
     named = {k: inf.type_of(v) for k, v in kwargs.items()}
+    if _is_stateful(function) or any(isinstance(t, Known) and isinstance(t.value, _CODE) for t in types):
+        raise Refused(f"{function!r} may do more than compute")
     if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):
         try:
             folded = run(*map(example_of, types))

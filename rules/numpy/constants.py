@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.transform.shortcuts import effects
 
 FUNCTIONS = """
     equal not_equal less less_equal greater greater_equal isclose allclose array_equal array_equiv
@@ -30,6 +31,11 @@ METHODS = """
     tofile dump __sizeof__ __format__ __len__ __bool__ __int__ __index__ __contains__
     __repr__ __str__ __array_namespace__
 """.split()
+EFFECTS = """
+    set_printoptions printoptions errstate seterr geterr seterrcall geterrcall getbufsize setbufsize get_printoptions
+    show_config show_runtime load loadtxt fromfile genfromtxt save savetxt savez savez_compressed
+""".split()
+"""What does something, or depends on more than its arguments."""
 ATTRIBUTES = "shape ndim size dtype itemsize nbytes strides flags base device data".split()
 
 
@@ -43,3 +49,4 @@ for name in (*METHODS, *ATTRIBUTES):
 nondifferentiable(np.linalg.matrix_rank)
 nondifferentiable(np.fft.fftfreq)
 nondifferentiable(np.fft.rfftfreq)
+effects(*(getattr(np, name) for name in EFFECTS if hasattr(np, name)), np.ndarray.tofile, np.ndarray.dump)

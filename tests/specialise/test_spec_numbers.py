@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 
 import numpy as np
 import pytest
@@ -197,7 +198,7 @@ def test_not_implemented_only_if_used():
             s = s + product(x, i)
         return s
 
-    check(unused, 2.0)
+    check(unused, 2.0, specialised=None)
     assert ad.gradient(unused, 2.0) == (12.0,)
     same(ad.gradient(in_a_loop, 2.0), (3.0,))
     for _ in range(2):
@@ -220,3 +221,65 @@ def test_powers_that_are_complex():
 
     for x in (2.0, -2.0, 3.0, -3.0):
         check(g, x, specialised=None)
+
+
+def test_random_numbers_are_drawn_as_in_the_plain_run():
+    def f(x):
+        return x * np.random.normal() + x * random.gauss(0.0, 1.0) * random.random()
+
+    def drawn(run):
+        np.random.seed(7)
+        random.seed(7)
+        return run(), np.random.random(), random.random()
+
+    value, *later = drawn(lambda: f(2.0))
+    for _ in range(2):
+        (found, _), *after = drawn(lambda: ad.withgradient(f, 2.0))
+        assert found == value and after == later
+
+
+def test_a_function_that_is_handed_over_runs_as_often_as_in_the_plain_run():
+    calls = []
+
+    def g(x):
+        calls.append(x)
+        return x * x
+
+    def f(x):
+        return sum(map(g, (x, 2 * x))) + max((x, 3.0), key=g)
+
+    f(2.0)
+    count = len(calls)
+    for _ in range(2):
+        calls.clear()
+        assert ad.gradient(f, 2.0) == (20.0,)
+        assert len(calls) == count
+
+
+def test_files_are_written_as_often_as_in_the_plain_run(tmp_path):
+    def f(x):
+        np.save(tmp_path / f"{len(list(tmp_path.iterdir()))}.npy", x)
+        return x * x
+
+    for count in (1, 2, 3):
+        assert ad.gradient(f, 3.0) == (6.0,)
+        assert len(list(tmp_path.iterdir())) == count
+
+
+def test_a_function_with_a_rule_runs_as_often_as_in_the_plain_run():
+    calls = []
+
+    def g(x):
+        calls.append(x)
+        return x * x
+
+    @ad.rrule(g)
+    def g_rule(x):
+        def g_pullback(c):
+            return (10 * c,)
+
+        return g(x), g_pullback
+
+    for count in (1, 2, 3):
+        assert ad.gradient(lambda x: g(x) * x, 3.0) == (39.0,)
+        assert len(calls) == count
