@@ -25,9 +25,9 @@ from autodiff_hook.runtime.generators import Run
 from autodiff_hook.runtime.opaque import call_opaque
 from autodiff_hook.runtime.slots import loaded
 from autodiff_hook.runtime.tracebacks import DEBUG
-from autodiff_hook.transform.forward import Primal, forward_pass
-from autodiff_hook.transform.normalise import normalise
-from autodiff_hook.transform.reverse import reverse_pass
+from autodiff_hook.transform.generic.forward import Primal, forward_pass
+from autodiff_hook.transform.generic.normalise import normalise
+from autodiff_hook.transform.generic.reverse import reverse_pass
 
 OWN_MODULES: Final = (
     "autodiff_rules",

@@ -13,7 +13,7 @@ from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Te
 from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.specialised_runtime import uniform
-from autodiff_hook.transform.abstract import (
+from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Instance,
@@ -24,8 +24,8 @@ from autodiff_hook.transform.abstract import (
     Tuple,
     number_types,
 )
-from autodiff_hook.transform.bodies import Load, Refused, is_plain
-from autodiff_hook.transform.results import abstract_of
+from autodiff_hook.transform.specialise.bodies import Load, Refused, is_plain
+from autodiff_hook.transform.specialise.results import abstract_of
 
 MISS: Final = object()
 """What a specialised program returns if a guard fails."""

@@ -13,10 +13,10 @@ from autodiff_hook.lift import lift
 from autodiff_hook.runtime.functions import analyse, runtime_table
 from autodiff_hook.runtime.programs import joint_ir
 from autodiff_hook.runtime.session import prepare
-from autodiff_hook.transform.bodies import Refused
-from autodiff_hook.transform.folding import merge
-from autodiff_hook.transform.forward import forward_pass
-from autodiff_hook.transform.reverse import reverse_pass
+from autodiff_hook.transform.generic.forward import forward_pass
+from autodiff_hook.transform.generic.reverse import reverse_pass
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.folding import merge
 
 
 def _function(f: Any) -> FunctionType:

@@ -13,7 +13,8 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.guards import Prologue, arguments
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.transform.abstract import (
+from autodiff_hook.transform.improve.simplify import simplify
+from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Instance,
@@ -24,12 +25,11 @@ from autodiff_hook.transform.abstract import (
     Tuple,
     number_types,
 )
-from autodiff_hook.transform.activity import needed
-from autodiff_hook.transform.infer import Inference
-from autodiff_hook.transform.joint import joint_pass
-from autodiff_hook.transform.prepare import prepare
-from autodiff_hook.transform.resolve import evaluate
-from autodiff_hook.transform.simplify import simplify
+from autodiff_hook.transform.specialise.activity import needed
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.joint import joint_pass
+from autodiff_hook.transform.specialise.prepare import prepare
+from autodiff_hook.transform.specialise.resolve import evaluate
 
 
 class _World:

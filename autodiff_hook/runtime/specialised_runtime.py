@@ -8,10 +8,10 @@ from autodiff_hook.ir.types import Operand
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
-from autodiff_hook.transform.facts import NOTHING, ArrayFact, Fact, NumberFact
-from autodiff_hook.transform.infer import Given
-from autodiff_hook.transform.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
-from autodiff_hook.transform.site import Site, common_dtype
+from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
+from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
+from autodiff_hook.transform.improve.site import Site, common_dtype
+from autodiff_hook.transform.specialise.infer import Given
 
 
 def uniform(items: list[Any], cls: type) -> bool:

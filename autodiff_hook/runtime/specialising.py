@@ -22,8 +22,8 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.programs import joint_ir
 from autodiff_hook.runtime.session import prepare as prepare_session
-from autodiff_hook.transform.bodies import Refused
-from autodiff_hook.transform.infer import Given
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Given
 
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 _SPECIALISATIONS: Final = 8

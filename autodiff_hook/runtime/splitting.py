@@ -21,9 +21,9 @@ from autodiff_hook.runtime.cotangents import run
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import joint_ir
 from autodiff_hook.runtime.specialising import GENERIC, hopeless, refusal, report
-from autodiff_hook.transform.bodies import Refused
-from autodiff_hook.transform.cut import cut
-from autodiff_hook.transform.infer import Given
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.cut import cut
+from autodiff_hook.transform.specialise.infer import Given
 
 _MISSES: Final = 20
 _TYPES: Final[set[type]] = {float, int, bool, str, type(None)}

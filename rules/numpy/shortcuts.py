@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.ir.types import Constant
-from autodiff_hook.transform.facts import ArrayFact, NumberFact, ShapeFact
-from autodiff_hook.transform.shortcuts import (
+from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact
+from autodiff_hook.transform.improve.shortcuts import (
     borrowing,
     effects,
     fresh,

@@ -16,10 +16,10 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.lift import lift
 from autodiff_hook.runtime.functions import analyse, runtime_table
-from autodiff_hook.transform.forward import forward_pass
-from autodiff_hook.transform.normalise import normalise
-from autodiff_hook.transform.pushforward import pushforward_pass
-from autodiff_hook.transform.reverse import reverse_pass
+from autodiff_hook.transform.generic.forward import forward_pass
+from autodiff_hook.transform.generic.normalise import normalise
+from autodiff_hook.transform.generic.pushforward import pushforward_pass
+from autodiff_hook.transform.generic.reverse import reverse_pass
 
 
 def codes(module: ModuleType) -> list[CodeType]:

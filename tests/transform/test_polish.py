@@ -15,7 +15,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import joint_ir
 from autodiff_hook.runtime.session import prepare
-from autodiff_hook.transform.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import Refused
 
 
 def made(f, *args):

@@ -17,7 +17,7 @@ from autodiff_hook.runtime.pushing.handlers import bookkeeping
 from autodiff_hook.runtime.pushing.iteration import generated
 from autodiff_hook.runtime.pushing.opaque import call_opaque
 from autodiff_hook.runtime.pushing.primitives import call_pushed, read_default
-from autodiff_hook.transform.pushforward import pushforward_pass
+from autodiff_hook.transform.generic.pushforward import pushforward_pass
 
 
 class Pushed:

@@ -1,0 +1,194 @@
+"""Which arrays a program has made itself, and whether anything may still read them.
+
+Every value has *roots*: the statements that made the memory it may lie in. ``FOREIGN`` is memory from outside,
+or of which nothing is known. A root that was put where it cannot be followed has escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, value_of
+from autodiff_hook.transform.improve.shortcuts import BORROWING, FRESH, INTO, VIEWING, declared
+from autodiff_hook.transform.improve.site import Site, is_elementwise
+
+FOREIGN: Final = Variable("foreign")
+Roots = frozenset[Variable]
+_FOREIGN: Final[Roots] = frozenset({FOREIGN})
+_NONE: Final[Roots] = frozenset()
+_PARTS: Final = ("getattr", "getitem", "unpack", "project", "build_tuple", "build_list", "build_slice", "inplace")
+_TESTS: Final = ("is", "is_not", "not", "truth", "get_len")
+_VIEWS: Final = ("reshape", "transpose", "swapaxes", "ravel")
+_NEW: Final = ("copy", "argmax", "argmin")
+
+
+class Ownership:
+    """The roots of all variables of a program, and what is live."""
+
+    def __init__(self, ir: IR, site: Site) -> None:
+        self.ir, self.site = ir, site
+        self.roots: dict[Variable, Roots] = {}
+        self.escaped: set[Variable] = {FOREIGN}
+        self._find_roots()
+        self.live_out = _live_out(ir)
+
+    def of(self, operand: Operand) -> Roots:
+        """The roots of an operand."""
+        if isinstance(operand, Constant):
+            return _NONE if operand.value is None or isinstance(operand.value, (int, float, str)) else _FOREIGN
+        return self.roots.get(operand, _NONE)
+
+    def is_free(self, operand: Operand, live: set[Variable], result: Variable | None) -> bool:
+        """Whether an operand lies in memory that nothing live afterwards but ``result`` can see."""
+        roots = self.of(operand)
+        if isinstance(operand, Constant) or not roots or roots & self.escaped or operand in live:
+            return False
+        return not any(roots & self.of(other) for other in live if other is not result)
+
+    def live_after(self, block: Block) -> list[set[Variable]]:
+        """What is live after each statement of a block."""
+        assert block.terminator is not None
+        live = set(self.live_out[block])
+        live |= {x for x in block.terminator.operands if isinstance(x, Variable)}
+        for edge in block.edges():
+            live |= {x for x in edge.args if isinstance(x, Variable)}
+        found = []
+        for s in reversed(block.statements):
+            found.append(set(live))
+            live.discard(s.result)
+            live |= {x for x in s.operands if isinstance(x, Variable)}
+        return found[::-1]
+
+    # Roots
+
+    def _find_roots(self) -> None:
+        for param in self.ir.entry.params:
+            self.roots[param] = _FOREIGN
+        changed = True
+        while changed:
+            changed = False
+            for block in self.ir.blocks:
+                for s in block.statements:
+                    found = self._roots_of(s)
+                    if s.result is not None and found != self.roots.get(s.result):
+                        self.roots[s.result] = found
+                        changed = True
+                changed |= self._bind(block)
+
+    def _bind(self, block: Block) -> bool:
+        """Let parameters have the roots of what is bound to them."""
+        terminator = block.terminator
+        assert terminator is not None
+        changed = False
+        for edge in block.edges():
+            count = len(edge.target.params) - len(edge.args)
+            given = [_FOREIGN] * count + [self.of(x) for x in edge.args]
+            for param, roots in zip(edge.target.params, given):
+                before = self.roots.get(param)
+                if before is None or not roots <= before:
+                    self.roots[param] = roots | (before or _NONE)
+                    changed = True
+        for operand in terminator.operands if terminator.kind in RECEIVED else ():
+            self._escape(operand)
+        return changed
+
+    def _roots_of(self, s: Statement) -> Roots:
+        fact = self.site.facts.get(s.result) if s.result is not None else None
+        self._keep(s)
+        if s.op in _TESTS or isinstance(fact, (NumberFact, ShapeFact)):
+            return _NONE
+        make = _RULES.get(s.op)
+        if make is not None:
+            return make(self, s)
+        known = isinstance(fact, ArrayFact)
+        if s.op in ("binary", "unary", "compare"):
+            return self._own(s) if known else self._together(s) | _FOREIGN
+        return self._together(s) if s.op in _PARTS else _FOREIGN
+
+    def _own(self, s: Statement) -> Roots:
+        return frozenset({s.result}) if s.result is not None else _NONE
+
+    def _together(self, s: Statement) -> Roots:
+        return _NONE.union(*(self.of(x) for x in s.operands))
+
+    def _escape(self, *operands: Operand) -> None:
+        for operand in operands:
+            self.escaped |= self.of(operand)
+
+    def _keep(self, s: Statement) -> None:
+        """What a statement may keep has escaped."""
+        if s.op == "setitem":
+            if not isinstance(self.site.fact(s.operands[0]), ArrayFact):
+                self._escape(*s.operands)
+        elif s.op == "call":
+            if not self._is_known(s):
+                self._escape(*s.operands)
+        elif s.op == "call_method":
+            name = s.data[0]
+            if name not in _VIEWS + _NEW or not isinstance(self.site.fact(s.operands[0]), ArrayFact):
+                self._escape(*s.operands)
+        elif s.op not in _PARTS + _TESTS and s.op not in ("binary", "unary", "compare"):
+            self._escape(*s.operands)
+
+    def _is_known(self, s: Statement) -> bool:
+        function = value_of(s.operands[0])
+        return is_elementwise(function) or any(declared(t, function) for t in (FRESH, BORROWING, VIEWING, INTO))
+
+    def _call(self, s: Statement) -> Roots:
+        function = value_of(s.operands[0])
+        if declared(FRESH, function):
+            return self._own(s)
+        if declared(INTO, function):
+            return self.of(s.operands[1]) | self._own(s)
+        if is_elementwise(function):
+            known = s.result is not None and isinstance(self.site.facts.get(s.result), ArrayFact)
+            plain = len(s.operands) == 1 + function.nin
+            return self._own(s) if known and plain else self._together(s) | _FOREIGN
+        if declared(BORROWING, function):
+            return _NONE.union(*(self.of(x) for x in s.operands[1:])) | self._own(s)
+        if declared(VIEWING, function):
+            return self._together(s) | _FOREIGN
+        return _FOREIGN
+
+    def _method(self, s: Statement) -> Roots:
+        if not isinstance(self.site.fact(s.operands[0]), ArrayFact):
+            return _FOREIGN
+        return self._own(s) if s.data[0] in _NEW else self.of(s.operands[0]) | self._own(s)
+
+
+_RULES: Final[dict[str, Callable[[Ownership, Statement], Roots]]] = {
+    "call": Ownership._call,
+    "call_method": Ownership._method,
+}
+
+
+def _live_out(ir: IR) -> dict[Block, set[Variable]]:
+    """What is live at the end of each block, beyond what its own edges pass on."""
+    live_in: dict[Block, set[Variable]] = {block: set() for block in ir.blocks}
+    live_out: dict[Block, set[Variable]] = {block: set() for block in ir.blocks}
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(ir.blocks):
+            out: set[Variable] = set()
+            for edge in block.edges():
+                out |= live_in[edge.target]
+            live_out[block] = out
+            live = _through(block, out)
+            if live != live_in[block]:
+                live_in[block], changed = live, True
+    return live_out
+
+
+def _through(block: Block, out: set[Variable]) -> set[Variable]:
+    live = set(out)
+    assert block.terminator is not None
+    live |= {x for x in block.terminator.operands if isinstance(x, Variable)}
+    for edge in block.edges():
+        live |= {x for x in edge.args if isinstance(x, Variable)}
+    for s in reversed(block.statements):
+        live.discard(s.result)
+        live |= {x for x in s.operands if isinstance(x, Variable)}
+    return live - set(block.params)

@@ -1,0 +1,241 @@
+"""Joint programs over arrays, written with the knowledge of types: calls that handle every kind of value go.
+
+A cotangent whose elements are all one number (that of a sum) stays a number where it can: ``Site.spread``.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from autodiff_hook.ir.analysis import predecessors, reverse_postorder
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.improve.facts import (
+    NOTHING,
+    ArrayFact,
+    Fact,
+    Symbol,
+    joined,
+    value_of,
+)
+from autodiff_hook.transform.improve.rewriting import Rewriting
+from autodiff_hook.transform.improve.shortcuts import RANKS, SUMS, declared
+from autodiff_hook.transform.improve.site import Site
+from autodiff_hook.transform.improve.transfer import transfer
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number
+from autodiff_hook.transform.specialise.bodies import substitute
+from autodiff_hook.transform.specialise.folding import straighten
+
+_ROUNDS = 5
+
+
+def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -> Site | None:
+    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays."""
+    if "numpy" not in sys.modules or not any(isinstance(t, Array) for t in types.values()):
+        return None
+    first = program_start(ir)
+    outside = _outside(ir, first)
+    _adopt(ir, types, first)
+    _fold_ranks(ir, types)
+    straighten(ir)
+    site = Site(types, outside, transfer)
+    if not _learn(ir, site):
+        return None
+    if _start_with_zeros(ir, site) and not _learn(ir, site):
+        return None
+    Rewriting(ir, site, essential).run()
+    _guard(ir, site)
+    return site
+
+
+def program_start(ir: IR) -> Block:
+    """The block after the prologue, which loads and guards what comes from outside."""
+    block = ir.entry
+    while True:
+        assert block.terminator is not None
+        if block.terminator.kind != "branch" or _is_miss(block.terminator.edges[0].target):
+            return block.terminator.edges[0].target if block.terminator.kind == "jump" else block
+        if not _is_miss(block.terminator.edges[1].target):
+            return block
+        block = block.terminator.edges[0].target
+
+
+def _is_miss(block: Block) -> bool:
+    terminator = block.terminator
+    return not block.statements and terminator is not None and terminator.kind == "return"
+
+
+def _outside(ir: IR, first: Block) -> set[Variable]:
+    found = set(ir.entry.params)
+    block = ir.entry
+    while block is not first:
+        found |= {s.result for s in block.statements if s.result is not None}
+        assert block.terminator is not None
+        block = block.terminator.edges[0].target
+    return found
+
+
+def _adopt(ir: IR, types: dict[Variable, Abstract], first: Block) -> None:
+    """What is known of a parameter of the program is known of the argument."""
+    for block in ir.blocks:
+        for edge in block.edges():
+            if edge.target is first:
+                for param, arg in zip(first.params, edge.args):
+                    if isinstance(arg, Variable) and param in types:
+                        types.setdefault(arg, types[param])
+
+
+def _fold_ranks(ir: IR, types: dict[Variable, Abstract]) -> None:
+    """How many axes an array has is known where rules ask for it, and that it is none of their sentinels."""
+    known: dict[Operand, Operand] = {}
+    for block in ir.blocks:
+        for s in block.statements:
+            if s.op == "call" and not s.data and len(s.operands) == 2 and declared(RANKS, value_of(s.operands[0])):
+                abstract = types.get(s.operands[1])  # type: ignore[arg-type]
+                if isinstance(abstract, Array) and abstract.ndim is not None and s.result is not None:
+                    known[s.result] = Constant(abstract.ndim)
+            elif s.op in ("is", "is_not") and s.result is not None and _are_distinct(s.operands, types):
+                known[s.result] = Constant(s.op == "is_not")
+    if known:
+        substitute(ir.blocks, known)
+        for block in ir.blocks:
+            block.statements = [s for s in block.statements if s.result not in known]
+
+
+def _are_distinct(operands: list[Operand], types: dict[Variable, Abstract]) -> bool:
+    """Whether one operand is an array or a number, and the other a constant of another type."""
+    for a, b in (operands, operands[::-1]):
+        abstract = types.get(a) if isinstance(a, Variable) else None
+        if isinstance(b, Constant) and isinstance(abstract, (Array, Number)):
+            return type(b.value).__module__ != "numpy" and not isinstance(b.value, (int, float))
+    return False
+
+
+def _learn(ir: IR, site: Site) -> bool:
+    """Work out what is known of all variables; whether that came to an end."""
+    incoming = predecessors(ir)
+    for block in ir.blocks:
+        for s in block.statements:
+            if s.result is not None:
+                site.made[s.result] = s
+            if s.op == "record":
+                site.recorded |= {(s.data[0], i): x for i, x in enumerate(s.operands[1:])}
+    order = reverse_postorder(ir)
+    place = {block: i for i, block in enumerate(order)}
+    loops = any(place[edge.target] <= place[block] for block in order for edge in block.edges())
+    for _ in range(_ROUNDS):
+        changed = False
+        for block in order:
+            for variable, fact in _facts_at(ir, block, incoming[block], site):
+                if variable not in site.facts or site.facts[variable] != fact:
+                    site.facts[variable] = fact
+                    changed = True
+        if not (changed and loops):
+            return True
+    return False
+
+
+def _facts_at(ir: IR, block: Block, incoming: list[tuple[Block, Edge]], site: Site) -> Any:
+    count = max((len(block.params) - len(edge.args) for _, edge in incoming), default=len(block.params))
+    for i, param in enumerate(block.params):
+        given = [edge.args[i - count] for _, edge in incoming] if i >= count else []
+        known = [x for x in given if isinstance(x, Constant) or x in site.facts]
+        yield param, _met(param, [site.fact(x) for x in known], site)
+    for s in block.statements:
+        if s.result is not None:
+            yield s.result, site.transfer(s)
+
+
+def _met(param: Variable, facts: list[Fact | None], site: Site) -> Fact | None:
+    if not facts:
+        return site.inferred(param)
+    if len(facts) == 1 and facts[0] is not NOTHING:
+        return facts[0] or site.inferred(param)
+    return joined(facts, site.shapes, site.facts.get(param)) or site.inferred(param)
+
+
+def _start_with_zeros(ir: IR, site: Site) -> bool:
+    """Let sums of cotangents in loops start with zeros, not with None."""
+    found = False
+    for block, edges in predecessors(ir).items():
+        for i, param in enumerate(block.params):
+            fact = site.facts.get(param)
+            if not isinstance(fact, ArrayFact) or not fact.optional or fact is NOTHING:
+                continue
+            donor = _donor(fact, site)
+            places = [(source, edge, i - len(block.params)) for source, edge in edges]
+            if donor is None or not _is_accumulated(param, ir) or fact.dtype.char != "d":
+                continue
+            for source, edge, place in places:
+                if isinstance(edge.args[place], Constant):
+                    edge.args[place] = _zeros(source, donor)
+                    found = True
+    return found
+
+
+def _is_accumulated(param: Variable, ir: IR) -> bool:
+    return any(
+        s.op == "call" and param in s.operands[1:] and declared(SUMS, value_of(s.operands[0]))
+        for block in ir.blocks
+        for s in block.statements
+    )
+
+
+def _donor(fact: ArrayFact, site: Site) -> Variable | None:
+    """A variable from outside that has this shape."""
+    for dim in fact.dims:
+        dim = site.shapes.find(dim)
+        if isinstance(dim, Symbol) and dim.source is not None:
+            candidates = [v for v in site.outside if isinstance(site.facts.get(v), ArrayFact)]
+            for v in candidates:
+                known = site.facts[v]
+                if isinstance(known, ArrayFact) and site.shapes.known_equal(known.dims, fact.dims):
+                    return v
+    return None
+
+
+def _zeros(block: Block, donor: Variable) -> Variable:
+    import numpy as np
+
+    shape, zeros = Variable("shape"), Variable("zeros")
+    block.statements.append(Statement("getattr", [donor], shape, "shape"))
+    block.statements.append(Statement("call", [Constant(np.zeros), shape], zeros, ()))
+    return zeros
+
+
+def _guard(ir: IR, site: Site) -> None:
+    """Enter the program only if lengths that were assumed to be equal are."""
+    if not site.shapes.assumed:
+        return
+    block, miss = _last_guard(ir)
+    for a, b in site.shapes.assumed:
+        assert a.source is not None and b.source is not None
+        lengths: list[Operand] = []
+        rest = Block([], block.statements[:0], None)
+        for variable, axis in (a.source, b.source):
+            shape, length = Variable("shape"), Variable("length")
+            rest.statements.append(Statement("getattr", [variable], shape, "shape"))
+            rest.statements.append(Statement("getitem", [shape, Constant(axis)], length))
+            lengths.append(length)
+        same = Variable("same")
+        rest.statements.append(Statement("compare", lengths, same, "=="))
+        assert block.terminator is not None
+        after = block.terminator.edges[0]
+        block.terminator.edges[0] = Edge(rest, [])
+        rest.terminator = Terminator("branch", [same], [after, Edge(miss, [])])
+        ir.blocks.insert(ir.blocks.index(block) + 1, rest)
+        block = rest
+
+
+def _last_guard(ir: IR) -> tuple[Block, Block]:
+    block = ir.entry
+    assert block.terminator is not None
+    miss = block.terminator.edges[1].target
+    while True:
+        assert block.terminator is not None
+        following = block.terminator.edges[0].target
+        terminator = following.terminator
+        assert terminator is not None
+        if terminator.kind != "branch" or terminator.edges[1].target is not miss:
+            return block, miss
+        block = following

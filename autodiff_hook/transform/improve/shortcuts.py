@@ -1,0 +1,127 @@
+"""Where rule packs and the runtime declare what the typed pass may know of the functions they call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+
+if TYPE_CHECKING:
+    from autodiff_hook.transform.improve.facts import Fact
+
+Shortcut = Callable[..., "Operand | None"]
+Typing = Callable[..., "Fact | None"]
+
+SHORTCUTS: Final[dict[Any, Shortcut]] = {}
+"""How a call of a function is written where the types are known: the operand that replaces its result, or None."""
+TYPINGS: Final[dict[Any, Typing]] = {}
+"""What is known of the result of a function."""
+FRESH: Final[set[Any]] = set()
+"""Functions whose result shares no memory with their arguments, which they do not keep either."""
+BORROWING: Final[set[Any]] = set()
+"""Functions that do not keep their arguments, but may return one, or a view of one."""
+
+VIEWING: Final[set[Any]] = set()
+"""Functions that do not keep their arguments, but may return a view of one that cannot be written to."""
+INTO: Final[set[Any]] = set()
+"""Functions that change their first argument and return it, and keep nothing else."""
+EFFECTS: Final[set[Any]] = set()
+"""Functions that are called for what they change, not for a result."""
+RANKS: Final[set[Any]] = set()
+"""Functions that say how many axes an array has."""
+ZEROS: Final[set[Any]] = set()
+"""Functions that make an array of zeros."""
+HARMLESS: Final[set[Any]] = set()
+"""Functions that cannot raise where something is known of their result."""
+SUMS: Final[set[Any]] = set()
+"""Functions that add two cotangents, None being zero."""
+
+
+def shortcut(*functions: Any) -> Callable[[Shortcut], Shortcut]:
+    """Declare how calls of ``functions`` are written where types are known: ``f(site, *operands)``."""
+
+    def register(write: Shortcut) -> Shortcut:
+        for function in functions:
+            SHORTCUTS[function] = write
+        return write
+
+    return register
+
+
+def typed(*functions: Any) -> Callable[[Typing], Typing]:
+    """Declare what is known of the results of ``functions``: ``f(site, *operands)``."""
+
+    def register(typing: Typing) -> Typing:
+        for function in functions:
+            TYPINGS[function] = typing
+        return typing
+
+    return register
+
+
+def fresh(*functions: Any) -> None:
+    """Declare that ``functions`` return new objects and keep nothing."""
+    FRESH.update(functions)
+
+
+def borrowing(*functions: Any) -> None:
+    """Declare that ``functions`` keep nothing, though they may return what they were given."""
+    BORROWING.update(functions)
+
+
+def ranks(*functions: Any) -> None:
+    """Declare that ``functions`` say how many axes an array has."""
+    RANKS.update(functions)
+
+
+def effects(*functions: Any) -> None:
+    """Declare that ``functions`` change what they are given, and keep nothing of it."""
+    EFFECTS.update(functions)
+    FRESH.update(functions)
+
+
+def zeros(*functions: Any) -> None:
+    """Declare that ``functions`` make arrays of zeros."""
+    ZEROS.update(functions)
+
+
+def harmless(*functions: Any) -> None:
+    """Declare that ``functions`` cannot raise where their result is known."""
+    HARMLESS.update(functions)
+
+
+def sums(*functions: Any) -> None:
+    """Declare that ``functions`` add cotangents."""
+    SUMS.update(functions)
+
+
+def viewing(*functions: Any) -> None:
+    """Declare that ``functions`` keep nothing, though their result may be a view that cannot be written to."""
+    VIEWING.update(functions)
+
+
+def lookup(table: dict[Any, Any], function: Any) -> Any:
+    """What is declared of a function, if anything."""
+    try:
+        return table.get(function)
+    except TypeError:
+        return None
+
+
+def applied(table: dict[Any, Any], site: Any, s: Statement) -> Any:
+    """What the declaration for the function that ``s`` calls says of this call; None if there is none."""
+    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    write = lookup(table, function) if function is not None else None
+    if write is None or not set(s.data).issubset(write.__code__.co_varnames):
+        return None
+    count = len(s.operands) - len(s.data)
+    return write(site, *s.operands[1:count], **dict(zip(s.data, s.operands[count:])))
+
+
+def declared(table: set[Any], function: Any) -> bool:
+    """Whether something is declared of a function."""
+    try:
+        return function in table
+    except TypeError:
+        return False

@@ -1,0 +1,255 @@
+"""The joint program without what nobody reads, and its records as items of lists."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import BuiltinFunctionType
+
+from autodiff_hook.ir.analysis import predecessors, reverse_postorder
+from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.transform.improve.arithmetic import economise
+from autodiff_hook.transform.improve.facts import value_of
+from autodiff_hook.transform.improve.params import drop_params
+from autodiff_hook.transform.improve.polish import polish, program_start
+from autodiff_hook.transform.improve.reuse import reuse
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
+from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.bodies import substitute
+from autodiff_hook.transform.specialise.folding import computed, resolve
+
+_REMOVABLE = frozenset(
+    "build_tuple project recall binary unary compare truth not is is_not getitem getattr build_slice call unpack "
+    "get_iter call_method".split()
+)
+_PURE_METHODS = frozenset({"copy", "reshape", "argmax", "argmin"})
+
+
+def simplify(
+    ir: IR,
+    essential: set[Statement],
+    adjoint: set[Statement],
+    floats: Callable[[Operand], bool],
+    types: dict[Variable, Abstract] | None = None,
+    numbers: bool = False,
+) -> None:
+    """Fold ``0.0 + x`` and ``1.0 * x`` in the ``adjoint``, remove what is dead, lower records.
+
+    ``essential`` statements stay.
+    ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
+    operations of arrays are written as these allow. ``numbers`` says that there are none.
+    """
+    ir.blocks = reverse_postorder(ir)
+    whole = _whole_numbers(ir, floats)
+    known, floats = floats, lambda x: known(x) and x not in whole
+    _fold(ir, adjoint, floats)
+    if types is not None:
+        drop_params(ir, program_start(ir))
+        _fold(ir, adjoint, floats)
+    if numbers:
+        economise(ir, essential)
+    site = polish(ir, types, essential) if types is not None else None
+    live = _Liveness(ir, essential)
+    _sweep(ir, live, essential)
+    _lower_records(ir, live)
+    if site is not None:
+        reuse(ir, site)
+
+
+def _fold(ir: IR, adjoint: set[Statement], floats: Callable[[Operand], bool]) -> None:
+    known: dict[Operand, Operand] = {}
+    for block in ir.blocks:
+        kept = []
+        for s in block.statements:
+            s.operands = [resolve(x, known) for x in s.operands]
+            same = (_neutral(s, floats) if s in adjoint else None) or computed(s)
+            if same is None or s.result is None:
+                kept.append(s)
+            else:
+                known[s.result] = same
+        block.statements = kept
+    substitute(ir.blocks, known)
+
+
+_ROUNDING = frozenset({math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.perm, math.isqrt})
+
+
+def _whole_numbers(ir: IR, floats: Callable[[Operand], bool]) -> set[Operand]:
+    """What the types do not know and may be an int: made of ints alone."""
+    whole: set[Operand] = set()
+
+    def is_float(operand: Operand) -> bool:
+        return operand not in whole and floats(operand)
+
+    changed = True
+    while changed:
+        before = len(whole)
+        for block in ir.blocks:
+            for s in block.statements:
+                if s.result is None or not floats(s.result):
+                    continue
+                if s.op in ("binary", "unary", "inplace"):
+                    exact = s.data != "/" and not any(map(is_float, s.operands))
+                else:
+                    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+                    exact = isinstance(function, BuiltinFunctionType) and function in _ROUNDING
+                if exact:
+                    whole.add(s.result)
+            for edge in block.edges():
+                params = edge.target.params[len(edge.target.params) - len(edge.args) :]
+                whole.update(p for p, x in zip(params, edge.args) if floats(p) and not _is_number(x, is_float))
+        changed = len(whole) != before
+    return whole
+
+
+def _is_number(operand: Operand, is_float: Callable[[Operand], bool]) -> bool:
+    """Whether an argument of an edge is a float, or nothing that a sum would be made of."""
+    return is_float(operand) or isinstance(operand, Constant) and type(operand.value) is not int
+
+
+def _neutral(s: Statement, floats: Callable[[Operand], bool]) -> Operand | None:
+    """The operand that a statement returns unchanged."""
+    if s.op == "call" and len(s.operands) == 3 and _is_sum(s.operands[0]):
+        first = s.operands[1]
+        return s.operands[2] if isinstance(first, Constant) and first.value is None else None
+    if s.op != "binary" or len(s.operands) != 2:
+        return None
+    for constant, other in (s.operands, reversed(s.operands)):
+        if isinstance(constant, Constant) and type(constant.value) is float and floats(other):
+            if s.data == "+" and constant.value == 0.0 or s.data == "*" and constant.value == 1.0:
+                return other
+            if s.data == "*" and constant.value == -1.0:
+                s.op, s.operands, s.data = "unary", [other], "-"
+                return None
+    return None
+
+
+def _is_sum(function: Operand) -> bool:
+    return isinstance(function, Constant) and getattr(function.value, "__name__", "") == "accumulate"
+
+
+class _Liveness:
+    """What a program needs: by a worklist from what it returns and does."""
+
+    def __init__(self, ir: IR, essential: set[Statement]) -> None:
+        self.incoming = predecessors(ir)
+        self.made: dict[Variable, Statement] = {}
+        self.home: dict[Variable, tuple[Block, int]] = {}
+        self.records: dict[object, Statement] = {}
+        self.kept: dict[object, set[int]] = {}
+        self.variables: set[Variable] = set()
+        self.pending: list[Operand] = []
+        for block in ir.blocks:
+            self.home |= {param: (block, i) for i, param in enumerate(block.params)}
+            for s in block.statements:
+                if s.result is not None:
+                    self.made[s.result] = s
+                if s.op == "record":
+                    self.records[s.data[0]] = s
+                    self.pending.append(s.operands[0])
+                elif not removable(s, essential):
+                    self.pending += s.operands
+            assert block.terminator is not None
+            self.pending += block.terminator.operands
+        while self.pending:
+            self._need(self.pending.pop())
+
+    def _need(self, operand: Operand) -> None:
+        if not isinstance(operand, Variable) or operand in self.variables:
+            return
+        self.variables.add(operand)
+        statement = self.made.get(operand)
+        if statement is not None:
+            self.pending += statement.operands
+            if statement.op == "recall":
+                loop, index = statement.data
+                if index not in self.kept.setdefault(loop, set()):
+                    self.kept[loop].add(index)
+                    self.pending.append(self.records[loop].operands[1 + index])
+            return
+        found = self.home.get(operand)
+        if found is not None:
+            block, index = found
+            for _, edge in self.incoming[block]:
+                place = index - (len(block.params) - len(edge.args))
+                if place >= 0:
+                    self.pending.append(edge.args[place])
+
+
+def removable(s: Statement, essential: set[Statement]) -> bool:
+    """Whether a statement may go if nobody reads its result."""
+    if s.op == "call_method" and s.data[0] not in _PURE_METHODS:
+        return False
+    if s.op == "call" and declared(EFFECTS, value_of(s.operands[0])):
+        return False
+    return s.result is not None and s.op in _REMOVABLE and s not in essential
+
+
+def _sweep(ir: IR, live: _Liveness, essential: set[Statement]) -> None:
+    for block in ir.blocks:
+        block.statements = [s for s in block.statements if s.result in live.variables or not removable(s, essential)]
+    for block in ir.blocks:
+        terminator = block.terminator
+        assert terminator is not None
+        for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+            params = edge.target.params[received:]
+            edge.args = [arg for param, arg in zip(params, edge.args, strict=True) if param in live.variables]
+    for block in ir.blocks[1:]:
+        count = max((_received(edge, source) for source, edge in live.incoming[block]), default=0)
+        block.params = block.params[:count] + [p for p in block.params[count:] if p in live.variables]
+
+
+def _received(edge: Edge, source: Block) -> int:
+    terminator = source.terminator
+    assert terminator is not None
+    return RECEIVED.get(terminator.kind, (0,))[terminator.edges.index(edge)]
+
+
+def _lower_records(ir: IR, live: _Liveness) -> None:
+    for block in ir.blocks:
+        kept: list[Statement] = []
+        for s in block.statements:
+            if s.op == "record":
+                _insert(_append(s, sorted(live.kept.get(s.data[0], ()))), kept)
+            else:
+                kept.append(s)
+        block.statements = kept
+        _unpack(block, live)
+
+
+def _insert(record: list[Statement], statements: list[Statement]) -> None:
+    """Put the record before the test that ends the iteration: a test is cheapest right before its branch."""
+    place = len(statements)
+    used = {x for s in record for x in s.operands}
+    while place and statements[place - 1].op in ("truth", "compare") and statements[place - 1].result not in used:
+        place -= 1
+    statements[place:place] = record
+
+
+def _append(s: Statement, kept: list[int]) -> list[Statement]:
+    values = [s.operands[1 + i] for i in kept]
+    if len(values) == 1:
+        return [Statement("list_append", [s.operands[0], values[0]])]
+    if not values:
+        return [Statement("list_append", [s.operands[0], Constant(None)])]
+    record = Variable("record")
+    return [Statement("build_tuple", values, record), Statement("list_append", [s.operands[0], record])]
+
+
+def _unpack(block: Block, live: _Liveness) -> None:
+    recalls = [s for s in block.statements if s.op == "recall"]
+    if not recalls:
+        return
+    rest = [s for s in block.statements if s.op != "recall"]
+    record, loop = recalls[0].operands[0], recalls[0].data[0]
+    order = sorted(live.kept[loop])
+    if len(order) == 1:
+        (only,) = recalls
+        assert only.result is not None
+        block.params = [only.result if p is record else p for p in block.params]
+        block.statements = rest
+        return
+    parts = Variable("parts")
+    unpack = Statement("unpack", [record], parts, (len(order), None))
+    projects = [Statement("project", [parts], s.result, order.index(s.data[1])) for s in recalls]
+    block.statements = [unpack, *projects, *rest]

@@ -1,0 +1,230 @@
+"""A place in a joint program where statements are written with the knowledge of types.
+
+``transfer`` says what is known of a result; the shortcuts of rules write statements with ``emit``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Position, Statement, Variable
+from autodiff_hook.transform.improve.facts import (
+    ArrayFact,
+    Dim,
+    Dims,
+    Fact,
+    NumberFact,
+    Shapes,
+    Symbol,
+    constant_fact,
+    fact_of,
+    is_array,
+    is_double,
+    is_floating,
+    is_number,
+    is_stable,
+    value_of,
+)
+from autodiff_hook.transform.specialise.abstract import Abstract
+
+ARITHMETIC: Final = ("+", "-", "*", "/", "**")
+
+
+class Site:
+    """What is known of the variables of a program, and where new statements go."""
+
+    def __init__(
+        self,
+        types: dict[Variable, Abstract],
+        outside: set[Variable],
+        transferred: Callable[[Site, Statement], Fact | None],
+    ) -> None:
+        self.types, self.outside = types, outside
+        self.facts: dict[Variable, Fact | None] = {}
+        self.made: dict[Variable, Statement] = {}
+        self.shapes = Shapes()
+        self.spread: dict[Operand, Operand] = {}
+        self.recorded: dict[tuple[Any, int], Operand] = {}
+        self.out: list[Statement] = []
+        self.position: Position | None = None
+        self.exact = False
+        """Whether what is rewritten is of the primal, whose digits are those of the plain run."""
+        self.transferred = transferred
+        self.simplified: Callable[[Statement], Operand | None] = lambda s: None
+        self._own: dict[tuple[Variable | None, int], Symbol] = {}
+        self._inferred: dict[Variable, Fact | None] = {}
+        self._recalled: dict[tuple[Any, Symbol], Symbol] = {}
+        self._current: Variable | None = None
+        self._count = 0
+
+    # Asking
+
+    def fact(self, operand: Operand) -> Fact | None:
+        """What is known of an operand."""
+        return constant_fact(operand.value) if isinstance(operand, Constant) else self.facts.get(operand)
+
+    def value(self, operand: Operand) -> Any:
+        """The value of a constant, or of a tuple of constants; ``NotImplemented`` for a variable."""
+        made = self.made.get(operand) if isinstance(operand, Variable) else None
+        if made is not None and made.op == "build_tuple" and all(isinstance(x, Constant) for x in made.operands):
+            return tuple(map(value_of, made.operands))
+        return value_of(operand)
+
+    def index(self, operand: Operand) -> Any:
+        """What is known of an index: 0 is any number, ``slice("?")`` any slice."""
+        if isinstance(operand, Constant):
+            return operand.value
+        made = self.made.get(operand)
+        if made is not None and made.op == "build_slice":
+            return slice("?")
+        if made is not None and made.op == "build_tuple":
+            parts = tuple(map(self.index, made.operands))
+            return NotImplemented if NotImplemented in parts else parts
+        return 0 if self.is_number(operand) else NotImplemented
+
+    def dims(self, operand: Operand) -> Dims | None:
+        """The shape of an exact array."""
+        fact = self.fact(operand)
+        return fact.dims if isinstance(fact, ArrayFact) and not fact.optional else None
+
+    def is_array(self, operand: Operand) -> bool:
+        """Whether an operand is an exact array with axes."""
+        return is_array(self.fact(operand))
+
+    def is_double(self, operand: Operand) -> bool:
+        """Whether an operand is an exact array of doubles with axes."""
+        return is_double(self.fact(operand))
+
+    def is_number(self, operand: Operand) -> bool:
+        """Whether an operand is a real number, and no bool."""
+        return is_number(self.fact(operand))
+
+    def is_floating(self, operand: Operand) -> bool:
+        """Whether an operand is a float of Python or of double precision."""
+        return is_floating(self.fact(operand))
+
+    def alike(self, a: Operand, b: Operand) -> bool:
+        """Whether two operands are arrays of one shape."""
+        x, y = self.dims(a), self.dims(b)
+        return x is not None and y is not None and self.shapes.equal(x, y)
+
+    def source(self, operand: Operand) -> Statement | None:
+        """The statement that made an operand."""
+        return self.made.get(operand) if isinstance(operand, Variable) else None
+
+    def dense(self, operand: Operand) -> Operand:
+        """What an operand has been broadcast from, if that is known; else the operand."""
+        return self.spread.get(operand, operand)
+
+    # Writing
+
+    def emit(self, op: str, *operands: Operand, data: Any = None, result: bool = True) -> Operand:
+        """Write a statement; its result."""
+        s = Statement(op, list(operands), Variable() if result else None, data, self.position)
+        found = self.simplified(s)
+        if found is not None:
+            return found
+        self.add(s)
+        return s.result if s.result is not None else Constant(None)
+
+    def add(self, s: Statement) -> None:
+        """Put a statement here."""
+        self.out.append(s)
+        if s.result is not None:
+            self.made[s.result] = s
+            self.facts[s.result] = self.transfer(s)
+
+    def call(self, function: Any, *operands: Operand) -> Operand:
+        """Write a call."""
+        return self.emit("call", Constant(function), *operands, data=())
+
+    def method(self, name: str, *operands: Operand) -> Operand:
+        """Write a call of a method of the first operand."""
+        return self.emit("call_method", *operands, data=(name, ()))
+
+    def shape(self, array: Operand) -> Operand:
+        """Write the shape of an array."""
+        return self.emit("getattr", array, data="shape")
+
+    def everywhere(self, number: Operand, like: Operand, full: Operand) -> Operand:
+        """``full``, an array of the shape of ``like`` to which ``number``, or a smaller array, is broadcast."""
+        if (self.is_floating(number) or self.is_double(number)) and self.is_array(like) and isinstance(full, Variable):
+            self.spread[full] = number
+        return full
+
+    # What is known of results
+
+    def unknown(self, count: int = 1) -> Dims:
+        """Lengths that nothing is known of: those of the result at hand."""
+        dims = []
+        for _ in range(count):
+            key = (self._current, self._count)
+            dims.append(self._own.setdefault(key, Symbol(stable=False)))
+            self._count += 1
+        return tuple(dims)
+
+    def inferred(self, variable: Variable) -> Fact | None:
+        """What the inference knows of a variable."""
+        if variable not in self._inferred:
+            self._inferred[variable] = fact_of(self.types.get(variable), variable, variable in self.outside)
+        return self._inferred[variable]
+
+    def transfer(self, s: Statement) -> Fact | None:
+        """What is known of the result of a statement."""
+        assert s.result is not None
+        self._current, self._count = s.result, 0
+        found = self.transferred(self, s)
+        return self.inferred(s.result) if found is None else found
+
+    def recalled(self, s: Statement) -> Fact | None:
+        """What an iteration has left."""
+        loop, index = s.data
+        operand = self.recorded.get((loop, index))
+        fact = self.fact(operand) if operand is not None else None
+        if not isinstance(fact, ArrayFact):
+            return NumberFact(fact.types) if isinstance(fact, NumberFact) else None
+        return ArrayFact(fact.dtype, tuple(self._as_recalled(loop, d) for d in fact.dims), fact.optional)
+
+    def _as_recalled(self, loop: Any, dim: Dim) -> Dim:
+        dim = self.shapes.find(dim)
+        if isinstance(dim, int) or is_stable(dim):
+            return dim
+        return self._recalled.setdefault((loop, dim), Symbol())
+
+    def elementwise(self, dtype: Any, *operands: Operand) -> Fact | None:
+        """An array of ``dtype`` in the shape that the operands broadcast to."""
+        dims: Dims = ()
+        for operand in operands:
+            fact = self.fact(operand)
+            if is_number(fact):
+                continue
+            if not isinstance(fact, ArrayFact) or fact.optional:
+                return None
+            unknown = self.unknown(max(len(dims), len(fact.dims)))
+            dims = self.shapes.broadcast(dims, fact.dims, unknown) or dims
+        return ArrayFact(dtype, dims) if dims else None
+
+
+def common_dtype(a: Fact | None, b: Fact | None) -> Any:
+    """The floating dtype of an operation of arrays, or of an array and a number; None if it is not known."""
+    arrays = [f for f in (a, b) if is_array(f)]
+    others = [f for f in (a, b) if not is_array(f)]
+    if not arrays or not all(map(is_number, others)):
+        return None
+    chars = {f.dtype.char for f in arrays}  # type: ignore[union-attr]
+    if not all(f.dtype.isnative for f in arrays):  # type: ignore[union-attr]
+        return None
+    if "d" in chars and chars <= set("df?bBhHiIlLqQ"):
+        return next(f.dtype for f in arrays if f.dtype.char == "d")  # type: ignore[union-attr]
+    if chars == {"?"} and others and all(map(is_floating, others)):
+        import numpy as np
+
+        return np.dtype(float)
+    plain = all(t in (int, float) for f in others for t in f.types)  # type: ignore[union-attr]
+    return arrays[0].dtype if chars == {"f"} and plain else None  # type: ignore[union-attr]
+
+
+def is_elementwise(function: Any) -> bool:
+    """Whether a function is a ufunc with one result and nothing but elements."""
+    return type(function).__name__ == "ufunc" and function.nout == 1 and function.signature is None

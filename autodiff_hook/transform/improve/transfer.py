@@ -1,0 +1,185 @@
+"""What is known of the result of a statement, from what is known of its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.transform.improve.facts import (
+    ArrayFact,
+    Dim,
+    Dims,
+    Fact,
+    NumberFact,
+    ShapeFact,
+    is_array,
+    is_double,
+    is_floating,
+    is_number,
+    value_of,
+)
+from autodiff_hook.transform.improve.shortcuts import TYPINGS, applied, lookup
+from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
+
+_LOGIC: Final = ("|", "&", "^")
+
+
+def transfer(site: Site, s: Statement) -> Fact | None:
+    """What the operands say of the result of ``s``."""
+    rule = _TRANSFERS.get(s.op)
+    return rule(site, s) if rule is not None else None
+
+
+def _binary(site: Site, s: Statement) -> Fact | None:
+    a, b = (site.fact(x) for x in s.operands)
+    if s.data in _LOGIC and all(is_array(f) and f.dtype.char == "?" for f in (a, b)):  # type: ignore[union-attr]
+        return site.elementwise(a.dtype, *s.operands)  # type: ignore[union-attr]
+    if s.data not in ARITHMETIC:
+        return None
+    if is_number(a) and is_number(b):
+        return _numbers(s.data, a, b)
+    dtype = common_dtype(a, b)
+    return None if dtype is None else site.elementwise(dtype, *s.operands)
+
+
+def _numbers(op: str, a: Any, b: Any) -> Fact | None:
+    if op == "**":
+        return None
+    types = set()
+    for x in a.types:
+        for y in b.types:
+            plain = x in (int, float) and y in (int, float)
+            whole = x is int and y is int and op != "/"
+            double = next(iter({t for t in (x, y) if t not in (int, float)}), float)
+            types.add(int if whole else float if plain else double)
+    return NumberFact(frozenset(types))
+
+
+def _unary(site: Site, s: Statement) -> Fact | None:
+    fact = site.fact(s.operands[0])
+    if s.data != "-" or not (is_number(fact) or is_array(fact)):
+        return None
+    return NumberFact(fact.types) if isinstance(fact, NumberFact) else fact
+
+
+def _getattr(site: Site, s: Statement) -> Fact | None:
+    dims = site.dims(s.operands[0])
+    if dims is None:
+        return None
+    if s.data == "T":
+        return ArrayFact(site.fact(s.operands[0]).dtype, dims[::-1])  # type: ignore[union-attr]
+    if s.data == "size":
+        return NumberFact(frozenset({int}))
+    return ShapeFact(dims) if s.data == "shape" else None
+
+
+def _getitem(site: Site, s: Statement) -> Fact | None:
+    fact, index = site.fact(s.operands[0]), value_of(s.operands[1])
+    if isinstance(fact, ShapeFact) and type(index) is int and -len(fact.dims) <= index < len(fact.dims):
+        return NumberFact(frozenset({int}), fact.dims[index])
+    if not isinstance(fact, ArrayFact) or fact.optional:
+        return None
+    index = site.index(s.operands[1])
+    dims = sliced(site, fact.dims, index)
+    return ArrayFact(fact.dtype, dims) if dims else None
+
+
+def sliced(site: Site, dims: Dims, index: Any) -> Dims | None:
+    """The shape of ``x[index]``."""
+    rest, result = list(dims), list[Dim]()
+    for part in index if isinstance(index, tuple) else (index,):
+        if part is None:
+            result.append(1)
+            continue
+        if not rest:
+            return None
+        dim = rest.pop(0)
+        if type(part) is slice:
+            result.append(_part(site, dim, part))
+        elif type(part) is not int:
+            return None
+    return (*result, *rest)
+
+
+def _part(site: Site, dim: Dim, part: slice) -> Dim:
+    start, stop = part.start or 0, part.stop
+    if part.step in (None, 1) and type(start) is int and start >= 0:
+        if stop is None:
+            return site.shapes.shorter(dim, start)
+        if type(stop) is int and stop < 0:
+            return site.shapes.shorter(dim, start - stop)
+    return site.unknown()[0]
+
+
+def _call(site: Site, s: Statement) -> Fact | None:
+    function = value_of(s.operands[0])
+    found: Fact | None = applied(TYPINGS, site, s)
+    if found is not None or s.data or lookup(TYPINGS, function) is not None:
+        return found
+    if is_elementwise(function) and len(s.operands) == 1 + function.nin:
+        return _ufunc(site, function, s.operands[1:])
+    return None
+
+
+def _ufunc(site: Site, function: Any, operands: list[Operand]) -> Fact | None:
+    import numpy as np
+
+    facts = [site.fact(x) for x in operands]
+    numbers = [f for f in facts if is_number(f)]
+    if len(numbers) == len(facts):
+        doubles = all(is_floating(f) for f in facts)
+        char = _loop(function, "d" * len(facts)) if doubles else None
+        return NumberFact(frozenset({np.float64})) if char == "d" else None
+    arrays = [f for f in facts if is_array(f)]
+    chars = {f.dtype.char for f in arrays}  # type: ignore[union-attr]
+    if len(arrays) + len(numbers) < len(facts) or len(chars) != 1:
+        return None
+    (char,) = chars
+    plain = all(t in (int, float) for f in numbers for t in f.types)  # type: ignore[union-attr]
+    if char not in "df" or (char == "f" and not plain):
+        return None
+    out = _loop(function, char * len(facts))
+    return None if out is None else site.elementwise(np.dtype(out), *operands)
+
+
+def _loop(function: Any, chars: str) -> str | None:
+    """The dtype of the result of the loop of a ufunc for operands of these dtypes."""
+    return next((t[-1] for t in function.types if t[:-3] == chars), None)
+
+
+def _build_tuple(site: Site, s: Statement) -> Fact | None:
+    dims: list[Dim] = []
+    for operand in s.operands:
+        fact = site.fact(operand)
+        if not isinstance(fact, NumberFact) or fact.dim is None:
+            return None
+        dims.append(fact.dim)
+    return ShapeFact(tuple(dims)) if dims else None
+
+
+def _compare(site: Site, s: Statement) -> Fact | None:
+    import numpy as np
+
+    facts = [site.fact(x) for x in s.operands]
+    if any(map(is_double, facts)) and all(is_double(f) or is_number(f) for f in facts):
+        return site.elementwise(np.dtype(bool), *s.operands)
+    return None
+
+
+def _method(site: Site, s: Statement) -> Fact | None:
+    fact = site.fact(s.operands[0])
+    return fact if is_array(fact) and s.data == ("copy", ()) and len(s.operands) == 1 else None
+
+
+_TRANSFERS: Final[dict[str, Callable[[Site, Statement], Fact | None]]] = {
+    "binary": _binary,
+    "unary": _unary,
+    "getattr": _getattr,
+    "getitem": _getitem,
+    "call": _call,
+    "call_method": _method,
+    "build_tuple": _build_tuple,
+    "compare": _compare,
+    "recall": Site.recalled,
+}

@@ -1,0 +1,117 @@
+"""Which values need a cotangent: they depend on what is differentiated, and the result depends on them."""
+
+from __future__ import annotations
+
+from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, List, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import APPEND, LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.prepare import Shape
+
+
+def differentiable(value: Abstract) -> bool:
+    """Whether values of this kind have derivatives."""
+    if isinstance(value, Number):
+        return bool(value.types - {bool})
+    if isinstance(value, Array):
+        return value.dtype is None or value.dtype.kind != "b"
+    if isinstance(value, Tuple):
+        return any(map(differentiable, value.items))
+    if isinstance(value, OwnList):
+        return True
+    return isinstance(value, (List, Iterator)) and differentiable(value.item)
+
+
+def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variable]:
+    """The variables whose cotangents matter."""
+    active = _spread({p for p in params if differentiable(program.types[p])}, program, shape.ir.blocks)
+    useful = _collect(program, shape)
+    result = active & useful
+    for block in shape.ir.blocks:
+        for s in block.statements:
+            iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
+            begins = s.op == "build_list"
+            if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
+                raise Refused(f"{s.op} of what is differentiated")
+            plan = program.plans.get(s)
+            if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
+                raise Refused("an option of a rule depends on what is differentiated")
+    return result
+
+
+def _options(plan: RulePlan) -> list[Operand]:
+    """What a rule takes by keyword only, and has no cotangent for."""
+    code = plan.rule.__code__
+    rest = plan.values[code.co_argcount :]
+    return [x for v in rest if not isinstance(v, list) for x in flat(v)]
+
+
+def flat(value: Operand | list[Operand] | dict[str, Operand]) -> list[Operand]:
+    """The operands that a parameter is bound to."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value]
+
+
+def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set[Variable]:
+    """Forwards: what depends on the parameters."""
+
+    def is_active(operand: Operand) -> bool:
+        return operand in active
+
+    changed = True
+    while changed:
+        before = len(active)
+        for block in blocks:
+            for s in block.statements:
+                if program.plans.get(s) == APPEND and is_active(s.operands[1]) and isinstance(s.operands[0], Variable):
+                    active.add(s.operands[0])
+                if s.result is None or s.result in active or not differentiable(program.type_of(s.result)):
+                    continue
+                if any(map(is_active, sources(s, program))):
+                    active.add(s.result)
+            terminator = block.terminator
+            assert terminator is not None
+            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+                given = [*terminator.operands[:received], *edge.args]
+                for param, arg in zip(edge.target.params, given):
+                    if is_active(arg) and differentiable(program.type_of(param)):
+                        active.add(param)
+        changed = len(active) != before
+    return active
+
+
+def sources(s: Statement, program: Program) -> list[Operand]:
+    """The operands of a statement that a derivative may come from."""
+    plan = program.plans.get(s)
+    if isinstance(plan, RulePlan):
+        return [x for v in plan.values for x in flat(v)]
+    if plan == STRUCTURAL:
+        return s.operands
+    if plan == LOAD:
+        return s.operands[:1]
+    carries = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
+    return s.operands if carries else []
+
+
+def _collect(program: Program, shape: Shape) -> set[Variable]:
+    """Backwards: what the result depends on."""
+    useful: set[Variable] = set(shape.exit.params)
+    changed = True
+    while changed:
+        before = len(useful)
+        for block in reversed(shape.ir.blocks):
+            terminator = block.terminator
+            assert terminator is not None
+            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+                given = [*terminator.operands[:received], *edge.args]
+                for param, arg in zip(edge.target.params, given):
+                    if param in useful and isinstance(arg, Variable):
+                        useful.add(arg)
+            for s in reversed(block.statements):
+                if program.plans.get(s) == APPEND and s.operands[0] in useful and isinstance(s.operands[1], Variable):
+                    useful.add(s.operands[1])
+                if s.result in useful:
+                    useful.update(x for x in sources(s, program) if isinstance(x, Variable))
+        changed = len(useful) != before
+    return useful

@@ -1,0 +1,246 @@
+"""Calls: of what has a rule, of Python code that is put in their place, of classes."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.registry import registry
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    Abstract,
+    Bound,
+    Closure,
+    Fresh,
+    Known,
+    Outside,
+    Tuple,
+    example_of,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference, RulePlan, parameters_of
+from autodiff_hook.transform.specialise.objects import (
+    is_simple,
+    look,
+    special_method,
+)
+from autodiff_hook.transform.specialise.plans import items_of, known_as, pure, require_inert
+from autodiff_hook.transform.specialise.questions import QUESTIONS
+from autodiff_hook.transform.specialise.results import outcome, rule_for
+
+
+def call(
+    inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Call what an operand is known to be."""
+    callee = inf.type_of(function)
+    if isinstance(callee, Known):
+        if isinstance(callee.value, (FunctionType, type)):
+            inf.assume(function)
+        return call_known(inf, s, callee.value, args, kwargs)
+    if isinstance(callee, Closure):
+        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults)
+        inf.assume(function)
+        inf.inline(s, callee.code, callee.globals, bound, list(callee.cells))
+        return None
+    if isinstance(callee, Bound):
+        return call_known(inf, s, callee.function, [callee.receiver, *args], kwargs)
+    if isinstance(callee, (Fresh, Outside)):
+        method = look(inf, callee.cls, "__call__")
+        if isinstance(method, FunctionType):
+            inf.assume(function)
+            return call_known(inf, s, method, [function, *args], kwargs)
+    raise Refused(f"a call of {callee!r}")
+
+
+def call_of(inf: Inference, s: Statement) -> Abstract | None:
+    """``f(...)``."""
+    function, *args = s.operands
+    return call_with(inf, s, function, args, s.data or ())
+
+
+def call_with(
+    inf: Inference, s: Statement, function: Operand, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """Call with the last arguments named."""
+    count = len(args) - len(names)
+    return call(inf, s, function, args[:count], dict(zip(names, args[count:])))
+
+
+def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
+    """``f(*args, **kwargs)`` of tuples and dicts that are known in their parts."""
+    function, args, kwargs = s.operands
+    items = items_of(inf.type_of(args))
+    values = _spread(inf, args, range(len(items or ())), items)
+    whole = inf.type_of(kwargs)
+    if isinstance(whole, Known) and whole.value is None:
+        return call(inf, s, function, values, {})
+    if not isinstance(whole, Tuple) or whole.cls is not dict:
+        raise Refused("a call with **kwargs that are not known")
+    named = _spread(inf, kwargs, whole.keys, whole.items)
+    return call(inf, s, function, values, dict(zip(whole.keys, named)))
+
+
+def _spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
+    """The parts of a tuple or a dict, read before the statement at hand."""
+    if items is None or inf.block is None:
+        raise Refused("a call with *args that are not known")
+    parts: list[Operand] = []
+    for key, item in zip(keys, items):
+        if isinstance(item, Known):
+            parts.append(Constant(item.value))
+            continue
+        part = Statement("getitem", [whole, Constant(key)], Variable())
+        inf.plans[part] = STRUCTURAL
+        assert part.result is not None
+        inf.types[part.result] = item
+        inf.block.statements.insert(inf.index, part)
+        inf.index += 1
+        parts.append(part.result)
+    return parts
+
+
+def call_known(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Call a known callable: a rule, a constant, or Python code in scope."""
+    special = QUESTIONS.get(function) if getattr(function, "__hash__", None) else None
+    if special is not None and not kwargs:
+        return special(inf, s, args)
+    if declared(EFFECTS, function):
+        raise Refused(f"{function!r} has effects")
+    if isinstance(function, MethodType):
+        return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
+    types = [inf.type_of(x) for x in args]
+    if any(isinstance(t, (Fresh, Outside)) for t in types):
+        method = special_method(inf, function, types, args) if not kwargs else None
+        if method is not None:
+            for operand in args:
+                inf.assume(operand)
+            return inline_call(inf, s, method[0], method[1], {})
+    if any(t is ANY for t in types):
+        raise Refused(f"an argument of {function!r} of unknown type")
+    if registry.has_rules(function):
+        return by_rule(inf, s, function, args, kwargs, function)
+    if registry.is_constant(function) and _is_pure(function):
+        require_inert(*types, *map(inf.type_of, kwargs.values()))
+        return pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}))
+    if registry.is_constant(function):
+        raise Refused(f"{function!r} is declared to have no derivative")
+    if isinstance(function, FunctionType) and inf.world.in_scope(function):
+        return inline_call(inf, s, function, args, kwargs)
+    if isinstance(function, type):
+        _construct(inf, s, function, args, kwargs)
+        return None
+    raise Refused(f"a call of {function!r}")
+
+
+def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> None:
+    """Make an object: its ``__init__`` in the place of the call."""
+    if not is_simple(inf, cls) or s.result is None or inf.block is None:
+        raise Refused(f"a call of {cls!r}")
+    init = inf.world.attribute(cls, "__init__")
+    if not inf.world.in_scope(init):
+        raise Refused(f"a call of {cls!r}")
+    start = Statement("call", list(s.operands), None, s.data, s.position)
+    inf.types[s.result] = Fresh(cls, s.result)
+    inf.block.statements[inf.index] = start
+    try:
+        inline_call(inf, start, init, [s.result, *args], kwargs)
+    except Refused:
+        inf.block.statements[inf.index] = s
+        raise
+
+
+def inline_call(
+    inf: Inference, s: Statement, function: FunctionType, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Put a function from outside in the place of a call."""
+    inf.world.function(function)
+    cells: list[Operand] = []
+    for cell in function.__closure__ or ():
+        variable = Variable()
+        inf.cells[variable] = inf.world.captured(cell)
+        cells.append(variable)
+    call = parameters_of(function, args, kwargs)
+    inf.inline(s, function.__code__, function.__globals__, call, cells)
+    return None
+
+
+def _is_pure(function: Any) -> bool:
+    """Whether a function without derivative has no effects either."""
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None:
+        return owner in (float, int, str, tuple) or owner.__module__ == "numpy"
+    module = getattr(function, "__module__", None) or ""
+    return (
+        module in ("math", "_operator", "cmath")
+        or (module.split(".")[0] == "numpy" and "random" not in module)
+        or type(function).__name__ == "ufunc"
+    )
+
+
+_CODE: Final = (FunctionType, MethodType)
+
+
+def _is_stateful(function: Any) -> bool:
+    """Whether a callable works on a state of its own, as those that draw random numbers do."""
+    owner = getattr(function, "__self__", None)
+    home = getattr(function, "__objclass__", None)
+    module = getattr(home or function, "__module__", None) or ""
+    bound = owner is not None and not isinstance(owner, (ModuleType, type))
+    return bound or module.startswith(("random", "numpy.random", "secrets")) or not _is_library(function, module)
+
+
+def _is_library(function: Any, module: str) -> bool:
+    """Whether a callable with a rule is of a library whose functions only compute; what a user's does is not known."""
+    if not isinstance(function, FunctionType):
+        return True
+    return module.partition(".")[0] in ("numpy", "scipy", "autodiff_rules") or module in sys.stdlib_module_names
+
+
+def by_rule(
+    inf: Inference,
+    s: Statement,
+    function: Any,
+    args: list[Operand],
+    kwargs: dict[str, Operand],
+    run: Callable[..., Any],
+) -> Abstract:
+    """Call what has a rule."""
+    types = [inf.type_of(x) for x in args]
+    named = {k: inf.type_of(v) for k, v in kwargs.items()}
+    if _is_stateful(function) or any(isinstance(t, Known) and isinstance(t.value, _CODE) for t in types):
+        raise Refused(f"{function!r} may do more than compute")
+    if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):
+        try:
+            folded = run(*map(example_of, types))
+        except Exception:
+            folded = None
+        if type(folded) in (int, float) and abs(folded) < 1 << 64:
+            return known_as(inf, s, folded)
+    for name in kwargs:
+        if name == "out" or name.startswith("overwrite"):
+            raise Refused(f"the option {name}")
+    rule = rule_for(function, types)
+    code = getattr(rule, "__code__", None)
+    if code is None or hasattr(rule, "__wrapped__"):
+        raise Refused(f"a rule of {function!r} that is not a plain function")
+    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
+    result = outcome(run, types, named)
+    inf.plans[s] = RulePlan(rule, bound.values, checks=function is operator.pow and _may_be_complex(types))
+    return result
+
+
+def _may_be_complex(types: list[Abstract]) -> bool:
+    exponent = number_types(types[1])
+    if number_types(types[0]) is None or exponent is None:
+        return False
+    value = types[1].value if isinstance(types[1], Known) else None
+    return exponent != {int} and not (isinstance(value, float) and value.is_integer())

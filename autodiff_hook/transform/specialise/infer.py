@@ -1,0 +1,346 @@
+"""Abstract interpretation of a program from the types of its arguments; calls of Python code are inlined on the way.
+
+The worklist follows only edges that can be taken. What a statement turns out to mean is kept in ``plans``;
+``resolve.py`` has the meaning of each operation. A program that does anything which could be seen from
+outside, or that is not understood, is ``Refused``: the generic path runs it. So what is specialised may be
+given up at any point and run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Protocol
+
+from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.registry import Rule
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    Abstract,
+    Array,
+    Closure,
+    Fresh,
+    Iterator,
+    Known,
+    Number,
+    Outside,
+    Tuple,
+    is_true,
+    join,
+)
+from autodiff_hook.transform.specialise.bodies import Body, Load, Parameters, Refused, bind, copied, lifted, substitute
+
+
+class World(Protocol):
+    """What the specialiser asks of the process, and guards."""
+
+    def load(self, globals_: dict[str, Any]) -> Load:
+        """How code with these globals loads a global: an operand, guarded on entry, or None."""
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """An attribute of a module or class, guarded by identity."""
+
+    def captured(self, cell: Any) -> Operand:
+        """What a closure cell of a function from outside holds, guarded on entry."""
+
+    def in_scope(self, function: Any) -> bool:
+        """Whether a Python function is to be followed."""
+
+    def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
+        """An attribute or an item of an object from outside, loaded and guarded on entry."""
+
+    def method(self, owner: Operand, example: Any, name: str) -> None:
+        """Guard that an object from outside has the method of its class."""
+
+    def imported(self, name: str) -> Any:
+        """A module that is imported by now."""
+
+    def members(self, cls: type) -> None:
+        """Guard that a class gets no further attributes."""
+
+    def function(self, function: Any) -> None:
+        """Guard that a function still has its code and defaults."""
+
+
+@dataclass(slots=True)
+class RulePlan:
+    """A call with a rule: its parameters bound to operands."""
+
+    rule: Rule
+    values: list[Operand | list[Operand] | dict[str, Operand]]
+    checks: bool = False
+
+
+@dataclass(slots=True)
+class Alias:
+    """A statement whose result is a value that exists already."""
+
+    operand: Operand
+
+
+class Given(Exception):
+    """A specialised program has come to what it does not know, and gives up; each such place has a class of its own."""
+
+    reason: ClassVar[str] = "what it has computed is in doubt"
+    chain: ClassVar[tuple[Any, ...]] = ()
+    """The ids of the code objects whose bodies are around the place."""
+
+
+PURE: Final = "pure"
+"""The plan of a statement that stays as it is and carries no derivative."""
+STRUCTURAL: Final = "structural"
+"""The plan of a statement that takes tuples apart or puts them together."""
+LOAD: Final = "load"
+"""The plan of reading an item of a list."""
+APPEND: Final = "append"
+"""The plan of appending to a list that the program has made."""
+
+Plan = RulePlan | Alias | str
+_LIMIT: Final = 2500
+_DEPTH: Final = 40
+
+
+@dataclass(slots=True)
+class Program:
+    """A program understood: its blocks, the abstract values of its variables, the plan of each statement."""
+
+    blocks: list[Block]
+    types: dict[Variable, Abstract]
+    plans: dict[Statement, Plan] = field(default_factory=dict)
+
+    def type_of(self, operand: Operand) -> Abstract:
+        """The abstract value of an operand."""
+        return Known(operand.value) if isinstance(operand, Constant) else self.types.get(operand, ANY)
+
+
+Evaluate = Callable[["Inference", Statement], Abstract | None]
+
+
+class Inference:
+    """The interpreter: abstract values by variable, a worklist of blocks."""
+
+    def __init__(self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract]) -> None:
+        self.world, self.evaluate = world, evaluate
+        self.program = Program([], types)
+        self.types, self.plans = self.program.types, self.program.plans
+        self.chains: dict[Block, tuple[Any, ...]] = {}
+        self.globals_of: dict[Block, dict[str, Any]] = {}
+        self.cells: dict[Variable, Operand] = {}
+        self.lists: dict[Variable, Abstract] = {}
+        self.started: set[Operand] = set()
+        self.fields: dict[tuple[Variable, str], tuple[Operand, Statement]] = {}
+        self.stores: dict[Operand, Statement] = {}
+        self.orders: list[tuple[Statement, Statement]] = []
+        self.pending: list[Block] = []
+        self.taken: set[Edge] = set()
+        self.visited: set[Block] = set()
+        self.refusals: dict[str, None] = {}
+        self.aliases: dict[Operand, Operand] = {}
+        self.stale = False
+        self.assumed: list[tuple[Operand, Any]] = []
+        self.size = 0
+        self.block: Block | None = None
+        self.index = 0
+
+    def run(self, code: Any, globals_: dict[str, Any], closure: Any, types: list[Abstract]) -> list[Variable]:
+        """Interpret the function with these arguments; returns its parameters."""
+        body = self._copy(code, globals_)
+        for param, cell in zip(body.frees, closure or ()):
+            self.cells[param] = self.world.captured(cell)
+        body.blocks[0].params = list(body.params)
+        for param, abstract in zip(body.params, types, strict=True):
+            self.types[param] = abstract
+        self._admit(body, (code,), globals_)
+        self.pending.append(body.blocks[0])
+        while self.pending:
+            self._visit(self.pending.pop())
+            if not self.pending and self.stale:
+                self.stale = False
+                self.pending = list(reversed([b for b in self.program.blocks if b in self.visited]))
+        self._confirm()
+        self.program.blocks = [b for b in self.program.blocks if b in self.visited]
+        return body.params
+
+    def type_of(self, operand: Operand) -> Abstract:
+        """The abstract value of an operand."""
+        if isinstance(operand, Constant):
+            return Known(operand.value)
+        return self.types.get(operand, ANY)
+
+    def final(self, operand: Operand) -> Operand:
+        """The operand that another one is known to be."""
+        while operand in self.aliases:
+            operand = self.aliases[operand]
+        return operand
+
+    def assume(self, operand: Operand) -> None:
+        """Remember what is called, because its body is put in the place of the call."""
+        self.assumed.append((operand, _called(self.type_of(operand))))
+
+    def _confirm(self) -> None:
+        for operand, assumed in self.assumed:
+            found = _called(self.type_of(operand))
+            if not (found is assumed or _same_closure(found, assumed)):
+                raise Refused("what is called changes while the program runs")
+
+    def _copy(self, code: Any, globals_: dict[str, Any]) -> Body:
+        return copied(lifted(code), self.world.load(globals_))
+
+    def _copy_expression(self, code: Any, globals_: dict[str, Any]) -> Body:
+        """A generator expression as a list comprehension: in a program without effects nobody sees the difference.
+
+        What it runs over is finite, or it is refused elsewhere.
+        """
+        if code.co_name != "<genexpr>":
+            raise Refused(f"{code.co_qualname} is a generator")
+        body = copied(lifted(code, generators=True), self.world.load(globals_))
+        items = Variable("items")
+        for block in body.blocks:
+            for s in block.statements:
+                if s.op == "yield":
+                    s.op, s.operands, s.result, s.data = "list_append", [items, s.operands[0]], None, None
+            if block.terminator is not None and block.terminator.kind == "return":
+                block.terminator.operands = [items]
+        body.blocks[0].statements.insert(0, Statement("build_list", [], items))
+        return body
+
+    def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
+        self.size += sum(len(b.statements) + 1 for b in body.blocks)
+        if self.size > _LIMIT:
+            raise Refused("the program is too large")
+        for block in body.blocks:
+            self.chains[block] = chain
+            self.globals_of[block] = globals_
+        self.program.blocks += body.blocks
+
+    def _visit(self, block: Block) -> None:
+        self.visited.add(block)
+        self.block, self.index = block, 0
+        while self.index < len(block.statements):
+            statement = block.statements[self.index]
+            try:
+                result = self.evaluate(self, statement)
+            except Refused as reason:
+                self._trap(block, reason)
+                return
+            if result is None:
+                return
+            if statement.result is not None:
+                before = self.types.get(statement.result)
+                self.stale = self.stale or (before is not None and before != result)
+                self.types[statement.result] = result
+            self.index += 1
+        self._leave(block)
+
+    def _trap(self, block: Block, reason: Refused) -> None:
+        """What is not understood is given up where the program comes to it; the generic path runs it then."""
+        self.refusals[str(reason)] = None
+        del block.statements[self.index :]
+        chain = tuple(map(id, self.chains[block]))
+        place = type("Given", (Given,), {"reason": str(reason), "chain": chain})
+        block.terminator = Terminator("raise", [Constant(place)])
+
+    def _leave(self, block: Block) -> None:
+        terminator = block.terminator
+        assert terminator is not None
+        edges = terminator.edges
+        if terminator.kind == "branch":
+            truth = is_true(self.type_of(terminator.operands[0]))
+            if truth is not None:
+                edges = edges[:1] if truth else edges[1:]
+        elif terminator.kind not in ("jump", "next", "return", "raise", "reraise"):
+            self._trap(block, Refused(f"{terminator.kind} is left to the generic path"))
+            return
+        received = RECEIVED.get(terminator.kind, ())
+        # The last is visited first: the body of a loop before what follows it.
+        for edge in reversed(edges):
+            count = received[terminator.edges.index(edge)]
+            given = [self._item(terminator)] if count else []
+            self._flow(edge, given + [self.type_of(x) for x in edge.args])
+
+    def _item(self, terminator: Terminator) -> Abstract:
+        iterator = self.type_of(terminator.operands[0])
+        return iterator.item if isinstance(iterator, Iterator) else ANY
+
+    def _flow(self, edge: Edge, given: list[Abstract]) -> None:
+        changed = edge.target not in self.visited
+        for param, abstract in zip(edge.target.params, given, strict=True):
+            before = self.types.get(param)
+            after = abstract if before is None else join(before, abstract)
+            if before is None or after != before:
+                self.types[param] = after
+                changed = True
+                self.stale = self.stale or before is not None
+        self.taken.add(edge)
+        if changed and edge.target not in self.pending:
+            self.pending.append(edge.target)
+
+    def inline(
+        self, statement: Statement, code: Any, globals_: dict[str, Any], call: Parameters, cells: list[Operand]
+    ) -> None:
+        """Put the body of a function in the place of the call that is being interpreted."""
+        block = self.block
+        assert block is not None and block.terminator is not None
+        chain = self.chains[block]
+        if code in chain or len(chain) > _DEPTH:
+            raise Refused(f"{code.co_qualname} is recursive")
+        body = self._copy(code, globals_) if not code.co_flags & 0x20 else self._copy_expression(code, globals_)
+        if len(call.values) != len(body.params) or len(cells) != len(body.frees):
+            raise Refused(f"a call of {code.co_qualname} that does not fit")
+        rest = Block(
+            [statement.result] if statement.result is not None else [],
+            block.statements[self.index + 1 :],
+            block.terminator,
+        )
+        if statement.result is None:
+            rest.params = [Variable("nothing")]
+        del block.statements[self.index :]
+        self._bind(body, call, cells, block)
+        block.terminator = Terminator("jump", [], [Edge(body.blocks[0])], statement.position)
+        body.blocks[0].params = []
+        for inner in body.blocks:
+            terminator = inner.terminator
+            assert terminator is not None
+            if terminator.kind == "return":
+                inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
+        self._admit(body, (*chain, code), globals_)
+        self.chains[rest], self.globals_of[rest] = chain, self.globals_of[block]
+        self.program.blocks.append(rest)
+        self._leave(block)
+
+    def _bind(self, body: Body, call: Parameters, cells: list[Operand], block: Block) -> None:
+        mapping: dict[Operand, Operand] = {}
+        for param, value in zip(body.params, call.values, strict=True):
+            if isinstance(value, list):
+                build = Statement("build_tuple", value, param)
+                self.types[param] = Tuple(tuple(map(self.type_of, value)))
+                self.plans[build] = STRUCTURAL
+                block.statements.append(build)
+            elif isinstance(value, dict):
+                build = Statement("build_map", [x for k, v in value.items() for x in (Constant(k), v)], param)
+                self.types[param] = Tuple(tuple(map(self.type_of, value.values())), dict, tuple(value))
+                self.plans[build] = STRUCTURAL
+                block.statements.append(build)
+            else:
+                mapping[param] = value
+        for free, cell in zip(body.frees, cells, strict=True):
+            mapping[free] = cell
+        substitute(body.blocks, mapping)
+
+
+def _called(found: Abstract) -> Any:
+    """What of a value decides about a call: the object itself, or the class of the receiver."""
+    if isinstance(found, Known):
+        return found.value
+    return getattr(found, "cls", None) if isinstance(found, (Fresh, Outside)) else found
+
+
+def _same_closure(a: Any, b: Any) -> bool:
+    if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
+        return True
+    return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells
+
+
+def parameters_of(function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Parameters:
+    """How a call of a Python function binds."""
+    return bind(function.__code__, args, kwargs, function.__defaults__ or (), function.__kwdefaults__)

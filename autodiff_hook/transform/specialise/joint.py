@@ -1,0 +1,199 @@
+"""The joint program: the primal, then its adjoint, in one function.
+
+Both are built by one ``Builder``, whose keys are the cotangents of variables and the primal values that the
+adjoint reads (residuals). A residual outside loops stays where it is. In a loop, each iteration leaves one
+record on a list, at its latch; the adjoint runs over the reversed list. An iteration that leaves the loop in
+the middle leaves no record: its adjoint is a copy of its own, which reads what is still there.
+
+A record names all values of the loop at first; ``simplify`` keeps those that the adjoint reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from autodiff_hook.ir.analysis import Loop
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import (
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Statement,
+    Terminator,
+    Variable,
+)
+from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Program
+from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
+from autodiff_hook.transform.specialise.joint_primal import NONE
+from autodiff_hook.transform.specialise.prepare import Shape
+
+Mode = frozenset[Loop]
+"""The loops around a block whose last, partial iteration this is."""
+
+
+def joint_pass(
+    program: Program,
+    shape: Shape,
+    params: list[Variable],
+    needs: set[Variable],
+    runtime: Mapping[str, Any],
+    split: bool = False,
+) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
+    """Build primal and adjoint: the builder, its last block, the cotangents of ``params`` there, the value.
+
+    With ``split`` a statement ``resume`` marks where the program is to be cut; its result is the cotangent.
+    """
+    return _Joint(program, shape, needs, runtime, split).build(params)
+
+
+class _Joint(Cotangents):
+    """The control flow of the adjoint: the primal's, backwards."""
+
+    def __init__(
+        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: bool
+    ) -> None:
+        super().__init__(program, shape, needs, runtime, split)
+        self.starts: dict[tuple[Block, Mode], Block] = {}
+        self.reversals: dict[tuple[Loop, Mode], tuple[Block, Block]] = {}
+        self.pending: list[tuple[Block, Mode]] = []
+        self.last: Block | None = None
+
+    def build(self, params: list[Variable]) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
+        shape, builder = self.shape, self.builder
+        for block in shape.ir.blocks:
+            self.forward[block] = builder.block()
+        self._connect()
+        for block in shape.ir.blocks:
+            self._forward(block)
+        value = shape.exit.params[0]
+        start = self.forward[shape.exit]
+        self._seed(value, start)
+        self._allocate(start)
+        self._jump(start, self._start(shape.exit, frozenset()))
+        while self.pending:
+            self._reverse(*self.pending.pop())
+        if self.last is None:
+            raise Refused("the adjoint does not come to an end")
+        builder.seal_rest()
+        found = {p: self._gathered(p, (), self.last) for p in params}
+        for statement, place, key, latch in self.demands:
+            statement.operands[place] = builder.read(key, latch)
+        return builder, self.last, found, value
+
+    def _start(self, block: Block, mode: Mode) -> Block:
+        key = block, mode
+        if key not in self.starts:
+            start = self.starts[key] = self.builder.block()
+            self.builder.provide(start, partial(self._not_used_later, block))
+            self.pending.append(key)
+        return self.starts[key]
+
+    def _not_used_later(self, block: Block, key: Any) -> Operand | None:
+        """The cotangent of what the primal does not use after ``block`` is zero before the adjoint of ``block``."""
+        if key[0] != "c" or key[1] in self.live[block] or block is self.shape.exit or key[1] in self.buffered:
+            return None
+        return self._default(key)
+
+    def _jump(self, source: Block, target: Block) -> None:
+        source.terminator = Terminator("jump", [], [self.builder.edge(source, target)])
+
+    def _reverse(self, block: Block, mode: Mode) -> None:
+        out = self.starts[block, mode]
+        for statement in reversed(block.statements):
+            out = self._reverse_statement(statement, out)
+        if block in self.landings:
+            self._reverse_item(self.landings[block], block, out)
+        self._enter(block, mode, out)
+
+    def _enter(self, block: Block, mode: Mode, out: Block) -> None:
+        incoming = self.shape.incoming[block]
+        loop = self._loop_at(block)
+        if loop is not None:
+            self._jump_to_records(loop, mode, out)
+        elif not incoming:
+            self.last = out
+        elif len(incoming) == 1:
+            self._cross(block, *incoming[0], mode, out)
+        else:
+            tag = self._residual(self.came_from[block], out)
+            for number, (source, edge) in enumerate(incoming[:-1]):
+                taken, rest = self.builder.block(), self.builder.block()
+                test = self.builder.emit(out, "compare", tag, Constant(number), data="==")
+                test = self.builder.emit(out, "truth", test)
+                out.terminator = Terminator("branch", [test], [self.builder.edge(out, b) for b in (taken, rest)])
+                self._cross(block, source, edge, mode, taken)
+                out = rest
+            self._cross(block, *incoming[-1], mode, out)
+
+    def _jump_to_records(self, loop: Loop, mode: Mode, out: Block) -> None:
+        """The cotangents of the header's parameters are known: go on to the iteration before, or leave the loop."""
+        setup, head = self._reversal(loop, mode - {loop})
+        self._jump(out, setup if loop in mode else head)
+
+    def _reversal(self, loop: Loop, outer: Mode) -> tuple[Block, Block]:
+        """The loop over the records: the block before it, and its header."""
+        found = self.reversals.get((loop, outer))
+        if found is not None:
+            return found
+        builder = self.builder
+        setup, head, step, done = (builder.block() for _ in range(4))
+        self.reversals[loop, outer] = setup, head
+        backwards = builder.emit(setup, "call", Constant(reversed), self._residual(self.lists[loop], setup), data=())
+        iterator = builder.emit(setup, "get_iter", backwards)
+        self._jump(setup, head)
+        head.terminator = Terminator("next", [iterator], [builder.edge(head, step), builder.edge(head, done)])
+        record = Variable("record")
+        step.params = [record]
+        builder.provide(step, partial(self._recalled, loop, step, record))
+        latch = loop.latches[0]
+        back = next(e for b, e in self.shape.incoming[loop.header] if b is latch)
+        self._move(loop.header, back, step)
+        self._jump(step, self._start(latch, outer))
+        entering, edge = next((b, e) for b, e in self.shape.incoming[loop.header] if b not in loop.body)
+        self._cross(loop.header, entering, edge, outer, done)
+        return setup, head
+
+    def _recalled(self, loop: Loop, step: Block, record: Variable, key: Any) -> Operand | None:
+        """What an iteration has left of a value: the record is extended by what is asked for."""
+        if key[0] != "p" or loop not in self.loops.get(key[1], ()):
+            return None
+        variable = key[1]
+        statement = self.records[loop]
+        names = statement.data[1]
+        if variable not in names:
+            names.append(variable)
+            statement.operands.append(NONE)
+            self.demands.append((statement, len(names), key, self.forward[loop.latches[0]]))
+        result = Variable(variable.name)
+        self.program.types[result] = self.program.types.get(variable, Abstract())
+        step.statements.insert(0, Statement("recall", [record], result, (loop, names.index(variable))))
+        return result
+
+    def _cross(self, block: Block, source: Block, edge: Edge, mode: Mode, out: Block) -> None:
+        """Go back over an edge."""
+        self._move(block, edge, out)
+        left = [loop for loop in self.shape.loops_of[source] if block not in loop.body]
+        if left and source is left[-1].latches[0]:
+            # The iteration that left the loop at its latch has a record like the others.
+            self._hand_to_header(left[-1], out)
+            self._jump(out, self._reversal(left[-1], mode | frozenset(left[:-1]))[0])
+            return
+        self._jump(out, self._start(source, mode | frozenset(left)))
+
+    def _hand_to_header(self, loop: Loop, out: Block) -> None:
+        """What the latch would bind to parameters of the header: their cotangents go with those."""
+        back = next(e for b, e in self.shape.incoming[loop.header] if b is loop.latches[0])
+        pairs = zip(loop.header.params[len(loop.header.params) - len(back.args) :], back.args)
+        taken = [
+            (param, path, self._take(arg, path, out))
+            for param, arg in pairs
+            if param in self.needs and isinstance(arg, Variable) and arg in self.needs
+            for path in self._paths(param)
+        ]
+        for param, path, cotangent in taken:
+            self._add(param, path, cotangent, out)

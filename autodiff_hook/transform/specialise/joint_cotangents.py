@@ -1,0 +1,247 @@
+"""The adjoints of the statements of a joint program: cotangents are keys of the builder."""
+
+from __future__ import annotations
+
+from autodiff_hook.ir.types import (
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Position,
+    Statement,
+    Variable,
+)
+from autodiff_hook.transform.specialise.abstract import Array, Iterator, List, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import APPEND, LOAD, PURE, STRUCTURAL, RulePlan
+from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
+from autodiff_hook.transform.specialise.lists import Iteration
+from autodiff_hook.transform.specialise.splice import splice
+
+
+class Cotangents(PrimalHalf):
+    """Takes the cotangent of what a statement has made, and adds to those of what it was made from."""
+
+    def _seed(self, value: Variable, out: Block) -> None:
+        abstract = self.program.types[value]
+        if self.split:
+            self._resume(value, out)
+        elif isinstance(abstract, Number) and not abstract.types & {bool, complex}:
+            if value in self.needs:
+                self.builder.write(("c", value, ()), out, Constant(1.0))
+        elif isinstance(abstract, Array):
+            seed = self.builder.emit(out, "call", Constant(self.runtime["seed"]), value, data=())
+            self.builder.write(("c", value, ()), out, seed)
+        else:
+            raise Refused("the value is not a scalar")
+
+    def _resume(self, value: Variable, out: Block) -> None:
+        """Mark the cut; the cotangent of the value comes from outside."""
+        given = self.builder.emit(out, "resume", value)
+        for path in self._paths(value):
+            if not isinstance(self._type_at(value, path), Number):
+                raise Refused("the value is not made of numbers")
+            part: Operand = given
+            for index in path:
+                part = self.builder.emit(out, "call", Constant(self.runtime["part"]), part, Constant(index), data=())
+            if path:
+                part = self.builder.emit(out, "call", Constant(self.runtime["number"]), part, data=())
+            if value in self.needs:
+                self.builder.write(("c", value, path), out, part)
+
+    def _allocate(self, out: Block) -> None:
+        """Buffers for the cotangents of what is read item by item."""
+        for variable in self._read_by_item():
+            abstract = self.program.types[variable]
+            if isinstance(abstract, (List, OwnList)):
+                count = self.builder.emit(out, "call", Constant(len), variable, data=())
+                one = self.builder.emit(out, "build_list", ZERO)
+                buffer = self.builder.emit(out, "binary", one, count, data="*")
+            else:
+                buffer = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), variable, data=())
+            self.builder.write(("c", variable, ()), out, buffer)
+
+    def _take(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
+        key = ("c", variable, path)
+        found = self.builder.read(key, out)
+        self.builder.write(key, out, self._default(key))
+        return found
+
+    def _add(
+        self, variable: Variable, path: tuple[int, ...], contribution: Operand, out: Block, sure: bool = True
+    ) -> None:
+        if variable not in self.needs or is_zero(contribution):
+            return
+        abstract = self._type_at(variable, path)
+        key = ("c", variable, path)
+        if isinstance(abstract, Tuple):
+            for i in range(len(abstract.items)):
+                part = self.builder.emit(
+                    out, "call", Constant(self.runtime["part"]), contribution, Constant(i), data=()
+                )
+                self._add(variable, (*path, i), part, out, sure=False)
+            return
+        present = self.builder.read(key, out)
+        if isinstance(abstract, (List, OwnList)):
+            whole = self._residual(variable, out)
+            add_lists = Constant(self.runtime["add_lists"])
+            contribution = self.builder.emit(out, "call", add_lists, present, contribution, whole, data=())
+        elif not sure:
+            counted = Constant(self.runtime["counted"])
+            contribution = self.builder.emit(out, "call", counted, present, contribution, data=())
+        elif not is_zero(present):
+            if isinstance(abstract, Number):
+                contribution = self.builder.emit(out, "binary", present, contribution, data="+")
+            else:
+                accumulate = Constant(self.runtime["accumulate"])
+                contribution = self.builder.emit(out, "call", accumulate, present, contribution, data=())
+        self.builder.write(key, out, contribution)
+
+    def _move(self, block: Block, edge: Edge, out: Block) -> None:
+        """Move the cotangents of parameters to the arguments that were bound to them, all at once."""
+        taken = []
+        for param, arg in zip(block.params[len(block.params) - len(edge.args) :], edge.args):
+            if param in self.needs:
+                taken += [(arg, path, self._take(param, path, out)) for path in self._paths(param)]
+        for arg, path, cotangent in taken:
+            if isinstance(arg, Variable):
+                self._add(arg, path, cotangent, out)
+
+    def _gathered(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
+        abstract = self._type_at(variable, path)
+        if isinstance(abstract, Tuple):
+            parts = [self._gathered(variable, (*path, i), out) for i in range(len(abstract.items))]
+            return self.builder.emit(out, "build_tuple", *parts)
+        return self.builder.read(("c", variable, path), out)
+
+    def _reverse_statement(self, s: Statement, out: Block) -> Block:
+        if self.program.plans.get(s) == APPEND:
+            self._reverse_append(s, out)
+        if s.result is None or s.result not in self.needs:
+            return out
+        plan = self.program.plans.get(s)
+        if isinstance(plan, RulePlan):
+            return self._reverse_rule(s, plan, out)
+        if plan == STRUCTURAL:
+            self._reverse_structural(s, out)
+        elif plan == LOAD:
+            self._reverse_load(s, out)
+        elif plan == PURE and s.op == "build_list":
+            self._take(s.result, (), out)
+        elif plan == PURE and not isinstance(self.program.types[s.result], Iterator):
+            raise Refused(f"{s.op} has no adjoint")
+        return out
+
+    def _reverse_structural(self, s: Statement, out: Block) -> None:
+        assert s.result is not None
+        taken = [(path, self._take(s.result, path, out)) for path in self._paths(s.result)]
+        for path, cotangent in taken:
+            if s.op in ("build_tuple", "build_list", "build_map"):
+                operand = s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]]
+                if isinstance(operand, Variable):
+                    self._add(operand, path[1:], cotangent, out)
+            else:
+                owner = s.operands[0]
+                assert isinstance(owner, Variable)
+                whole = self.program.types[owner]
+                assert isinstance(whole, Tuple)
+                index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
+                index = whole.keys.index(index) if whole.cls is dict else index
+                length = len(whole.items)
+                self._add(owner, (index % length, *path), cotangent, out)
+
+    def _reverse_item(self, iteration: Iteration, block: Block, out: Block) -> None:
+        """The cotangent of an item goes to its place in the list it came from."""
+        for source in reversed(iteration.sources):
+            cotangent = self._take(block.params[0], source.path, out)
+            if is_zero(cotangent):
+                continue
+            index = self._residual(self.indices[block], out)
+            if source.backwards:
+                index = self.builder.emit(out, "unary", index, data="~")
+            self._add_item(source.owner, index, cotangent, out, None)
+
+    def _reverse_append(self, s: Statement, out: Block) -> None:
+        """What was appended last is the last item."""
+        owner, value = s.operands
+        if not isinstance(owner, Variable) or owner not in self.needs:
+            return
+        buffer = self._buffer(owner, out)
+        cotangent = self.builder.emit(out, "getitem", buffer, Constant(-1), position=s.position)
+        self.builder.emit(out, "delitem", buffer, Constant(-1), result=False, position=s.position)
+        if isinstance(value, Variable):
+            self._add(value, (), cotangent, out)
+
+    def _buffer(self, owner: Variable, out: Block) -> Operand:
+        """The cotangents of the items of a list or an array."""
+        present = self.builder.read(("c", owner, ()), out)
+        if owner in self.buffered:
+            return present
+        made = self.builder.emit(
+            out, "call", Constant(self.runtime["buffer"]), present, self._residual(owner, out), data=()
+        )
+        self.builder.write(("c", owner, ()), out, made)
+        return made
+
+    def _reverse_load(self, s: Statement, out: Block) -> None:
+        assert s.result is not None
+        cotangent = self._take(s.result, (), out)
+        owner, index = s.operands
+        if is_zero(cotangent) or owner not in self.needs:
+            return
+        assert isinstance(owner, Variable)
+        self._add_item(owner, index, cotangent, out, s.position)
+
+    def _add_item(
+        self, owner: Variable, index: Operand, cotangent: Operand, out: Block, position: Position | None
+    ) -> None:
+        builder = self.builder
+        if isinstance(index, Variable) and index in self.loops:
+            index = self._residual(index, out)
+        buffer = self._buffer(owner, out)
+        item = builder.emit(out, "getitem", buffer, index, position=position)
+        item = builder.emit(out, "binary", item, cotangent, data="+", position=position)
+        builder.emit(out, "setitem", buffer, index, item, result=False, position=position)
+
+    def _reverse_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
+        assert s.result is not None
+        result = self.program.types[s.result]
+        if isinstance(result, Tuple):
+            parts = [self._take(s.result, path, out) for path in self._paths(s.result)]
+            if any(len(path) != 1 for path in self._paths(s.result)):
+                raise Refused("a rule that returns nested tuples")
+            cotangent: Operand = NONE
+            if not all(map(is_zero, parts)):
+                cotangent = self.builder.emit(out, "call", Constant(self.runtime["tuple_cotangent"]), *parts, data=())
+        else:
+            cotangent = self._take(s.result, (), out)
+        if is_zero(cotangent):
+            return out
+        if s.op == "getitem" and s.operands[0] in self.buffered:
+            return self._reverse_array_load(s, cotangent, out)
+        use = self.uses[s]
+        cotangents, out, sure = splice(self.builder, use, cotangent, lambda v, o: self._residual(v, o), out, s.position)
+        for operand, contribution, certain in zip(use.arguments, cotangents, sure):
+            if isinstance(operand, Variable) and operand in self.needs:
+                self._add(operand, (), contribution, out, sure=certain)
+        return out
+
+    def _reverse_array_load(self, s: Statement, cotangent: Operand, out: Block) -> Block:
+        owner, index = s.operands
+        assert isinstance(owner, Variable) and s.result is not None
+        if isinstance(self.program.types[s.result], Number):
+            self._add_item(owner, index, cotangent, out, s.position)
+            return out
+        if isinstance(index, Variable):
+            index = self._residual(index, out)
+        buffer = self.builder.read(("c", owner, ()), out)
+        add_at = Constant(self.runtime["add_at"])
+        self.builder.emit(out, "call", add_at, buffer, index, cotangent, data=(), result=False, position=s.position)
+        return out
+
+
+def is_zero(operand: Operand) -> bool:
+    """Whether a cotangent is known to be zero."""
+    return isinstance(operand, Constant) and (
+        operand.value is None or (type(operand.value) is float and operand.value == 0.0)
+    )

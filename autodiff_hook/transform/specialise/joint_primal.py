@@ -1,0 +1,243 @@
+"""The primal half of a joint program, and what the adjoint asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Any
+
+from autodiff_hook.ir.analysis import Loop, dominators
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import (
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Statement,
+    Terminator,
+    Variable,
+)
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Number, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import APPEND, LOAD, Program, RulePlan
+from autodiff_hook.transform.specialise.lists import Iteration, iterations
+from autodiff_hook.transform.specialise.liveness import live_out
+from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.splice import Use, use_of
+
+NONE = Constant(None)
+ZERO = Constant(0.0)
+
+
+class PrimalHalf:
+    """Copies a prepared program into a builder, block by block; each value is a key that the adjoint may read."""
+
+    def __init__(
+        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: bool
+    ) -> None:
+        self.split = split
+        self.program, self.shape, self.needs, self.runtime = program, shape, needs, runtime
+        self.builder = Builder(default=self._default)
+        self.forward: dict[Block, Block] = {}
+        self.uses: dict[Statement, Use] = {}
+        self.lists: dict[Loop, Variable] = {}
+        self.came_from: dict[Block, Variable] = {}
+        self.loops: dict[Variable, list[Loop]] = {}
+        self.spine = _spine(shape)
+        self.live = live_out(shape.ir.blocks)
+        self.certain: set[Variable] = set()
+        self.records: dict[Loop, Statement] = {}
+        found = iterations(program, shape.ir.blocks, needs)
+        self.landings = {iteration.landing: iteration for iteration in found}
+        self.counted = {iteration.start for iteration in found}
+        self.indices: dict[Block, Variable] = {}
+        self.demands: list[tuple[Statement, int, Any, Block]] = []
+
+    def _default(self, key: Any) -> Operand:
+        if key[0] == "c" and isinstance(self._type_at(key[1], key[2]), Number):
+            return ZERO
+        return NONE
+
+    def _type_at(self, variable: Variable, path: tuple[int, ...]) -> Abstract:
+        abstract = self.program.types[variable]
+        for index in path:
+            abstract = abstract.items[index]  # type: ignore[attr-defined]
+        return abstract
+
+    def _paths(self, variable: Variable) -> list[tuple[int, ...]]:
+        """The leaves of a tuple, or the value itself."""
+        return _leaves(self.program.types[variable], ())
+
+    def _connect(self) -> None:
+        """All edges of the primal; what they bind follows."""
+        for block in self.shape.ir.blocks:
+            out, terminator = self.forward[block], block.terminator
+            assert terminator is not None
+            if block is self.shape.exit:
+                continue
+            edges = [self.builder.edge(out, self.forward[edge.target]) for edge in terminator.edges]
+            out.terminator = Terminator(terminator.kind, list(terminator.operands), edges, terminator.position)
+        for out in self.forward.values():
+            self.builder.seal(out)
+
+    def _forward(self, block: Block) -> None:
+        builder, out = self.builder, self.forward[block]
+        out.params = list(block.params)
+        iteration = self.landings.get(block)
+        if iteration is not None:
+            self._take_index(iteration, block, out)
+        incoming = self.shape.incoming[block]
+        loop = self._loop_at(block)
+        if len(incoming) > 1 and loop is None:
+            tag = self.came_from[block] = Variable("came_from")
+            out.params.append(tag)
+            self._define(tag, block, out)
+        if loop is not None:
+            builder.provide(out, partial(self._forgotten, loop))
+        for param in block.params:
+            self._define(param, block, out)
+        for statement in block.statements:
+            self._statement(statement, block, out)
+        for inner in self.shape.loops:
+            if self._entering(inner) is block:
+                rs = self.lists[inner] = builder.emit(out, "build_list", name="records")
+                self._define(rs, block, out)
+        ends = next((loop for loop in self.shape.loops if loop.latches[0] is block), None)
+        if ends is not None:
+            items = builder.read(("p", self.lists[ends]), out)
+            record = self.records[ends] = Statement("record", [items], None, (ends, []))
+            out.statements.append(record)
+        if block is self.shape.exit:
+            return
+        assert block.terminator is not None and out.terminator is not None
+        for edge, new in zip(block.terminator.edges, out.terminator.edges):
+            new.args = [*edge.args, *self._arrival(edge)]
+
+    def _take_index(self, iteration: Iteration, block: Block, out: Block) -> None:
+        """Take the pair of an index and the item apart."""
+        pair, index = Variable("pair"), Variable("index")
+        item = block.params[0]
+        out.params[0] = pair
+        parts = self.builder.emit(out, "unpack", pair, data=(2, None))
+        out.statements.append(Statement("project", [parts], index, 0))
+        out.statements.append(Statement("project", [parts], item, 1))
+        self.program.types[index] = INT
+        self.indices[block] = index
+        self._define(index, block, out)
+
+    def _forgotten(self, loop: Loop, key: Any) -> Operand | None:
+        """No iteration needs what an earlier one has computed."""
+        return NONE if key[0] == "p" and loop in self.loops.get(key[1], ()) else None
+
+    def _loop_at(self, header: Block) -> Loop | None:
+        return next((loop for loop in self.shape.loops if loop.header is header), None)
+
+    def _entering(self, loop: Loop) -> Block:
+        return next(b for b, _ in self.shape.incoming[loop.header] if b not in loop.body)
+
+    def _define(self, variable: Variable, block: Block, out: Block) -> None:
+        """A primal value that the adjoint may ask for."""
+        self.builder.write(("p", variable), out, variable)
+        self.loops[variable] = self.shape.loops_of[block]
+        if block in self.spine:
+            self.certain.add(variable)
+
+    def _arrival(self, edge: Edge) -> list[Operand]:
+        if edge.target not in self.came_from and (
+            len(self.shape.incoming[edge.target]) < 2 or self._loop_at(edge.target) is not None
+        ):
+            return []
+        return [Constant(next(i for i, (_, e) in enumerate(self.shape.incoming[edge.target]) if e is edge))]
+
+    def _statement(self, s: Statement, block: Block, out: Block) -> None:
+        plan = self.program.plans.get(s)
+        if isinstance(plan, RulePlan) and s.result in self.needs:
+            self._rule(s, plan, block, out)
+            self._check(s, plan, out)
+            return
+        if s in self.counted:
+            numbered = self.builder.emit(out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position)
+            s = Statement("get_iter", [numbered], s.result, None, s.position)
+        out.statements.append(Statement(s.op, list(s.operands), s.result, s.data, s.position))
+        if s.result is not None:
+            self._define(s.result, block, out)
+        if isinstance(plan, RulePlan):
+            self._check(s, plan, out)
+
+    def _check(self, s: Statement, plan: RulePlan, out: Block) -> None:
+        """Look at a result whose type the arguments' types do not say."""
+        if plan.checks and s.result is not None:
+            self.builder.emit(out, "call", Constant(self.runtime["real"]), s.result, data=(), position=s.position)
+
+    def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
+        assert s.result is not None
+        use = use_of(plan, s, self.program)
+        self.uses[s] = use
+        for inner in use.statements:
+            if inner.position is None or use.called is None:
+                inner.position = s.position
+            out.statements.append(inner)
+            if inner.result is not None:
+                if inner.result not in self.program.types:
+                    self.program.types[inner.result] = Abstract()
+                self._define(inner.result, block, out)
+
+    def _residual(self, variable: Variable, out: Block) -> Operand:
+        around = self.loops.get(variable)
+        if around is None or not around and variable in self.certain:
+            return variable
+        return self.builder.read(("p", variable), out)
+
+    def _is_settled(self, variable: Variable, home: dict[Variable, Block]) -> bool:
+        """Whether a variable has its value whenever the program comes to its exit, once."""
+        block = home.get(variable)
+        return block is None or block in self.spine and not self.shape.loops_of[block]
+
+    def _read_by_item(self) -> list[Variable]:
+        found: dict[Variable, None] = {}
+        loops_of = self.shape.loops_of
+        home = {p: b for b in self.shape.ir.blocks for p in b.params}
+        home |= {s.result: b for b in self.shape.ir.blocks for s in b.statements if s.result is not None}
+        for iteration in self.landings.values():
+            found.update(dict.fromkeys(x.owner for x in iteration.sources if self._is_settled(x.owner, home)))
+        for block in self.shape.ir.blocks:
+            for s in block.statements:
+                if self.program.plans.get(s) == APPEND and s.operands[0] in self.needs:
+                    assert isinstance(s.operands[0], Variable)
+                    if self._is_settled(s.operands[0], home):
+                        found[s.operands[0]] = None
+                if s.result not in self.needs or not s.operands or s.op != "getitem":
+                    continue
+                owner = s.operands[0]
+                if not isinstance(owner, Variable) or owner not in self.needs:
+                    continue
+                outside = self._is_settled(owner, home)
+                if self.program.plans.get(s) == LOAD:
+                    if isinstance(self.program.types[owner], Tuple):
+                        raise Refused("an item of a tuple by an unknown index")
+                    if outside:
+                        found[owner] = None
+                elif loops_of[block] and outside:
+                    found[owner] = None
+        return list(found)
+
+    @cached_property
+    def buffered(self) -> set[Operand]:
+        """The lists and arrays whose cotangents are buffers from the beginning of the adjoint."""
+        return set(self._read_by_item())
+
+
+def _spine(shape: Shape) -> set[Block]:
+    """The blocks that every run which comes to the exit has passed: what they define, the adjoint can read."""
+    immediate = dominators(shape.ir)
+    found, block = {shape.exit}, shape.exit
+    while immediate[block] is not block:
+        block = immediate[block]
+        found.add(block)
+    return found
+
+
+def _leaves(abstract: Abstract, path: tuple[int, ...]) -> list[tuple[int, ...]]:
+    if isinstance(abstract, Tuple):
+        return [leaf for i, item in enumerate(abstract.items) for leaf in _leaves(item, (*path, i))]
+    return [path]

@@ -1,0 +1,246 @@
+"""Attributes and methods: of modules and classes, of arrays and numbers, of objects from outside and of the program."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.registry import registry
+from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise.abstract import (
+    INT,
+    Abstract,
+    Array,
+    Bound,
+    Fresh,
+    Instance,
+    Known,
+    Number,
+    Outside,
+    OwnList,
+    Super,
+    Tuple,
+    example_of,
+    inert_class,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
+from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
+from autodiff_hook.transform.specialise.objects import (
+    look,
+    look_after,
+    read,
+    receiver_class,
+)
+from autodiff_hook.transform.specialise.plans import alias, known_as, part_of, pure, require_inert
+
+
+def attribute_of(inf: Inference, s: Statement) -> Abstract | None:
+    """``getattr``."""
+    return attribute(inf, s, s.operands[0], str(s.data))
+
+
+def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
+    """``owner.name``."""
+    value = inf.type_of(owner)
+    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        return _class_or_module(inf, s, value.value, name)
+    if isinstance(value, Array):
+        return _array_attribute(inf, s, value, owner, name)
+    if isinstance(value, Outside):
+        return _outside_attribute(inf, s, value, owner, name)
+    if isinstance(value, Fresh):
+        return _fresh_attribute(inf, s, value, owner, name)
+    types = number_types(value)
+    if types is not None:
+        descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
+        if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
+            return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
+    raise Refused(f"the attribute {name} of {value!r}")
+
+
+def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
+    """An attribute of a module or a class: code, or data that is loaded on entry."""
+    found = getattr(owner, name, None)
+    if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool:
+        return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
+    return known_as(inf, s, inf.world.attribute(owner, name))
+
+
+def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
+    """An attribute of an object from outside: data, a property, or a method to be called."""
+    found = look(inf, value.cls, name)
+    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+        inf.assume(owner)
+        return inline_call(inf, s, found.fget, [owner], {})
+    if hasattr(type(found), "__get__") and not isinstance(found, (FunctionType, staticmethod, classmethod)):
+        if not hasattr(found, "__objclass__"):
+            raise Refused(f"the descriptor {name}")
+    if isinstance(found, FunctionType) and name not in vars(value.example):
+        inf.world.method(inf.final(owner), value.example, name)
+        inf.plans[s] = Alias(Constant(None))
+        return Bound(found, owner)
+    if isinstance(found, (staticmethod, classmethod)):
+        raise Refused(f"the attribute {name} of an object")
+    return alias(inf, s, inf.world.part(inf.final(owner), value.example, name, False))
+
+
+def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand, name: str) -> Abstract | None:
+    """An attribute of an object that the program has made."""
+    if name == "__class__":
+        return known_as(inf, s, value.cls)
+    kind, found = read(inf, s, value, name)
+    if kind == "field":
+        return alias(inf, s, found)
+    guarded = inf.world.attribute(value.cls, name)
+    if kind == "property":
+        inf.assume(owner)
+        return inline_call(inf, s, found, [owner], {})
+    if isinstance(found, FunctionType):
+        inf.plans[s] = PURE
+        return Bound(found, owner)
+    if isinstance(found, (staticmethod, classmethod)):
+        raise Refused(f"the attribute {name} of an object")
+    return known_as(inf, s, guarded)
+
+
+def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand, name: str) -> Abstract | None:
+    import numpy as np
+
+    if value.scalar:
+        raise Refused(f"the attribute {name} of an array or a scalar")
+    if name == "shape" and value.ndim is not None:
+        lengths = np.shape(value.example)
+        items = (
+            tuple(Number(INT.types, example=n) for n in lengths) if len(lengths) == value.ndim else (INT,) * value.ndim
+        )
+        return pure(inf, s, Tuple(items, example=lengths))
+    if name == "ndim" and value.ndim is not None:
+        return known_as(inf, s, value.ndim)
+    if name == "size":
+        return pure(inf, s, Number(INT.types, example=np.size(value.example)))
+    if name == "dtype" and value.dtype is not None:
+        return known_as(inf, s, value.dtype)
+    descriptor = getattr(np.ndarray, name, None)
+    if descriptor is not None and registry.has_rules(descriptor):
+        return by_rule(inf, s, descriptor, [owner], {}, lambda x: getattr(x, name))
+    raise Refused(f"the attribute {name} of an array")
+
+
+def method_call(inf: Inference, s: Statement) -> Abstract | None:
+    """``owner.name(...)``."""
+    name, names = s.data
+    owner, *args = s.operands
+    value = inf.type_of(owner)
+    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
+    if isinstance(value, Outside):
+        return _outside_method(inf, s, value, name, args, names)
+    if isinstance(value, OwnList) and name == "append" and len(args) == 1 and not names:
+        if s.result is not None:
+            inf.types[s.result] = Known(None)
+        s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
+        return lists.append(inf, s)
+    if isinstance(value, Fresh):
+        return _fresh_method(inf, s, value, name, args, names)
+    if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:
+        key = inf.type_of(args[0])
+        if isinstance(key, Known) and (key.value in value.keys or len(args) == 2) and name == "get":
+            if key.value in value.keys:
+                return part_of(inf, s, value.items, value.keys.index(key.value))
+            return alias(inf, s, args[1])
+        raise Refused(f"dict.{name}")
+    if isinstance(value, Super):
+        found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+        if found is object.__init__ and not args:
+            return known_as(inf, s, None)
+        if not isinstance(found, FunctionType):
+            raise Refused(f"super().{name}")
+        return call_with(inf, s, Constant(found), [value.receiver, *args], names)
+    if inert_class(value) is str:
+        return _string_method(inf, s, value, name, [inf.type_of(x) for x in args])
+    import numpy as np
+
+    cls: Any = None
+    if isinstance(value, Array) and not value.scalar:
+        cls = np.ndarray
+    types = number_types(value)
+    if types is not None and len(types) == 1:
+        cls = next(iter(types))
+    method = getattr(cls, name, None) if cls is not None else None
+    if method is None or isinstance(method, FunctionType):
+        raise Refused(f"the method {name} of {value!r}")
+    return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _outside_method(
+    inf: Inference, s: Statement, value: Outside, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``owner.name(...)`` of an object from outside."""
+    owner = s.operands[0]
+    if value.cls is dict and name == "get" and not names:
+        key = inf.type_of(args[0])
+        if not isinstance(key, Known) or key.value not in value.example:
+            raise Refused("dict.get of an unknown key")
+        return alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
+    found = look(inf, value.cls, name)
+    inf.assume(owner)
+    if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
+        if not inf.world.in_scope(found):
+            raise Refused(f"a call of {found!r}")
+        inf.world.method(inf.final(owner), value.example, name)
+        return call_with(inf, s, Constant(found), [owner, *args], names)
+    if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
+        inf.world.method(inf.final(owner), value.example, name)
+        return call_with(inf, s, Constant(found.__func__), args, names)
+    if found is None:
+        return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
+    raise Refused(f"the method {name} of {value!r}")
+
+
+def _string_method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract:
+    """``text.name(...)``."""
+    if all(isinstance(x, Known) for x in (value, *args)):
+        result = getattr(example_of(value), name)(*map(example_of, args))
+        return known_as(inf, s, result) if is_plain(result) else pure(inf, s, Instance(type(result), example=result))
+    require_inert(*args)
+    if name not in ("format", "join", "lower", "upper", "strip"):
+        raise Refused(f"the method {name} of a string")
+    return pure(inf, s, Instance(str, example="…"))
+
+
+def _fresh_method(
+    inf: Inference, s: Statement, value: Fresh, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``owner.name(...)`` of an object that the program has made."""
+    kind, found = read(inf, s, value, name)
+    inf.assume(s.operands[0])
+    if kind == "field":
+        return call_with(inf, s, found, args, names)
+    inf.world.attribute(value.cls, name)
+    if isinstance(found, FunctionType):
+        return call_with(inf, s, Constant(found), [s.operands[0], *args], names)
+    if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
+        return call_with(inf, s, Constant(found.__func__), args, names)
+    if isinstance(found, classmethod) and isinstance(found.__func__, FunctionType):
+        return call_with(inf, s, Constant(found.__func__), [Constant(value.cls), *args], names)
+    raise Refused(f"the method {name} of {value!r}")
+
+
+def imported(inf: Inference, s: Statement) -> Abstract:
+    """``import name``."""
+    level, names = map(inf.type_of, s.operands)
+    if not (isinstance(level, Known) and level.value == 0 and isinstance(names, Known)):
+        raise Refused("a relative import")
+    name = str(s.data) if names.value else str(s.data).partition(".")[0]
+    return known_as(inf, s, inf.world.imported(name))
+
+
+def imported_from(inf: Inference, s: Statement) -> Abstract:
+    """``from module import name``."""
+    module = inf.type_of(s.operands[0])
+    if not isinstance(module, Known):
+        raise Refused("an import from an unknown module")
+    return known_as(inf, s, inf.world.attribute(module.value, str(s.data)))

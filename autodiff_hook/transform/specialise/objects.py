@@ -1,0 +1,147 @@
+"""Objects that the program makes: constructors inlined, attributes as values.
+
+An attribute may be assigned once. What is more is left to the generic path.
+"""
+
+from __future__ import annotations
+
+import operator
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside, Super
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
+
+
+def lookup(cls: type, name: str) -> Any:
+    """What the classes of ``cls`` have by a name; ``Refused`` if attributes are not looked up plainly."""
+    own = [base.__dict__ for base in cls.__mro__]
+    getattribute = next(d["__getattribute__"] for d in own if "__getattribute__" in d)
+    if any("__getattr__" in d for d in own) or getattribute is not object.__dict__["__getattribute__"]:
+        raise Refused(f"{cls.__qualname__} looks up attributes by itself")
+    return next((d[name] for d in own if name in d), None)
+
+
+def look(inf: Inference, cls: type, name: str) -> Any:
+    """``lookup``, and a guard that it goes on to find the same."""
+    found = lookup(cls, name)
+    inf.world.members(cls)
+    if hasattr(type(found), "__get__"):
+        inf.world.attribute(cls, name)
+    return found
+
+
+def look_after(inf: Inference, cls: type, after: type, name: str) -> Any:
+    """``lookup_after``, and a guard."""
+    found = lookup_after(cls, after, name)
+    order = cls.__mro__
+    for base in order[order.index(after) + 1 :]:
+        if base is not object:
+            inf.world.members(base)
+        if name in base.__dict__:
+            if base is not object:
+                inf.world.attribute(base, name)
+            break
+    return found
+
+
+def lookup_after(cls: type, after: type, name: str) -> Any:
+    """What ``super(after, …).name`` finds."""
+    order = cls.__mro__
+    return next((base.__dict__[name] for base in order[order.index(after) + 1 :] if name in base.__dict__), None)
+
+
+def is_simple(inf: Inference, cls: type) -> bool:
+    """Whether making an instance is ``object.__new__`` and an ``__init__`` written in Python."""
+    if type(cls) is not type or not isinstance(lookup(cls, "__init__"), FunctionType):
+        return False
+    inf.world.members(cls)
+    return (
+        lookup(cls, "__new__") is object.__dict__["__new__"]
+        and lookup(cls, "__setattr__") is object.__dict__["__setattr__"]
+        and lookup(cls, "__del__") is None
+    )
+
+
+def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
+    """What an attribute of an object is: ``field`` and its operand, or what the class has."""
+    stored = inf.fields.get((value.made, name))
+    field = None if stored is None else stored[0]
+    found = look(inf, value.cls, name)
+    if field is not None and stored is not None and not (hasattr(type(found), "__set__")):
+        inf.orders.append((stored[1], s))
+        return "field", field
+    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+        return "property", found.fget
+    if found is None:
+        raise Refused(f"the attribute {name} of {value.cls.__qualname__} is not assigned")
+    return "class", found
+
+
+def write(inf: Inference, s: Statement) -> Abstract:
+    """``owner.name = value``."""
+    owner, value = s.operands
+    target = inf.type_of(owner)
+    if not isinstance(target, Fresh):
+        raise Refused("an attribute of an object from outside is assigned")
+    found = look(inf, target.cls, str(s.data))
+    if hasattr(type(found), "__set__"):
+        raise Refused("a data descriptor is assigned")
+    if inf.fields.setdefault((target.made, str(s.data)), (value, s)) != (value, s):
+        raise Refused(f"the attribute {s.data} is assigned twice")
+    inf.plans[s] = Alias(Constant(None))
+    return Known(None)
+
+
+DUNDERS: Final = {
+    **{op: f"__{op.__name__}__" for op in (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)},
+    **{op: f"__{op.__name__}__" for op in (operator.matmul, operator.mod, operator.floordiv)},
+}
+UNARY_DUNDERS: Final = {
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+    abs: "__abs__",
+    operator.getitem: "__getitem__",
+}
+
+
+def special_method(
+    inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
+) -> tuple[FunctionType, list[Operand]] | None:
+    """The method of an object that an operator calls, and its arguments."""
+    if function in UNARY_DUNDERS and isinstance(types[0], (Fresh, Outside)):
+        found = look(inf, types[0].cls, UNARY_DUNDERS[function])
+        return (found, args) if isinstance(found, FunctionType) else None
+    if function not in DUNDERS:
+        return None
+    name = DUNDERS[function]
+    left, right = types
+    if isinstance(left, (Fresh, Outside)):
+        found = look(inf, left.cls, name)
+        if isinstance(found, FunctionType):
+            return found, args
+    if isinstance(right, (Fresh, Outside)) and not isinstance(left, (Fresh, Outside)):
+        found = look(inf, right.cls, f"__r{name[2:]}")
+        if isinstance(found, FunctionType):
+            return found, args[::-1]
+    return None
+
+
+def receiver_class(value: Abstract) -> type:
+    """The class of the object that a method is looked up for."""
+    if isinstance(value, (Fresh, Outside)):
+        return value.cls
+    raise Refused(f"super() of {value!r}")
+
+
+def super_of(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    """``super(cls, self)``."""
+    if len(args) != 2:
+        raise Refused("super without arguments")
+    cls = inf.type_of(args[0])
+    if not isinstance(cls, Known) or not isinstance(cls.value, type):
+        raise Refused("super of an unknown class")
+    inf.plans[s] = PURE
+    return Super(cls.value, args[1])

@@ -1,0 +1,71 @@
+"""Plans that several meanings share: a value that exists already, an operation that stays, a part of a tuple."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Instance,
+    Known,
+    List,
+    Number,
+    OwnList,
+    Tuple,
+    example_of,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Alias, Inference
+
+
+def pure(inf: Inference, s: Statement, result: Abstract) -> Abstract:
+    """The operation stays as it is, and carries no derivative."""
+    inf.plans[s] = PURE
+    return result
+
+
+def alias(inf: Inference, s: Statement, operand: Operand) -> Abstract:
+    """The result is a value that exists already."""
+    inf.plans[s] = Alias(operand)
+    if s.result is not None:
+        inf.aliases[s.result] = operand
+    return inf.type_of(operand)
+
+
+def known_as(inf: Inference, s: Statement, value: Any) -> Abstract:
+    """The result is a known object."""
+    return alias(inf, s, Constant(value))
+
+
+def require_inert(*values: Abstract) -> None:
+    """Refuse values that may have methods of their own."""
+    for value in values:
+        if isinstance(value, (Known, Number, Array, Instance)):
+            continue
+        if isinstance(value, OwnList):
+            continue
+        if isinstance(value, (Tuple, List)):
+            require_inert(*(value.items if isinstance(value, Tuple) else (value.item,)))
+            continue
+        raise Refused(f"an operation on {value!r}")
+
+
+def items_of(value: Abstract) -> tuple[Abstract, ...] | None:
+    """What is known of the items of a tuple or a list of known length."""
+    if isinstance(value, Tuple):
+        return value.items if value.cls is not dict else None
+    if isinstance(value, Known) and type(value.value) is tuple:
+        return tuple(map(Known, value.value))
+    return None
+
+
+def part_of(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: int) -> Abstract:
+    """An item of a tuple."""
+    if not -len(items) <= index < len(items):
+        raise Refused("an index out of range")
+    if isinstance(items[index], Known):
+        return known_as(inf, s, example_of(items[index]))
+    inf.plans[s] = STRUCTURAL
+    return items[index]

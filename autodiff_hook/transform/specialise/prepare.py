@@ -1,0 +1,246 @@
+"""An understood program in the shape that the joint adjoint expects.
+
+Aliases are gone, values that are known are constants, branches that cannot be taken are cut, chains of
+blocks are merged. There is one exit, an item that ``next`` hands over enters a block of its own, and each
+loop has one way in and one latch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, predecessors, reverse_postorder
+from autodiff_hook.ir.types import (
+    IR,
+    RECEIVED,
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Signature,
+    Terminator,
+    Variable,
+)
+from autodiff_hook.transform.specialise.abstract import Bound, Closure, Fresh, Known, OwnList, Super, is_true, join
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain, substitute
+from autodiff_hook.transform.specialise.infer import Alias, Inference, Program, RulePlan
+
+
+@dataclass(slots=True)
+class Shape:
+    """The control flow of a prepared program."""
+
+    ir: IR
+    exit: Block
+    loops: list[Loop]
+    loops_of: dict[Block, list[Loop]]
+    incoming: dict[Block, list[tuple[Block, Edge]]]
+
+    def loop_of(self, block: Block) -> Loop | None:
+        """The innermost loop around a block."""
+        around = self.loops_of[block]
+        return around[-1] if around else None
+
+
+def prepare(inference: Inference) -> Shape:
+    """Bring the program of ``inference`` into shape."""
+    program = inference.program
+    if inference.refusals and not any(
+        b.terminator is not None and b.terminator.kind == "return" for b in program.blocks
+    ):
+        raise Refused("; ".join(inference.refusals))
+    _require_orders(inference)
+    _apply_aliases(program)
+    _cut_branches(inference)
+    ir = IR("joint", Signature(), blocks=program.blocks)
+    _merge_chains(ir, program)
+    exit_block = _single_exit(ir, program)
+    _isolate_items(ir, program)
+    _shape_loops(ir, program)
+    ir.blocks = reverse_postorder(ir)
+    for block in ir.blocks:
+        if any(isinstance(program.type_of(x), OwnList) for edge in block.edges() for x in edge.args):
+            raise Refused("one of several lists")
+    if exit_block not in ir.blocks:
+        raise Refused("a program that does not return")
+    loops = natural_loops(ir)
+    _require_reducible(ir, loops)
+    loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
+    return Shape(ir, exit_block, loops, loops_of, predecessors(ir))
+
+
+def _require_orders(inference: Inference) -> None:
+    """What is read of an attribute or a cell has to be assigned on every way there."""
+    if not inference.orders:
+        return
+    blocks = inference.program.blocks
+    place = {s: (b, i) for b in blocks for i, s in enumerate(b.statements)}
+    _cut_branches(inference)
+    immediate = dominators(IR("", Signature(), blocks=blocks))
+    for store, read in inference.orders:
+        if store not in place or read not in place:
+            continue
+        (home, first), (block, second) = place[store], place[read]
+        if block not in immediate:
+            continue
+        if home not in immediate or not (first < second if home is block else dominates(immediate, home, block)):
+            raise Refused("what is assigned on one way only is read on others")
+
+
+def _apply_aliases(program: Program) -> None:
+    mapping: dict[Operand, Operand] = {}
+    for block in program.blocks:
+        kept = []
+        for s in block.statements:
+            plan = program.plans.get(s)
+            if isinstance(plan, Alias):
+                if s.result is not None:
+                    mapping[s.result] = plan.operand
+            else:
+                kept.append(s)
+        block.statements = kept
+    for variable, abstract in program.types.items():
+        if variable in mapping:
+            continue
+        if isinstance(abstract, Known) and is_plain(abstract.value):
+            mapping[variable] = Constant(abstract.value)
+        elif isinstance(abstract, (Fresh, Bound, Closure, Super)):
+            # These exist only while the program is made.
+            mapping[variable] = Constant(None)
+    _substitute(program, program.blocks, mapping)
+
+
+def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
+    """Replace operands in statements and in what their plans say of them."""
+    substitute(blocks, mapping)
+    for plan in program.plans.values():
+        values = plan.values if isinstance(plan, RulePlan) else []
+        for i, value in enumerate(values):
+            if isinstance(value, dict):
+                values[i] = {key: _final(x, mapping) for key, x in value.items()}
+            else:
+                values[i] = [_final(x, mapping) for x in value] if isinstance(value, list) else _final(value, mapping)
+
+
+def _final(operand: Operand, mapping: dict[Operand, Operand]) -> Operand:
+    while operand in mapping:
+        operand = mapping[operand]
+    return operand
+
+
+def _cut_branches(inference: Inference) -> None:
+    for block in inference.program.blocks:
+        terminator = block.terminator
+        assert terminator is not None
+        if terminator.kind == "branch":
+            truth = is_true(inference.type_of(terminator.operands[0]))
+            if truth is not None:
+                edge = terminator.edges[0 if truth else 1]
+                block.terminator = Terminator("jump", [], [edge], terminator.position)
+
+
+def _merge_chains(ir: IR, program: Program) -> None:
+    """Put a block that only one jump leads to behind that jump; parameters with one value disappear."""
+    incoming = predecessors(ir)
+    mapping: dict[Operand, Operand] = {}
+    merged: set[Block] = set()
+    for block in reverse_postorder(ir):
+        if block in merged:
+            continue
+        while True:
+            terminator = block.terminator
+            assert terminator is not None
+            if terminator.kind != "jump":
+                break
+            target = terminator.edges[0].target
+            if len(incoming[target]) != 1 or target is block or target is ir.entry:
+                break
+            mapping.update(zip(target.params, terminator.edges[0].args))
+            block.statements += target.statements
+            block.terminator = target.terminator
+            merged.add(target)
+    ir.blocks = [b for b in ir.blocks if b not in merged]
+    _substitute(program, ir.blocks, mapping)
+    ir.entry.params = [p for p in ir.entry.params if p not in mapping]
+
+
+def _single_exit(ir: IR, program: Program) -> Block:
+    returning = [b for b in ir.blocks if b.terminator is not None and b.terminator.kind == "return"]
+    if not returning:
+        raise Refused("a program that does not return")
+    value = Variable("result")
+    exit_block = Block([value], terminator=Terminator("return", [value]))
+    for block in returning:
+        assert block.terminator is not None
+        edge = Edge(exit_block, list(block.terminator.operands))
+        returned = program.type_of(block.terminator.operands[0])
+        program.types[value] = join(program.types.get(value, returned), returned)
+        block.terminator = Terminator("jump", [], [edge], block.terminator.position)
+    ir.blocks.append(exit_block)
+    return exit_block
+
+
+def _isolate_items(ir: IR, program: Program) -> None:
+    for block in list(ir.blocks):
+        terminator = block.terminator
+        assert terminator is not None
+        for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+            if received:
+                item = Variable("item")
+                program.types[item] = program.types[edge.target.params[0]]
+                landing = Block([item], [], Terminator("jump", [], [Edge(edge.target, [item, *edge.args])]))
+                ir.blocks.append(landing)
+                edge.target, edge.args = landing, []
+        if len({e.target for e in terminator.edges}) < len(terminator.edges):
+            for edge in terminator.edges[1:]:
+                _split(ir, edge)
+
+
+def _split(ir: IR, edge: Edge) -> Block:
+    """A block of its own on an edge."""
+    middle = Block([], [], Terminator("jump", [], [Edge(edge.target, edge.args)]))
+    edge.target, edge.args = middle, []
+    ir.blocks.append(middle)
+    return middle
+
+
+def _shape_loops(ir: IR, program: Program) -> None:
+    """Give each loop one edge in, from a block that only leads there, and one latch."""
+    loops = natural_loops(ir)
+    for loop in loops:
+        incoming = predecessors(ir)[loop.header]
+        outside = [(b, e) for b, e in incoming if b not in loop.body]
+        inside = [(b, e) for b, e in incoming if b in loop.body]
+        _gather(ir, program, loop.header, outside)
+        inner = [x for x in loops if x is not loop and x.header in loop.body]
+        if len(inside) > 1 or any(inside[0][0] in x.body for x in inner):
+            _gather(ir, program, loop.header, inside)
+
+
+def _gather(ir: IR, program: Program, target: Block, edges: list[tuple[Block, Edge]]) -> None:
+    """Lead several edges through one new block."""
+    params = []
+    for param in target.params:
+        new = Variable(param.name)
+        program.types[new] = program.types[param]
+        params.append(new)
+    middle = Block(list(params), [], Terminator("jump", [], [Edge(target, list(params))]))
+    for _, edge in edges:
+        edge.target = middle
+    if len(edges) == 1:
+        args = edges[0][1].args
+        middle.params = []
+        assert middle.terminator is not None
+        middle.terminator.edges[0].args, edges[0][1].args = args, []
+    ir.blocks.append(middle)
+
+
+def _require_reducible(ir: IR, loops: list[Loop]) -> None:
+    headers = {loop.header: loop for loop in loops}
+    order = {block: i for i, block in enumerate(ir.blocks)}
+    for block in ir.blocks:
+        for edge in block.edges():
+            if order[edge.target] <= order[block]:
+                loop = headers.get(edge.target)
+                if loop is None or block not in loop.latches:
+                    raise Refused("control flow that no loop describes")

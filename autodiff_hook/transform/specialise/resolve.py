@@ -1,0 +1,330 @@
+"""What each operation of a program means, from the abstract values of its operands.
+
+``evaluate`` gives the abstract value of the result, and leaves a plan for the statement.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    BOOL,
+    INT,
+    MISSING,
+    Abstract,
+    Array,
+    Cell,
+    Closure,
+    Instance,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Outside,
+    OwnList,
+    Tuple,
+    example_of,
+    is_true,
+    join,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Alias, Inference
+from autodiff_hook.transform.specialise.members import attribute_of, imported, imported_from, method_call
+from autodiff_hook.transform.specialise.objects import (
+    write,
+)
+from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, part_of, pure, require_inert
+from autodiff_hook.transform.specialise.questions import item_of
+from autodiff_hook.transform.specialise.results import outcome, samples
+
+Meaning = Callable[[Inference, Statement], Abstract | None]
+
+
+_NAMES: Final = {
+    **{"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul"},
+    **{"<<": "lshift", ">>": "rshift", "&": "and_", "|": "or_", "^": "xor"},
+}
+
+
+_UNARY: Final = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+
+
+_COMPARE: Final = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def evaluate(inf: Inference, s: Statement) -> Abstract | None:
+    """The abstract value of the result of ``s``; None if a body was put in its place."""
+    meaning = _MEANINGS.get(s.op)
+    if meaning is None:
+        raise Refused(f"{s.op} is left to the generic path")
+    return meaning(inf, s)
+
+
+def _binary(inf: Inference, s: Statement) -> Abstract | None:
+    if s.op == "inplace" and any(isinstance(inf.type_of(x), (Array, List)) for x in s.operands[:1]):
+        raise Refused("an array or a list is changed in place")
+    return call_known(inf, s, getattr(operator, _NAMES[s.data]), s.operands, {})
+
+
+def _unary(inf: Inference, s: Statement) -> Abstract | None:
+    return call_known(inf, s, _UNARY[s.data], s.operands, {})
+
+
+def _compare(inf: Inference, s: Statement) -> Abstract | None:
+    a, b = map(inf.type_of, s.operands)
+    if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
+        return known_as(inf, s, _COMPARE[s.data](a.value, b.value))
+    if number_types(a) is not None and number_types(b) is not None:
+        return pure(inf, s, BOOL)
+    require_inert(a, b)
+    return pure(inf, s, outcome(_COMPARE[s.data], [a, b], {}))
+
+
+def _comparable(value: Any) -> bool:
+    return isinstance(value, (int, float, str, type(None)))
+
+
+def _truth(inf: Inference, s: Statement) -> Abstract:
+    value = inf.type_of(s.operands[0])
+    truth = is_true(value)
+    if truth is not None:
+        return known_as(inf, s, truth != (s.op == "not"))
+    require_inert(value)
+    return pure(inf, s, BOOL)
+
+
+def _is(inf: Inference, s: Statement) -> Abstract:
+    a, b = map(inf.type_of, s.operands)
+    if isinstance(a, Known) and isinstance(b, Known):
+        same: bool | None = a.value is b.value
+    else:
+        same = None if _may_be(a, b) and _may_be(b, a) else False
+    if same is None:
+        return pure(inf, s, BOOL)
+    return known_as(inf, s, same == (s.op == "is"))
+
+
+def _may_be(a: Abstract, b: Abstract) -> bool:
+    if not isinstance(b, Known):
+        return True
+    if isinstance(a, Number):
+        return type(b.value) in a.types
+    if isinstance(a, Instance):
+        return type(b.value) is a.cls
+    return a is ANY
+
+
+def _in(inf: Inference, s: Statement) -> Abstract:
+    values = [inf.type_of(x) for x in s.operands]
+    require_inert(*values)
+    if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
+        return known_as(inf, s, (values[0].value in values[1].keys) == (s.op == "in"))
+    if all(isinstance(v, Known) for v in values) and is_plain(example_of(values[1])):
+        found = operator.contains(example_of(values[1]), example_of(values[0]))
+        return known_as(inf, s, found == (s.op == "in"))
+    return pure(inf, s, BOOL)
+
+
+def _build_tuple(inf: Inference, s: Statement) -> Abstract:
+    if s.op == "build_list" and not s.operands:
+        return lists.begin(inf, s)
+    items = [inf.type_of(x) for x in s.operands]
+    cls = tuple if s.op == "build_tuple" else list
+    if cls is tuple and all(isinstance(x, Known) and is_plain(x.value) for x in items):
+        return known_as(inf, s, tuple(example_of(x) for x in items))
+    inf.plans[s] = STRUCTURAL
+    examples = [_example_or_sample(x) for x in items]
+    return Tuple(tuple(items), cls, example=cls(examples))
+
+
+def _example_or_sample(value: Abstract) -> Any:
+    found = example_of(value)
+    types = number_types(value)
+    return samples(next(iter(types)))[0] if found is MISSING and types else found
+
+
+def _unpack(inf: Inference, s: Statement) -> Abstract:
+    before, after = s.data
+    items = items_of(inf.type_of(s.operands[0]))
+    if items is None or after is not None or len(items) != before:
+        raise Refused("unpacking of what is not a tuple of known length")
+    return alias(inf, s, s.operands[0])
+
+
+def _project(inf: Inference, s: Statement) -> Abstract:
+    items = items_of(inf.type_of(s.operands[0]))
+    if items is None:
+        raise Refused("a part of what is not a tuple")
+    return part_of(inf, s, items, s.data)
+
+
+def _getitem(inf: Inference, s: Statement) -> Abstract | None:
+    owner, key = map(inf.type_of, s.operands)
+    if isinstance(owner, Outside):
+        if not isinstance(key, Known) or owner.cls not in (dict, list):
+            raise Refused("an item of an object by an unknown key")
+        return alias(inf, s, inf.world.part(inf.final(s.operands[0]), owner.example, key.value, True))
+    if isinstance(owner, Tuple) and owner.cls is dict:
+        if not isinstance(key, Known) or key.value not in owner.keys:
+            raise Refused("an item of a dict by an unknown key")
+        return part_of(inf, s, owner.items, owner.keys.index(key.value))
+    items = items_of(owner)
+    if items is not None:
+        if isinstance(key, Known) and type(key.value) is int:
+            return part_of(inf, s, items, key.value)
+        code = any(isinstance(x, Known) and callable(x.value) for x in items)
+        if number_types(key) == INT.types and items and not code:
+            together = items[0]
+            for item in items[1:]:
+                together = join(together, item)
+            if isinstance(together, (Number, Instance)):
+                inf.plans[s] = LOAD
+                return together
+        raise Refused("an item of a tuple by an unknown index")
+    if isinstance(owner, OwnList):
+        if number_types(key) not in (INT.types, BOOL.types):
+            raise Refused("a slice of a list")
+        inf.plans[s] = LOAD
+        return lists.item_of_own(inf, owner)
+    if isinstance(owner, List):
+        if number_types(key) not in (INT.types, BOOL.types):
+            raise Refused("a slice of a list")
+        inf.plans[s] = LOAD
+        return owner.item
+    return call_known(inf, s, operator.getitem, s.operands, {})
+
+
+def _build_slice(inf: Inference, s: Statement) -> Abstract:
+    values = [inf.type_of(x) for x in s.operands]
+    if all(isinstance(v, Known) for v in values):
+        return known_as(inf, s, slice(*map(example_of, values)))
+    return pure(inf, s, Instance(slice, example=slice(*map(example_of, values))))
+
+
+def _make_cell(inf: Inference, s: Statement) -> Abstract:
+    value = s.operands[0]
+    assert s.result is not None
+    if not (isinstance(value, Constant) and value.value is UNBOUND):
+        inf.cells[s.result] = value
+    inf.plans[s] = Alias(Constant(None))
+    return Cell(None)
+
+
+def _cell_set(inf: Inference, s: Statement) -> Abstract:
+    cell, value = s.operands
+    assert isinstance(cell, Variable)
+    if inf.cells.setdefault(cell, value) is not value:
+        raise Refused("a captured variable that is assigned twice")
+    inf.stores[cell] = s
+    inf.plans[s] = Alias(Constant(None))
+    return ANY
+
+
+def _cell_get(inf: Inference, s: Statement) -> Abstract:
+    found = inf.cells.get(s.operands[0])  # type: ignore[arg-type]
+    if found is None:
+        raise Refused("a captured variable that is not assigned")
+    store = inf.stores.get(s.operands[0])
+    if store is not None:
+        inf.orders.append((store, s))
+    return alias(inf, s, found)
+
+
+def _check(inf: Inference, s: Statement) -> Abstract:
+    value = s.operands[0]
+    known = inf.type_of(value)
+    if known is ANY or isinstance(known, Known) and known.value is UNBOUND:
+        raise Refused("a variable without a value")
+    return alias(inf, s, value)
+
+
+def _make_function(inf: Inference, s: Statement) -> Abstract:
+    code = (
+        s.operands[0].value
+        if isinstance(s.operands[0], Constant) and isinstance(s.operands[0].value, CodeType)
+        else s.data
+    )
+    defaults, keyword, _, closure = s.operands[-4:]
+    given = inf.type_of(defaults)
+    inf.plans[s] = PURE
+    block = inf.block
+    assert block is not None
+    if not isinstance(keyword, Constant) or keyword.value is not None:
+        raise Refused("a nested function with keyword-only defaults")
+    made = {x.result: x for b in inf.visited for x in b.statements if x.op == "build_tuple"}
+    cells = made[closure].operands if closure in made else []
+    values: tuple[Operand, ...] = ()
+    if isinstance(defaults, Variable):
+        values = tuple(made[defaults].operands)
+    elif isinstance(given, Known) and given.value:
+        values = tuple(map(Constant, given.value))
+    return Closure(code, inf.globals_of[block], tuple(cells), values)
+
+
+def _global(inf: Inference, s: Statement) -> Abstract:
+    raise Refused(f"the global name {s.data} is not defined")
+
+
+def _get_iter(inf: Inference, s: Statement) -> Abstract:
+    if isinstance(inf.type_of(s.operands[0]), Iterator) and s.operands[0] in inf.started:
+        return alias(inf, s, s.operands[0])
+    if s.result is not None:
+        inf.started.add(s.result)
+    return pure(inf, s, Iterator(item_of(inf, inf.type_of(s.operands[0]))))
+
+
+def _format(inf: Inference, s: Statement) -> Abstract:
+    require_inert(*map(inf.type_of, s.operands))
+    return pure(inf, s, Instance(str, example="…"))
+
+
+_MEANINGS: Final[dict[str, Meaning]] = {
+    "binary": _binary,
+    "inplace": _binary,
+    "unary": _unary,
+    "compare": _compare,
+    "truth": _truth,
+    "not": _truth,
+    "is": _is,
+    "is_not": _is,
+    "in": _in,
+    "not_in": _in,
+    "build_tuple": _build_tuple,
+    "unpack": _unpack,
+    "project": _project,
+    "getitem": _getitem,
+    "build_list": _build_tuple,
+    "import_name": imported,
+    "import_from": imported_from,
+    "list_append": lists.append,
+    "build_slice": _build_slice,
+    "make_cell": _make_cell,
+    "cell_set": _cell_set,
+    "cell_get": _cell_get,
+    "check": _check,
+    "make_function": _make_function,
+    "global": _global,
+    "getattr": attribute_of,
+    "setattr": write,
+    "call": call_of,
+    "call_method": method_call,
+    "call_ex": call_expanded,
+    "get_iter": _get_iter,
+    "format": _format,
+    "build_string": _format,
+}

@@ -1,0 +1,209 @@
+"""The abstract values of objects, the rules that calls have, and what comes out of them."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.registry import registry
+from autodiff_hook.transform.specialise.abstract import (
+    MISSING,
+    Abstract,
+    Array,
+    Closure,
+    Instance,
+    Known,
+    List,
+    Number,
+    Outside,
+    OwnList,
+    Tuple,
+    example_of,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+
+_SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
+_INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis))
+_COMBINATIONS: Final = 16
+_LENGTH: Final = 32
+
+
+def abstract_of(value: Any) -> Abstract:
+    """What is known of a value that something computed: its type, not itself."""
+    import numpy as np
+
+    cls = type(value)
+    if cls in (float, int, bool, complex) or cls is np.float64:
+        return Number(frozenset({cls}), example=value)
+    if cls is np.ndarray:
+        if value.dtype.kind not in "fiub" or value.dtype == np.float16:
+            raise Refused(f"an array of {value.dtype}")
+        return Array(value.dtype, value.ndim, example=value)
+    if cls is tuple:
+        return Tuple(tuple(map(abstract_of, value)), example=value)
+    if cls is list and len(value) <= _LENGTH:
+        return Tuple(tuple(map(abstract_of, value)), list, example=value)
+    if cls in _INERT or cls is np.bool_ or isinstance(value, np.dtype):
+        return Instance(cls, example=value)
+    raise Refused(f"a value of type {cls.__qualname__}")
+
+
+def rule_for(function: Any, types: list[Abstract]) -> Any:
+    """The one rule for all types that the arguments may have."""
+    choices = [_exact(t) for t in types]
+    found = {}
+    for combination in _combinations(choices):
+        rule = registry.rule(function, combination)
+        found[id(rule)] = rule
+    if len(found) != 1 or None in found.values():
+        raise Refused(f"no single rule of {function!r} for {types!r}")
+    return next(iter(found.values()))
+
+
+def _combinations(choices: list[tuple[type, ...]]) -> list[tuple[type, ...]]:
+    made = list(itertools.islice(itertools.product(*choices), _COMBINATIONS + 1))
+    if len(made) > _COMBINATIONS:
+        raise Refused("too many types")
+    return made
+
+
+def _exact(value: Abstract) -> tuple[type, ...]:
+    import numpy as np
+
+    types = number_types(value)
+    if types is not None:
+        return tuple(sorted(types, key=lambda t: t.__name__))
+    if isinstance(value, Array):
+        return (np.ndarray,)
+    if isinstance(value, (Tuple, Outside)):
+        return (value.cls,)
+    if isinstance(value, (List, OwnList)):
+        return (list,)
+    if isinstance(value, Instance):
+        return (value.cls,)
+    if isinstance(value, Known):
+        return (type(value.value),)
+    if isinstance(value, Closure):
+        return (FunctionType,)
+    raise Refused(f"an argument of type {value!r}")
+
+
+def outcome(run: Callable[..., Any], types: list[Abstract], named: dict[str, Abstract]) -> Abstract:
+    """What a call without effects gives, found by running it on examples."""
+    if not named and all(number_types(t) is not None for t in types) and types:
+        return _number_outcome(run, types)
+    result = abstract_of(_run(run, [_example(t) for t in types], {k: _example(t) for k, t in named.items()}))
+    if isinstance(result, Number):
+        result = Number(result.types | _possible(types, run), example=result.example)
+    if _varies(run) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
+        return _widened(result)
+    return result
+
+
+def _possible(types: list[Abstract], run: Callable[..., Any]) -> frozenset[type]:
+    """What else than the example says the type of a number may be that is made of numbers in containers."""
+    found: set[type] = set()
+    for value in types:
+        if isinstance(value, Tuple):
+            inside = [number_types(item) for item in value.items]
+            if run in (max, min) or any(t is not None and len(t) > 1 for t in inside):
+                found.update(*(t for t in inside if t is not None))
+            found |= _possible([item for item in value.items if isinstance(item, (Tuple, List, OwnList))], run)
+        elif isinstance(value, List):
+            found |= {int, float, *(number_types(value.item) or ())}
+        elif isinstance(value, OwnList):
+            found |= {int, float}
+    return frozenset(found)
+
+
+def _varies(run: Callable[..., Any]) -> bool:
+    """Whether the number of dimensions of the result depends on more than those of the arguments."""
+    return getattr(run, "__name__", "") in ("squeeze", "array", "asarray", "unique", "nonzero")
+
+
+def _widened(result: Abstract) -> Abstract:
+    import numpy as np
+
+    if isinstance(result, Array):
+        return Array(result.dtype, None, scalar=True, example=result.example)
+    if isinstance(result, Number) and np.float64 in result.types:
+        return Array(np.dtype(np.float64), None, scalar=True, example=result.example)
+    return result
+
+
+def _example(value: Abstract) -> Any:
+    found = example_of(value)
+    if isinstance(value, OwnList):
+        return list(found)
+    if found is MISSING:
+        types = number_types(value)
+        if types:
+            return samples(next(iter(types)))[0]
+        raise Refused(f"no example of {value!r}")
+    return found
+
+
+def _run(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    import numpy as np
+
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return run(*map(_own, args), **kwargs)
+    except Exception as error:
+        raise Refused(f"{run!r} raised {type(error).__name__}: {error}") from error
+
+
+def _own(value: Any) -> Any:
+    """An array that nothing which is tried out can change the original of."""
+    import numpy as np
+
+    if type(value) is np.ndarray:
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
+def samples(cls: type) -> tuple[Any, Any]:
+    """Two numbers of a type."""
+    import numpy as np
+
+    return (np.float64(0.5), np.float64(1.5)) if cls is np.float64 else _SAMPLES[cls]
+
+
+def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
+    """The types of a function of numbers, one by one; math is the same for all numbers of a type."""
+    exact = [_exact(t) for t in types]
+    results: set[type] = set()
+    example: Any = MISSING
+    for combination in _combinations(exact):
+        value = _first(run, types, combination)
+        result = abstract_of(value)
+        if not isinstance(result, Number):
+            return result
+        results |= result.types
+        example = value if example is MISSING else example
+    if run in (max, min):
+        return Number(frozenset().union(*(number_types(t) or () for t in types)), example=example)
+    if getattr(run, "__name__", "") in ("pow", "ipow") and all({int} >= t for t in map(number_types, types) if t):
+        results |= {float}
+    return Number(frozenset(results), example=example)
+
+
+def _first(run: Callable[..., Any], types: list[Abstract], combination: tuple[type, ...]) -> Any:
+    actual = [example_of(t) for t in types]
+    tries = [actual] if tuple(map(type, actual)) == combination else []
+    for k in (0, 1):
+        tries.append(
+            [x.value if isinstance(t, Known) and (x := t) else samples(c)[k] for t, c in zip(types, combination)]
+        )
+    for args in tries:
+        try:
+            return _run(run, args, {})
+        except Refused as error:
+            refused = error
+    raise refused

@@ -1,0 +1,263 @@
+"""Rules put into a program: the primal where the call stood, the pullback where the adjoint comes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
+from autodiff_hook.registry import NotImplementedCotangent, not_implemented
+from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
+from autodiff_hook.transform.specialise.folding import fold
+from autodiff_hook.transform.specialise.infer import Program, RulePlan
+from autodiff_hook.transform.specialise.templates import Cells, Instance, body_of, instance_of, loads
+
+Residual = Callable[[Variable, Block], Operand]
+
+
+@dataclass(slots=True)
+class Use:
+    """One use of a rule: its arguments in the order of the pullback's cotangents, and how it is lowered.
+
+    ``called`` is the pullback that the rule made when it was called; else ``instance`` is put in its place.
+    """
+
+    arguments: list[Operand]
+    statements: list[Statement] = field(default_factory=list)
+    instance: Instance | None = None
+    called: Variable | None = None
+
+
+def use_of(plan: RulePlan, s: Statement, program: Program) -> Use:
+    """Lower a call with a rule: inlined if the rule can be, else a call of the rule."""
+    rule: Any = plan.rule
+    code = rule.__code__
+    positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
+    extra = plan.values[positional + keyword_only :]
+    arguments = [x for x in plan.values[:positional] if not isinstance(x, (list, dict))]
+    arguments += extra[0] if extra and isinstance(extra[0], list) else []
+    # What a rule of others loads may change; it is called as it is.
+    instance = instance_of(rule) if (rule.__module__ or "").startswith("autodiff_rules") else None
+    if instance is None or _pullback_body(instance) is None:
+        return _called(rule, plan, s, arguments)
+    use = Use(arguments, instance=instance)
+    mapping: dict[Operand, Operand] = {}
+    for param, value in zip(instance.params, plan.values, strict=True):
+        if isinstance(value, list):
+            use.statements.append(Statement("build_tuple", list(value), param))
+        elif isinstance(value, dict):
+            use.statements.append(
+                Statement("build_map", [y for k, v in value.items() for y in (Constant(k), v)], param)
+            )
+        else:
+            mapping[param] = value
+    _substitute(instance, mapping)
+    body = [x for x in instance.statements if x.op != "build_tuple" or x.result is not s.result]
+    use.statements += body
+    _name_result(use, s, program)
+    return use
+
+
+def _substitute(instance: Instance, mapping: dict[Operand, Operand]) -> None:
+    def new(operand: Operand) -> Operand:
+        return mapping.get(operand, operand)
+
+    for statement in instance.statements:
+        statement.operands = [new(x) for x in statement.operands]
+    instance.value = new(instance.value)
+    instance.captured = [new(x) for x in instance.captured]
+
+
+def _name_result(use: Use, s: Statement, program: Program) -> None:
+    """Let the value of the rule be the result of the call."""
+    instance, result = use.instance, s.result
+    assert instance is not None and result is not None
+    value = instance.value
+    made = next((x for x in use.statements if x.result is value), None)
+    if made is None:
+        raise Refused("a rule whose value is one of its arguments")
+    made.result = result
+    for statement in use.statements:
+        statement.operands = [result if x is value else x for x in statement.operands]
+    instance.captured = [result if x is value else x for x in instance.captured]
+
+
+def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand]) -> Use:
+    """Call the rule, and keep the pullback that it returns."""
+    code = rule.__code__
+    positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
+    operands: list[Operand] = [x for x in plan.values[:positional] if not isinstance(x, (list, dict))]
+    extra = plan.values[positional + keyword_only :]
+    operands += extra[0] if extra and isinstance(extra[0], list) else []
+    names = code.co_varnames[positional : positional + keyword_only]
+    options = [x for x in plan.values[positional : positional + keyword_only] if not isinstance(x, (list, dict))]
+    pair, pullback = Variable("pair"), Variable("pullback")
+    assert s.result is not None
+    statements = [
+        Statement("call", [Constant(rule), *operands, *options], pair, tuple(names)),
+        Statement("getitem", [pair, Constant(0)], s.result),
+        Statement("getitem", [pair, Constant(1)], pullback),
+    ]
+    return Use(arguments, statements, called=pullback)
+
+
+_SPLICED = ("make_cell", "make_function", "cell_set", "yield", "get_iter")
+
+
+def _pullback_body(instance: Instance) -> Body | None:
+    body = body_of(instance.pullback, loads(instance.globals))
+    if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):
+        return None
+    if any(b.terminator is not None and b.terminator.kind not in ("jump", "branch", "return") for b in body.blocks):
+        return None
+    return body
+
+
+def splice(
+    builder: Builder, use: Use, cotangent: Operand, residual: Residual, out: Block, position: Position | None
+) -> tuple[list[Operand], Block, list[bool]]:
+    """Run the pullback of ``use`` at the end of ``out``: its cotangents, where to go on, which are surely there."""
+    count = len(use.arguments)
+    if use.called is not None:
+        pullback = residual(use.called, out)
+        pulled = builder.emit(out, "call", pullback, cotangent, data=(), position=position)
+        parts: list[Operand] = [
+            builder.emit(out, "getitem", pulled, Constant(i))
+            if isinstance(use.arguments[i], Variable)
+            else Constant(None)
+            for i in range(count)
+        ]
+        return parts, out, [False] * count
+    assert use.instance is not None
+    body = _pullback_body(use.instance)
+    assert body is not None
+    _bind(body, use.instance, cotangent, residual, out)
+    return _place(builder, body, out, position)
+
+
+def _bind(body: Body, instance: Instance, cotangent: Operand, residual: Residual, out: Block) -> None:
+    captured = [residual(x, out) if isinstance(x, Variable) else x for x in instance.captured]
+    cells = Cells()
+    for free, value in zip(body.frees, captured, strict=True):
+        cells.contents[free] = value
+    mapping: dict[Operand, Operand] = {body.params[0]: cotangent}
+    substitute(body.blocks, mapping)
+    for block in body.blocks:
+        statements = cells.promote(block)
+        if statements is None:
+            raise Refused("a pullback with cells of its own")
+        block.statements = statements
+    aliases: dict[Operand, Operand] = {}
+    for alias, value in cells.aliases.items():
+        aliases[alias] = value
+    substitute(body.blocks, aliases)
+    body.blocks[0].params = []
+    fold(body)
+
+
+def _place(
+    builder: Builder, body: Body, out: Block, position: Position | None
+) -> tuple[list[Operand], Block, list[bool]]:
+    """Copy blocks into the builder; several returns meet in a block with a parameter for each cotangent."""
+    returns = [b for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"]
+    results = [_results(b) for b in returns]
+    sure = [all(_is_sure(x, body) for x in column) for column in zip(*results)]
+    for block in body.blocks:
+        for statement in block.statements:
+            statement.position = position
+    if len(body.blocks) == 1:
+        out.statements += body.blocks[0].statements
+        return results[0], out, sure
+    placed = {block: builder.block() if i else out for i, block in enumerate(body.blocks)}
+    after = builder.block()
+    after.params = [Variable() for _ in results[0]]
+    for block in body.blocks:
+        target, terminator = placed[block], block.terminator
+        assert terminator is not None
+        if block is not body.blocks[0]:
+            target.params = block.params
+        target.statements += block.statements
+        if terminator.kind == "return":
+            edge = builder.edge(target, after)
+            edge.args = results[returns.index(block)]
+            target.terminator = Terminator("jump", [], [edge], position)
+            continue
+        edges = []
+        for old in terminator.edges:
+            edge = builder.edge(target, placed[old.target])
+            edge.args = list(old.args)
+            edges.append(edge)
+        target.terminator = Terminator(terminator.kind, list(terminator.operands), edges, position)
+    return _common(after, results), after, sure
+
+
+def _is_sure(operand: Operand, body: Body) -> bool:
+    """Whether a cotangent is a number or an array: neither None nor ``not_implemented``."""
+    made = {s.result: s for b in body.blocks for s in b.statements}
+    bound: dict[Operand, list[Operand]] = {}
+    for block in body.blocks:
+        for edge in block.edges():
+            for param, arg in zip(edge.target.params, edge.args):
+                bound.setdefault(param, []).append(arg)
+    seen: set[Operand] = set()
+    pending = [operand]
+    while pending:
+        operand = pending.pop()
+        if operand in seen:
+            continue
+        seen.add(operand)
+        if operand in bound:
+            pending += bound[operand]
+        elif not _is_there(operand, made):
+            return False
+    return True
+
+
+def _is_there(operand: Operand, made: dict[Variable | None, Statement]) -> bool:
+    if isinstance(operand, Constant):
+        return isinstance(operand.value, (int, float))
+    s = made.get(operand)
+    if s is None or s.op in ("binary", "unary"):
+        return True
+    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    return function is not None and not may_be_missing(function)
+
+
+def may_be_missing(function: Any) -> bool:
+    """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
+    if not isinstance(function, FunctionType):
+        return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
+    found = _missing.get(id(function.__code__))
+    if found is None:
+        own = function.__module__.startswith("autodiff_rules") or function.__module__.startswith("numpy")
+        values = [function.__globals__.get(name) for name in function.__code__.co_names]
+        found = not own or any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)
+        _missing[id(function.__code__)] = found
+    return found
+
+
+_missing: Final[dict[int, bool]] = {}
+
+
+def _common(after: Block, results: list[list[Operand]]) -> list[Operand]:
+    """None where every return gives None; else the parameters."""
+    return [
+        Constant(None) if all(isinstance(r[i], Constant) and r[i].value is None for r in results) else param  # type: ignore[union-attr]
+        for i, param in enumerate(after.params)
+    ]
+
+
+def _results(block: Block) -> list[Operand]:
+    """The cotangents that a block returns."""
+    assert block.terminator is not None
+    (value,) = block.terminator.operands
+    if isinstance(value, Constant) and isinstance(value.value, tuple):
+        return list(map(Constant, value.value))
+    made = next((s for s in block.statements if s.result is value), None)
+    if made is None or made.op != "build_tuple":
+        raise Refused("a pullback that does not return a tuple display")
+    block.statements.remove(made)
+    return list(made.operands)

@@ -1,0 +1,149 @@
+"""Rules lifted: the body of a rule and the body of its pullback, to be copied into a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import IR, UNBOUND, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted, substitute
+
+
+@dataclass(slots=True)
+class Instance:
+    """One use of a rule: statements of the primal, its value, and what the pullback needs."""
+
+    params: list[Variable]
+    statements: list[Statement]
+    value: Operand
+    pullback: CodeType
+    captured: list[Operand]
+    globals: dict[str, Any]
+
+
+_lifted: Final[dict[int, tuple[CodeType, IR | None]]] = {}
+
+
+def body_of(code: CodeType, load: Load) -> Body | None:
+    """A copy of the body of a rule's function; lifted once in a process. None if it cannot be."""
+    known = _lifted.get(id(code))
+    if known is None or known[0] is not code:
+        try:
+            ir: IR | None = lifted(code)
+        except Refused:
+            ir = None
+        known = _lifted[id(code)] = (code, ir)
+    if known[1] is None:
+        return None
+    body = copied(known[1], load)
+    _fold_modules(body.blocks)
+    return body
+
+
+def loads(globals_: dict[str, Any]) -> Load:
+    """Globals of a rule's module, which are constants."""
+
+    def load(name: str) -> Operand | None:
+        if name in globals_:
+            return Constant(globals_[name])
+        builtins = globals_["__builtins__"]
+        names = builtins if isinstance(builtins, dict) else vars(builtins)
+        return Constant(names[name]) if name in names else None
+
+    return load
+
+
+def instance_of(rule: FunctionType) -> Instance | None:
+    """A use of ``rule``; None unless it is straight-line code that creates one pullback."""
+    body = body_of(rule.__code__, loads(rule.__globals__))
+    if body is None or len(body.blocks) != 1:
+        return None
+    cells = Cells()
+    for param, cell in zip(body.frees, rule.__closure__ or ()):
+        cells.contents[param] = Constant(cell.cell_contents)
+    block = body.blocks[0]
+    statements = cells.promote(block)
+    if statements is None or block.terminator is None or block.terminator.kind != "return":
+        return None
+    made = {s.result: s for s in statements}
+    pair = made.get(block.terminator.operands[0])  # type: ignore[arg-type]
+    if pair is None or pair.op != "build_tuple" or len(pair.operands) != 2:
+        return None
+    function = made.get(pair.operands[1])  # type: ignore[arg-type]
+    if function is None or function.op != "make_function" or not isinstance(function.data, CodeType):
+        return None
+    closure = made.get(function.operands[3])  # type: ignore[arg-type]
+    captured = [cells.content(c) for c in closure.operands] if closure is not None else []
+    if any(c is None for c in captured):
+        return None
+    kept = [s for s in statements if s not in (pair, function, closure)]
+    return Instance(
+        body.params, kept, pair.operands[0], function.data, [c for c in captured if c is not None], rule.__globals__
+    )
+
+
+class Cells:
+    """Closure cells that are assigned once, replaced by what they hold."""
+
+    def __init__(self) -> None:
+        self.contents: dict[Variable, Operand] = {}
+        self.aliases: dict[Variable, Operand] = {}
+
+    def content(self, cell: Operand) -> Operand | None:
+        """What a cell holds; None if that is not known."""
+        return self.contents.get(self.resolve(cell))  # type: ignore[arg-type]
+
+    def resolve(self, operand: Operand) -> Operand:
+        """An operand without the cell accesses before it."""
+        while isinstance(operand, Variable) and operand in self.aliases:
+            operand = self.aliases[operand]
+        return operand
+
+    def promote(self, block: Block) -> list[Statement] | None:
+        """The statements of a block without cells; None if a cell is assigned twice."""
+        kept = []
+        for s in block.statements:
+            s.operands = [self.resolve(x) for x in s.operands]
+            if s.op == "make_cell":
+                value = s.operands[0]
+                assert s.result is not None
+                if not (isinstance(value, Constant) and value.value is UNBOUND):
+                    self.contents[s.result] = value
+            elif s.op == "cell_set":
+                if s.operands[0] in self.contents:
+                    return None
+                self.contents[s.operands[0]] = s.operands[1]  # type: ignore[index]
+            elif s.op == "cell_get":
+                found = self.contents.get(s.operands[0])  # type: ignore[arg-type]
+                if found is None or s.result is None:
+                    return None
+                self.aliases[s.result] = found
+            elif s.op == "check":
+                assert s.result is not None
+                self.aliases[s.result] = s.operands[0]
+            else:
+                kept.append(s)
+        if block.terminator is not None:
+            block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
+        return kept
+
+
+def _fold_modules(blocks: list[Block]) -> None:
+    """Attributes of modules are constants in the code of rules."""
+    known: dict[Operand, Operand] = {}
+    for block in blocks:
+        kept = []
+        for s in block.statements:
+            s.operands = [known.get(x, x) for x in s.operands]
+            owner = s.operands[0].value if s.operands and isinstance(s.operands[0], Constant) else None
+            if isinstance(owner, ModuleType) or type(owner).__name__ == "ufunc":
+                if s.op == "getattr" and s.result is not None:
+                    known[s.result] = Constant(getattr(owner, str(s.data)))
+                    continue
+                if s.op == "call_method":
+                    s.op, s.operands = "call", [Constant(getattr(owner, s.data[0])), *s.operands[1:]]
+                    s.data = s.data[1]
+            kept.append(s)
+        block.statements = kept
+    substitute(blocks, known)
