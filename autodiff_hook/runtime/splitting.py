@@ -80,7 +80,7 @@ def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) 
     if split.forward is None:
         if sys.gettrace() is not None or not _make(split, function, args):
             return None
-    if split.reads_outside and ctx.marks or split.count != len(args):
+    if split.reads_outside and not ctx.idle() or split.count != len(args):
         return None
     try:
         result = split.forward(function, args)

@@ -248,3 +248,15 @@ def test_arguments_of_many_types_one_after_another():
             ad.gradient(f, value)
     assert is_specialised(f)
     check(f, 1.0)
+
+
+def test_numbers_that_come_out_of_a_table_which_carries_derivatives():
+    names = scope(
+        "import numpy as np\nTABLE = np.zeros(3)\nBOX = [0.0]\n"
+        "def look(i, s): return TABLE[i] * s\n"
+        "def peek(s): return BOX[0] * s\n"
+        "def f(x):\n    TABLE[1] = x * x\n    BOX[0] = x\n    return look(1, x) + peek(x)\n"
+    )
+    for _ in range(3):
+        (slope,) = ad.gradient(names["f"], 2.0)
+        assert slope == 3 * 4.0 + 2 * 2.0
