@@ -7,7 +7,7 @@ sum into a difference: ``s + (-a) * b`` is ``s - a * b``, bit for bit.
 from __future__ import annotations
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.bodies import substitute
+from autodiff_hook.transform.specialise.bodies import resolve, substitute
 
 _PRODUCTS = ("*", "/")
 _ARITHMETIC = ("binary", "unary")
@@ -34,7 +34,7 @@ def _share(block: Block, known: dict[Operand, Operand], essential: set[Statement
     for s in block.statements:
         if s.op == "build_list" and s.result is not None:
             fresh.add(s.result)
-        s.operands = [_resolve(x, known) for x in s.operands]
+        s.operands = [resolve(x, known) for x in s.operands]
         plain = all(isinstance(x, Variable) or type(x.value) in (int, float) for x in s.operands)
         if s.op not in _ARITHMETIC or s.result is None or not plain or not fresh.isdisjoint(s.operands):
             kept.append(s)
@@ -46,12 +46,6 @@ def _share(block: Block, known: dict[Operand, Operand], essential: set[Statement
         seen.setdefault(key, s.result)
         kept.append(s)
     block.statements = kept
-
-
-def _resolve(operand: Operand, known: dict[Operand, Operand]) -> Operand:
-    while operand in known:
-        operand = known[operand]
-    return operand
 
 
 class _Negations:

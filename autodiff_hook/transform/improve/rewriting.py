@@ -7,8 +7,8 @@ from autodiff_hook.ir.types import IR, Constant, Operand, Statement
 from autodiff_hook.transform.improve.facts import ArrayFact, Fact, NumberFact, constant_fact, is_number
 from autodiff_hook.transform.improve.shortcuts import HARMLESS, SHORTCUTS, applied, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
-from autodiff_hook.transform.specialise.bodies import substitute
-from autodiff_hook.transform.specialise.folding import fold_statement, resolve
+from autodiff_hook.transform.specialise.bodies import resolve, substitute
+from autodiff_hook.transform.specialise.folding import fold_statement
 
 
 class Rewriting:

@@ -15,8 +15,8 @@ from autodiff_hook.transform.improve.polish import polish, program_start
 from autodiff_hook.transform.improve.reuse import reuse
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.specialise.abstract import Abstract
-from autodiff_hook.transform.specialise.bodies import substitute
-from autodiff_hook.transform.specialise.folding import computed, resolve
+from autodiff_hook.transform.specialise.bodies import resolve, substitute
+from autodiff_hook.transform.specialise.folding import computed
 
 _REMOVABLE = frozenset(
     "build_tuple project recall binary unary compare truth not is is_not getitem getattr build_slice call unpack "

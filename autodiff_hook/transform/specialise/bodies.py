@@ -174,16 +174,17 @@ def _default(value: Any, trusted: bool) -> Operand:
 
 def substitute(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
     """Replace operands everywhere in ``blocks``."""
-
-    def new(operand: Operand) -> Operand:
-        while operand in mapping:
-            operand = mapping[operand]
-        return operand
-
     for block in blocks:
         for statement in block.statements:
-            statement.operands = [new(x) for x in statement.operands]
+            statement.operands = [resolve(x, mapping) for x in statement.operands]
         if block.terminator is not None:
-            block.terminator.operands = [new(x) for x in block.terminator.operands]
+            block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
             for edge in block.terminator.edges:
-                edge.args = [new(x) for x in edge.args]
+                edge.args = [resolve(x, mapping) for x in edge.args]
+
+
+def resolve(operand: Operand, known: dict[Operand, Operand]) -> Operand:
+    """What an operand has been found to be."""
+    while operand in known:
+        operand = known[operand]
+    return operand

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.specialise.bodies import Body
+from autodiff_hook.transform.specialise.bodies import Body, resolve, substitute
 
 _ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "+": operator.add,
@@ -73,29 +73,12 @@ def merge(blocks: list[Block]) -> None:
         found.statements += edge.target.statements
         found.terminator = edge.target.terminator
         blocks.remove(edge.target)
-        _replace(blocks, mapping)
+        substitute(blocks, mapping)
 
 
 def _only_target(block: Block) -> Block | None:
     terminator = block.terminator
     return terminator.edges[0].target if terminator is not None and terminator.kind == "jump" else None
-
-
-def _replace(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
-    for block in blocks:
-        for s in block.statements:
-            s.operands = [resolve(x, mapping) for x in s.operands]
-        assert block.terminator is not None
-        block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
-        for edge in block.terminator.edges:
-            edge.args = [resolve(x, mapping) for x in edge.args]
-
-
-def resolve(operand: Operand, known: dict[Operand, Operand]) -> Operand:
-    """What an operand has been found to be."""
-    while operand in known:
-        operand = known[operand]
-    return operand
 
 
 def fold_statement(

@@ -28,7 +28,17 @@ from autodiff_hook.transform.specialise.abstract import (
     is_true,
     join,
 )
-from autodiff_hook.transform.specialise.bodies import Body, Load, Parameters, Refused, bind, copied, lifted, substitute
+from autodiff_hook.transform.specialise.bodies import (
+    Body,
+    Load,
+    Parameters,
+    Refused,
+    bind,
+    copied,
+    lifted,
+    resolve,
+    substitute,
+)
 
 
 class World(Protocol):
@@ -125,7 +135,7 @@ class Inference:
         self.types, self.plans = self.program.types, self.program.plans
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.globals_of: dict[Block, dict[str, Any]] = {}
-        self.cells: dict[Variable, Operand] = {}
+        self.cells: dict[Operand, Operand] = {}
         self.lists: dict[Variable, Abstract] = {}
         self.started: set[Operand] = set()
         self.fields: dict[tuple[Variable, str], tuple[Operand, Statement]] = {}
@@ -169,9 +179,7 @@ class Inference:
 
     def final(self, operand: Operand) -> Operand:
         """The operand that another one is known to be."""
-        while operand in self.aliases:
-            operand = self.aliases[operand]
-        return operand
+        return resolve(operand, self.aliases)
 
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""

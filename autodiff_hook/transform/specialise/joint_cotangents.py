@@ -51,7 +51,7 @@ class Cotangents(PrimalHalf):
 
     def _allocate(self, out: Block) -> None:
         """Buffers for the cotangents of what is read item by item."""
-        for variable in self._read_by_item():
+        for variable in self.buffered:
             abstract = self.program.types[variable]
             if isinstance(abstract, (List, OwnList)):
                 count = self.builder.emit(out, "call", Constant(len), variable, data=())

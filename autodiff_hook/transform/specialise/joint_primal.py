@@ -171,7 +171,7 @@ class PrimalHalf:
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         assert s.result is not None
-        use = use_of(plan, s, self.program)
+        use = use_of(plan, s)
         self.uses[s] = use
         for inner in use.statements:
             if inner.position is None or use.called is None:
@@ -193,7 +193,9 @@ class PrimalHalf:
         block = home.get(variable)
         return block is None or block in self.spine and not self.shape.loops_of[block]
 
-    def _read_by_item(self) -> list[Variable]:
+    @cached_property
+    def buffered(self) -> dict[Variable, None]:
+        """The lists and arrays whose cotangents are buffers from the beginning of the adjoint, in their order."""
         found: dict[Variable, None] = {}
         loops_of = self.shape.loops_of
         home = {p: b for b in self.shape.ir.blocks for p in b.params}
@@ -219,12 +221,7 @@ class PrimalHalf:
                         found[owner] = None
                 elif loops_of[block] and outside:
                     found[owner] = None
-        return list(found)
-
-    @cached_property
-    def buffered(self) -> set[Operand]:
-        """The lists and arrays whose cotangents are buffers from the beginning of the adjoint."""
-        return set(self._read_by_item())
+        return found
 
 
 def _spine(shape: Shape) -> set[Block]:

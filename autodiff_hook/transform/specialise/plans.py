@@ -42,9 +42,7 @@ def known_as(inf: Inference, s: Statement, value: Any) -> Abstract:
 def require_inert(*values: Abstract) -> None:
     """Refuse values that may have methods of their own."""
     for value in values:
-        if isinstance(value, (Known, Number, Array, Instance)):
-            continue
-        if isinstance(value, OwnList):
+        if isinstance(value, (Known, Number, Array, Instance, OwnList)):
             continue
         if isinstance(value, (Tuple, List)):
             require_inert(*(value.items if isinstance(value, Tuple) else (value.item,)))

@@ -22,7 +22,7 @@ from autodiff_hook.ir.types import (
     Variable,
 )
 from autodiff_hook.transform.specialise.abstract import Bound, Closure, Fresh, Known, OwnList, Super, is_true, join
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain, substitute
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
 from autodiff_hook.transform.specialise.infer import Alias, Inference, Program, RulePlan
 
 
@@ -117,15 +117,9 @@ def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Op
         values = plan.values if isinstance(plan, RulePlan) else []
         for i, value in enumerate(values):
             if isinstance(value, dict):
-                values[i] = {key: _final(x, mapping) for key, x in value.items()}
+                values[i] = {key: resolve(x, mapping) for key, x in value.items()}
             else:
-                values[i] = [_final(x, mapping) for x in value] if isinstance(value, list) else _final(value, mapping)
-
-
-def _final(operand: Operand, mapping: dict[Operand, Operand]) -> Operand:
-    while operand in mapping:
-        operand = mapping[operand]
-    return operand
+                values[i] = [resolve(x, mapping) for x in value] if isinstance(value, list) else resolve(value, mapping)
 
 
 def _cut_branches(inference: Inference) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand, Statement
@@ -82,10 +83,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
         return value.item
     items = items_of(value)
     if items:
-        together = items[0]
-        for item in items[1:]:
-            together = join(together, item)
-        return together
+        return reduce(join, items)
     if isinstance(value, Array) and value.ndim and len(value.example):
         return abstract_of(value.example[0])
     raise Refused(f"an iteration over {value!r}")

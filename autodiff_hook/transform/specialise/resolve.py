@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import reduce
 from types import CodeType
 from typing import Any, Final
 
@@ -189,9 +190,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
             return part_of(inf, s, items, key.value)
         code = any(isinstance(x, Known) and callable(x.value) for x in items)
         if number_types(key) == INT.types and items and not code:
-            together = items[0]
-            for item in items[1:]:
-                together = join(together, item)
+            together = reduce(join, items)
             if isinstance(together, (Number, Instance)):
                 inf.plans[s] = LOAD
                 return together
@@ -236,7 +235,7 @@ def _cell_set(inf: Inference, s: Statement) -> Abstract:
 
 
 def _cell_get(inf: Inference, s: Statement) -> Abstract:
-    found = inf.cells.get(s.operands[0])  # type: ignore[arg-type]
+    found = inf.cells.get(s.operands[0])
     if found is None:
         raise Refused("a captured variable that is not assigned")
     store = inf.stores.get(s.operands[0])

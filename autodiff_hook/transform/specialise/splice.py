@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.folding import fold
-from autodiff_hook.transform.specialise.infer import Program, RulePlan
+from autodiff_hook.transform.specialise.infer import RulePlan
 from autodiff_hook.transform.specialise.templates import Cells, Instance, body_of, instance_of, loads
 
 Residual = Callable[[Variable, Block], Operand]
@@ -31,7 +31,7 @@ class Use:
     called: Variable | None = None
 
 
-def use_of(plan: RulePlan, s: Statement, program: Program) -> Use:
+def use_of(plan: RulePlan, s: Statement) -> Use:
     """Lower a call with a rule: inlined if the rule can be, else a call of the rule."""
     rule: Any = plan.rule
     code = rule.__code__
@@ -55,23 +55,19 @@ def use_of(plan: RulePlan, s: Statement, program: Program) -> Use:
         else:
             mapping[param] = value
     _substitute(instance, mapping)
-    body = [x for x in instance.statements if x.op != "build_tuple" or x.result is not s.result]
-    use.statements += body
-    _name_result(use, s, program)
+    use.statements += instance.statements
+    _name_result(use, s)
     return use
 
 
 def _substitute(instance: Instance, mapping: dict[Operand, Operand]) -> None:
-    def new(operand: Operand) -> Operand:
-        return mapping.get(operand, operand)
-
     for statement in instance.statements:
-        statement.operands = [new(x) for x in statement.operands]
-    instance.value = new(instance.value)
-    instance.captured = [new(x) for x in instance.captured]
+        statement.operands = [mapping.get(x, x) for x in statement.operands]
+    instance.value = mapping.get(instance.value, instance.value)
+    instance.captured = [mapping.get(x, x) for x in instance.captured]
 
 
-def _name_result(use: Use, s: Statement, program: Program) -> None:
+def _name_result(use: Use, s: Statement) -> None:
     """Let the value of the rule be the result of the call."""
     instance, result = use.instance, s.result
     assert instance is not None and result is not None
@@ -150,10 +146,7 @@ def _bind(body: Body, instance: Instance, cotangent: Operand, residual: Residual
         if statements is None:
             raise Refused("a pullback with cells of its own")
         block.statements = statements
-    aliases: dict[Operand, Operand] = {}
-    for alias, value in cells.aliases.items():
-        aliases[alias] = value
-    substitute(body.blocks, aliases)
+    substitute(body.blocks, cells.aliases)
     body.blocks[0].params = []
     fold(body)
 
@@ -230,16 +223,10 @@ def may_be_missing(function: Any) -> bool:
     """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
     if not isinstance(function, FunctionType):
         return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
-    found = _missing.get(id(function.__code__))
-    if found is None:
-        own = function.__module__.startswith("autodiff_rules") or function.__module__.startswith("numpy")
-        values = [function.__globals__.get(name) for name in function.__code__.co_names]
-        found = not own or any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)
-        _missing[id(function.__code__)] = found
-    return found
-
-
-_missing: Final[dict[int, bool]] = {}
+    if not function.__module__.startswith(("autodiff_rules", "numpy")):
+        return True
+    values = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)
 
 
 def _common(after: Block, results: list[list[Operand]]) -> list[Operand]:

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, UNBOUND, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted, substitute
+from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted, resolve, substitute
 
 
 @dataclass(slots=True)
@@ -66,14 +66,14 @@ def instance_of(rule: FunctionType) -> Instance | None:
     statements = cells.promote(block)
     if statements is None or block.terminator is None or block.terminator.kind != "return":
         return None
-    made = {s.result: s for s in statements}
-    pair = made.get(block.terminator.operands[0])  # type: ignore[arg-type]
+    made: dict[Operand | None, Statement] = {s.result: s for s in statements}
+    pair = made.get(block.terminator.operands[0])
     if pair is None or pair.op != "build_tuple" or len(pair.operands) != 2:
         return None
-    function = made.get(pair.operands[1])  # type: ignore[arg-type]
+    function = made.get(pair.operands[1])
     if function is None or function.op != "make_function" or not isinstance(function.data, CodeType):
         return None
-    closure = made.get(function.operands[3])  # type: ignore[arg-type]
+    closure = made.get(function.operands[3])
     captured = [cells.content(c) for c in closure.operands] if closure is not None else []
     if any(c is None for c in captured):
         return None
@@ -87,18 +87,16 @@ class Cells:
     """Closure cells that are assigned once, replaced by what they hold."""
 
     def __init__(self) -> None:
-        self.contents: dict[Variable, Operand] = {}
-        self.aliases: dict[Variable, Operand] = {}
+        self.contents: dict[Operand, Operand] = {}
+        self.aliases: dict[Operand, Operand] = {}
 
     def content(self, cell: Operand) -> Operand | None:
         """What a cell holds; None if that is not known."""
-        return self.contents.get(self.resolve(cell))  # type: ignore[arg-type]
+        return self.contents.get(self.resolve(cell))
 
     def resolve(self, operand: Operand) -> Operand:
         """An operand without the cell accesses before it."""
-        while isinstance(operand, Variable) and operand in self.aliases:
-            operand = self.aliases[operand]
-        return operand
+        return resolve(operand, self.aliases)
 
     def promote(self, block: Block) -> list[Statement] | None:
         """The statements of a block without cells; None if a cell is assigned twice."""
@@ -113,9 +111,9 @@ class Cells:
             elif s.op == "cell_set":
                 if s.operands[0] in self.contents:
                     return None
-                self.contents[s.operands[0]] = s.operands[1]  # type: ignore[index]
+                self.contents[s.operands[0]] = s.operands[1]
             elif s.op == "cell_get":
-                found = self.contents.get(s.operands[0])  # type: ignore[arg-type]
+                found = self.contents.get(s.operands[0])
                 if found is None or s.result is None:
                     return None
                 self.aliases[s.result] = found
