@@ -10,6 +10,7 @@ from typing import Any
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.pulled import pulled
 from autodiff_hook.runtime.session import Session, scalar_seed
 from autodiff_hook.runtime.specialising import entries, specialised
 from autodiff_hook.runtime.trees import jacobian_of
@@ -69,7 +70,7 @@ def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[A
     (8.0, (12.0,))
     """
     if not kwargs and gettrace() is None:
-        result = specialised(f, args, with_value=True)
+        result = specialised(f, args, form="value")
         if result is not MISS:
             return result  # type: ignore[no-any-return]
     return generic_withgradient(f, *args, **kwargs)
@@ -85,7 +86,7 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> back((1.0, 10.0))
     (15.0, 3.0)
     """
-    session = Session(f, args, kwargs)
+    session = pulled(f, args, kwargs) or Session(f, args, kwargs)
     return session.value, session.back
 
 
@@ -194,7 +195,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
     def jacobian_of_f(*args: Any, **kwargs: Any) -> Any:
         chosen = _chosen(f, argnums, args)
-        session = Session(f, args, kwargs)
+        session = pulled(f, args, kwargs) or Session(f, args, kwargs)
         found = tuple(jacobian_of(session, args[i], i) for i in chosen)
         return found[0] if isinstance(argnums, int) else found
 

@@ -220,7 +220,7 @@ class ArrayStore:
         if view is not None:
             taken = np.array(view[self.key])
             if self.shape is not None:
-                given = sum_to_shape(_winners(view, self.key, taken), self.shape)
+                given = sum_to_shape(winners(view, self.key, taken), self.shape)
             view[self.key] = 0
         if self.content is not None:
             shadows.undo(self.array, self.key, self.content)
@@ -230,7 +230,7 @@ class ArrayStore:
         return None if given is None else (None, None, given)
 
 
-def _winners(view: Any, key: Any, taken: Any) -> Any:
+def winners(view: Any, key: Any, taken: Any) -> Any:
     """``taken`` without the entries of repeated indices that later ones overwrote."""
     keys = key if isinstance(key, tuple) else (key,)
     if not any(isinstance(k, (list, np.ndarray)) and np.asarray(k).dtype.kind in "iu" for k in keys):

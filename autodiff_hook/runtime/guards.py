@@ -6,13 +6,13 @@ import builtins
 import enum
 import importlib
 import sys
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, GenericAlias, MethodType, ModuleType, UnionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.handlers import HANDLERS
-from autodiff_hook.runtime.specialised_runtime import uniform
+from autodiff_hook.runtime.specialised_runtime import distinct, uniform
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -33,8 +33,10 @@ MISS: Final = object()
 
 def constant_kind(value: Any) -> bool:
     """Whether code refers to a value by identity: a function, a class, a module."""
-    return isinstance(value, (FunctionType, type, ModuleType, BuiltinFunctionType)) or (
-        callable(value) and type(value).__module__ in ("numpy", "builtins", "functools", "operator")
+    return isinstance(value, (FunctionType, type, ModuleType, BuiltinFunctionType, UnionType, GenericAlias)) or (
+        type(value).__module__ == "typing"
+        or callable(value)
+        and type(value).__module__ in ("numpy", "builtins", "functools", "operator")
     )
 
 
@@ -56,7 +58,7 @@ def described(value: Any) -> Abstract:
         return Outside(type(value), example=value)
 
 
-def arguments(args: tuple[Any, ...]) -> list[Abstract]:
+def arguments(args: tuple[Any, ...], one_way: bool = False) -> list[Abstract]:
     """The abstract values of arguments, no two of which are one list or dict."""
     seen: set[int] = set()
 
@@ -65,23 +67,25 @@ def arguments(args: tuple[Any, ...]) -> list[Abstract]:
             if id(value) in seen:
                 raise Refused("a list or a dict that is passed twice")
             seen.add(id(value))
-        if type(value) in (tuple, dict):
+        if type(value) in (tuple, dict, list):
             for item in value.values() if type(value) is dict else value:
                 visit(item)
 
     for value in args:
         visit(value)
-    return list(map(argument, args))
+    return [argument(x, one_way=one_way) for x in args]
 
 
-def argument(value: Any, nested: bool = False) -> Abstract:
+def argument(value: Any, nested: bool = False, one_way: bool = False) -> Abstract:
     """The abstract value of an argument: what has parts with derivatives is known in all its parts."""
     if callable(value) and not isinstance(value, type):
         raise Refused("a callable as an argument")
     if type(value) is dict and all(type(key) is str for key in value):
-        return Tuple(tuple(argument(x, nested=True) for x in value.values()), dict, tuple(value), example=value)
+        return Tuple(tuple(argument(x, True, one_way) for x in value.values()), dict, tuple(value), example=value)
     if type(value) is tuple:
-        return Tuple(tuple(argument(x, nested=True) for x in value), example=value)
+        return Tuple(tuple(argument(x, True, one_way) for x in value), example=value)
+    if type(value) is list and one_way:
+        return Tuple(tuple(argument(x, True, one_way) for x in value), list, example=value)
     found = described(value)
     if nested and isinstance(found, List):
         raise Refused("a list within an argument")
@@ -93,7 +97,7 @@ def argument(value: Any, nested: bool = False) -> Abstract:
 class Prologue:
     """The start of a specialised program: loads what it needs from outside, and guards."""
 
-    def __init__(self, f: FunctionType) -> None:
+    def __init__(self, f: Any) -> None:
         self.f = f
         self.function, self.args = Variable("f"), Variable("args")
         self.miss = Block(terminator=Terminator("return", [Constant(MISS)]))
@@ -198,35 +202,53 @@ class Prologue:
             if function.__defaults__:
                 self.require_same(self.emit("getattr", Constant(function), data="__defaults__"), function.__defaults__)
 
+    def receiver(self) -> Operand:
+        """What a method is bound to."""
+        return self.guarded(self.emit("getattr", self.function, data="__self__"), self.f.__self__)
+
     # Guards
 
-    def rest(self, code: CodeType, given: int, f: FunctionType) -> list[Abstract]:
+    def rest(self, code: CodeType, given: int, f: Any, one_way: bool) -> list[Operand]:
         """The default values of the parameters that no argument is given for."""
-        if code.co_flags & 0x2C or given > code.co_argcount:
+        stars = 0x20 if one_way else 0x2C
+        if code.co_flags & stars or given > code.co_argcount and not code.co_flags & 4:
             raise Refused("a signature with *args or **kwargs")
         defaults = f.__defaults__ or ()
-        missing = code.co_argcount - given
+        missing = max(0, code.co_argcount - given)
         if missing > len(defaults):
             raise Refused("a call that does not fit")
-        values = list(defaults[len(defaults) - missing :]) if missing else []
-        if values:
+        values: list[Operand] = []
+        if missing:
             self.require_same(self.emit("getattr", self.function, data="__defaults__"), defaults)
+            first = len(defaults) - missing
+            values = [self._default(defaults, place) for place in range(first, len(defaults))]
         if code.co_kwonlyargcount:
             named = f.__kwdefaults__ or {}
             options = self.emit("getattr", self.function, data="__kwdefaults__")
             items = self.emit("call", Constant(dict.items), options, data=())
             self.same_items(self.emit("call", Constant(tuple), items, data=()), tuple(named.items()))
-            values += [named[name] for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
-        if not all(map(is_plain, values)):
-            raise Refused("a default value that may change")
-        return [Known(value) for value in values]
+            names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+            if not set(names) <= set(named):
+                raise Refused("a call that does not fit")
+            values += [self._default(named, name) for name in names]
+        return values
+
+    def _default(self, defaults: Any, key: Any) -> Operand:
+        value = defaults[key]
+        return Constant(value) if is_plain(value) else self.part(Constant(defaults), defaults, key, True)
+
+    def _identity(self, owner: Operand) -> int:
+        return id(owner) if isinstance(owner, Variable) else id(owner.value)
+
+    def _known_on_entry(self, owner: Operand) -> None:
+        if isinstance(owner, Variable) and owner not in self.outside:
+            raise Refused("a part of an object that is not known on entry")
 
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside."""
-        key = ("part", id(owner) if isinstance(owner, Variable) else id(owner.value), name, item)
+        key = ("part", self._identity(owner), name, item)
         if key not in self.loaded:
-            if isinstance(owner, Variable) and owner not in self.outside:
-                raise Refused("a part of an object that is not known on entry")
+            self._known_on_entry(owner)
             try:
                 value = example[name] if item else getattr(example, name)
             except Exception as error:
@@ -234,6 +256,42 @@ class Prologue:
             here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
             self.loaded[key] = self.guarded(here, value)
         return self.loaded[key]
+
+    def length(self, owner: Operand, example: Any) -> None:
+        """Guard that a list from outside has as many items, a dict the same keys."""
+        key = ("length", id(owner))
+        if key not in self.loaded:
+            self.loaded[key] = Constant(None)
+            if isinstance(example, dict):
+                keys = self.emit("call", Constant(tuple), owner, data=())
+                self.require(self.emit("compare", keys, Constant(tuple(example)), data="=="))
+                return
+            count = self.emit("call", Constant(len), owner, data=())
+            self.require(self.emit("compare", count, Constant(len(example)), data="=="))
+
+    def holds(self, owner: Operand, example: Any, key: Any) -> bool:
+        """Whether a dict from outside has a key, guarded."""
+        found = key in example
+        place = ("part", self._identity(owner), key, True) if found else ("holds", self._identity(owner), key)
+        if place not in self.loaded:
+            self._known_on_entry(owner)
+            if found:
+                self.part(owner, example, key, True)
+            else:
+                self.loaded[place] = Constant(None)
+                self.require(self.emit("not_in", Constant(key), owner))
+        return found
+
+    def has(self, owner: Operand, example: Any, name: str) -> bool:
+        """Whether an object from outside has an attribute of its own, guarded."""
+        own = getattr(example, "__dict__", None)
+        if own is None:
+            return False
+        if name not in own and ("has", self._identity(owner), name) not in self.loaded:
+            self.loaded["has", self._identity(owner), name] = Constant(None)
+            self._known_on_entry(owner)
+            self.require(self.emit("not_in", Constant(name), self.emit("getattr", owner, data="__dict__")))
+        return name in own
 
     def method(self, owner: Operand, example: Any, name: str) -> None:
         """Guard that ``owner.name`` is what its class has."""
@@ -325,7 +383,7 @@ class Prologue:
             return
         cls = self.emit("call", Constant(type), operand, data=())
         self.require_same(cls, _class_of(abstract))
-        if given and (isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls is dict):
+        if given and (isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
             self.references.append(operand)
         if isinstance(abstract, Array):
             self.require_same(self.emit("getattr", operand, data="dtype"), abstract.dtype)
@@ -355,9 +413,8 @@ class Prologue:
             taken.append(self.emit("project", whole, data=i))
         for variable, abstract in zip(taken, types):
             self.check(variable, abstract, given=True)
-        for i, a in enumerate(self.references):
-            for b in self.references[:i]:
-                self.require(self.emit("is_not", a, b))
+        if len(self.references) > 1:
+            self.require(self.emit("call", Constant(distinct), *self.references, data=()))
         return taken
 
 

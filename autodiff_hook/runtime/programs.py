@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Container
 from dataclasses import dataclass
-from types import FunctionType
-from typing import Any, Literal
+from types import MethodType
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.guards import Prologue, arguments
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -26,10 +29,13 @@ from autodiff_hook.transform.specialise.abstract import (
     number_types,
 )
 from autodiff_hook.transform.specialise.activity import needed
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import joint_pass
+from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
+from autodiff_hook.transform.specialise.steps import path
 
 
 class _World:
@@ -39,7 +45,8 @@ class _World:
         self.load, self.attribute, self.captured = prologue.load, prologue.attribute, prologue.captured
         self.in_scope, self.function = prologue.in_scope, prologue.function_
         self.part, self.method, self.imported = prologue.part, prologue.method, prologue.imported
-        self.members = prologue.members
+        self.members, self.length = prologue.members, prologue.length
+        self.holds, self.has = prologue.holds, prologue.has
 
 
 @dataclass(slots=True)
@@ -53,37 +60,54 @@ class Made:
     """Where the program begins behind its guards."""
     small: Container[Variable]
     """What holds nothing of size."""
+    quiet: bool = False
+    """Whether the program has told NumPy not to warn."""
 
 
-Form = Literal["gradient", "value", "split"]
-"""What a joint program returns: the gradients; the value and them; or it is to be cut in two (``split``)."""
+Form = Literal["gradient", "value", "pullback", "split"]
+"""What a joint program returns: the gradients; the value and them; or it is to be cut in two (``split``).
+
+With ``pullback`` it is to be cut in two as well, and its reverse returns gradients in the form of the arguments.
+"""
 
 
-def joint_ir(f: FunctionType, args: tuple[Any, ...], form: Form = "gradient") -> Made:
-    """The joint program of ``f`` for arguments like these."""
+_CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
+
+
+def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: bool = False) -> Made:
+    """The joint program of ``f`` for arguments like these: of all ways through it, or of the one that they take."""
     times: dict[str, float] = {}
     clock = _Clock(times)
-    types = arguments(args)
+    types = arguments(args, one_way)
     code = f.__code__
     prologue = Prologue(f)
     taken = prologue.parameters(types)
-    types += prologue.rest(code, len(args), f)
-    inference = Inference(_World(prologue), evaluate, prologue.types)
-    everything = inference.run(f.__code__, f.__globals__, f.__closure__, types)
-    params = everything[: len(args)]
+    receiver = prologue.receiver() if isinstance(f, MethodType) else None
+    leading = [] if receiver is None else [receiver]
+    rest = prologue.rest(code, len(leading) + len(args), f, one_way)
+    inference = (
+        path(_World(prologue), prologue.types, updated)
+        if one_way
+        else Inference(_World(prologue), evaluate, prologue.types)
+    )
+    params = inference.run(f.__code__, f.__globals__, f.__closure__, types, leading, rest)
     clock("infer")
     shape = prepare(inference)
     needs = needed(inference.program, shape, params)
     clock("activity")
-    builder, last, found, value = joint_pass(inference.program, shape, params, needs, RUNTIME, split=form == "split")
+    builder, last, found, value = joint_pass(inference.program, shape, params, needs, RUNTIME, split=_CUT.get(form))
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
         grads = [_finished(builder, last, p, found[p], inference) for p in params]
-    if any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+    if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
+    for owner, name, kept in inference.commits:
+        if form in _CUT:
+            raise Refused("an attribute of an object from outside is assigned")
+        builder.emit(last, "setattr", owner, kept, data=name, result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
@@ -99,13 +123,18 @@ def joint_ir(f: FunctionType, args: tuple[Any, ...], form: Form = "gradient") ->
     ]
     clock("adjoint")
     small = _small(inference)
-    polished = None if form == "split" else inference.types
+    polished = None if form in _CUT or _is_complex(inference) else inference.types
     numbers = isinstance(small, _Everything)
     adjoint = {s for block in builder.blocks[len(shape.ir.blocks) :] for s in block.statements}
     simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers)
     verify(ir)
     clock("simplify")
-    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small)
+    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, inference.quiet)
+
+
+def _is_complex(inference: Inference) -> bool:
+    """Whether an array of complex numbers takes part, of which the typed pass knows nothing."""
+    return any(isinstance(x, Array) and x.dtype is not None and x.dtype.kind == "c" for x in inference.types.values())
 
 
 class _Everything:
@@ -128,7 +157,7 @@ def _is_float(operand: Operand, inference: Inference) -> bool:
         return type(operand.value) is float
     abstract = inference.types.get(operand)
     if isinstance(abstract, Number):
-        return not abstract.types & {int, bool}
+        return not any(cls is bool or issubclass(cls, (int, np.integer)) for cls in abstract.types)
     return abstract is None or isinstance(abstract, Array) and abstract.dtype is not None and abstract.dtype.kind == "f"
 
 
@@ -190,6 +219,8 @@ def _in_form(
         if abstract.cls is dict:
             pairs = [x for key, part in zip(abstract.keys, parts) for x in (Constant(key), part)]
             return builder.emit(out, "build_map", *pairs)
+        if abstract.cls is list:
+            return builder.emit(out, "build_list", *parts)
         return builder.emit(out, "build_tuple", *parts)
     if isinstance(abstract, List):
         if isinstance(cotangent, Constant):

@@ -19,6 +19,11 @@ def uniform(items: list[Any], cls: type) -> bool:
     return set(map(type, items)) == {cls}
 
 
+def distinct(*references: Any) -> bool:
+    """Whether no two of them are one object."""
+    return len(set(map(id, references))) == len(references)
+
+
 def seed(value: Any) -> Any:
     """The cotangent 1 of a scalar; the generic path says what is wrong with anything else."""
     from autodiff_hook.runtime.session import scalar_seed
@@ -36,6 +41,11 @@ def zeros_like(array: Any) -> Any:
 def number(cotangent: Any) -> Any:
     """The cotangent of a number, None being zero."""
     return 0.0 if cotangent is None else cotangent
+
+
+def array(cotangent: Any, value: Any) -> Any:
+    """The cotangent of an array, None being zero."""
+    return zeros_like(value) if cotangent is None else cotangent
 
 
 def counted(present: Any, contribution: Any) -> Any:
@@ -119,6 +129,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "accumulate": accumulate,
     "counted": counted,
     "number": number,
+    "array": array,
     "real": real,
     "no_nan": no_nan,
     "buffer": buffer,

@@ -11,19 +11,23 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from types import FunctionType
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any, Final
 
 from autodiff_hook import config
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.verifier import VerificationError
+from autodiff_hook.ir.types import IR
+from autodiff_hook.ir.verifier import VerificationError, verify
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.handlers import HANDLERS
-from autodiff_hook.runtime.programs import joint_ir
+from autodiff_hook.runtime.programs import Form, Made, joint_ir
 from autodiff_hook.runtime.session import prepare as prepare_session
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.path import Elsewhere
 
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 _SPECIALISATIONS: Final = 8
@@ -36,10 +40,12 @@ Entry = Callable[[Any, tuple[Any, ...]], Any]
 class Specialisations:
     """What has been specialised of one code object, newest first."""
 
-    __slots__ = ("counts", "entries", "failures", "fresh", "given_up", "lock", "refused", "traps")
+    __slots__ = ("counts", "entries", "failures", "fresh", "given_up", "lock", "missed", "one_way", "refused", "traps")
 
     def __init__(self) -> None:
         self.traps = 0
+        self.missed = 0
+        self.one_way = False
         self.fresh = False
         self.entries: list[Entry] = []
         self.counts: list[int] = []
@@ -53,7 +59,7 @@ hopeless: Final[set[int]] = set()
 """The ids of code objects that come to what is not understood with arguments like those at hand."""
 
 _gradients: Final[dict[int, Entry]] = {}
-_known: Final[dict[tuple[int, bool], Specialisations]] = {}
+_known: Final[dict[tuple[int, str, bool], Specialisations]] = {}
 
 
 def entries() -> dict[int, Entry]:
@@ -61,14 +67,14 @@ def entries() -> dict[int, Entry]:
     return _gradients
 
 
-def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, with_value: bool = False) -> Any:
-    """The gradient of ``f`` by a specialised program; ``MISS`` if there is none for these arguments.
+def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, form: Form = "gradient") -> Any:
+    """What a specialised program of ``f`` gives in this form; ``MISS`` if there is none for these arguments.
 
     ``error`` is what the newest one has raised.
     """
-    if GENERIC or type(f) is not FunctionType or registry.has_rules(f) or registry.is_constant(f) or id(f) in HANDLERS:
+    if GENERIC or not _is_code(f):
         return MISS
-    key = (id(f.__code__), with_value)
+    key = (id(f.__code__), form, type(f) is MethodType)
     known = _known.get(key)
     if known is None:
         while len(_known) >= _CACHE_SIZE:
@@ -76,7 +82,7 @@ def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, w
             _forget(next(iter(_known))[0])
         known = _known.setdefault(key, Specialisations())
         weakref.finalize(f.__code__, _forget, id(f.__code__)).atexit = False
-    elif error is not None and known.entries and known.counts[0] == len(args):
+    elif error is not None and known.entries and known.counts[0] == len(args) and type(error) is not Elsewhere:
         _failed(known, f, error)
         return MISS
     if known.given_up is not None:
@@ -87,23 +93,56 @@ def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, w
             if result is not MISS:
                 return result
     tried = len(known.entries) + len(known.refused)
+    if known.one_way and known.entries:
+        # Each further way has to have been asked for twice as often: some programs never take one twice.
+        known.missed += 1
+        if known.missed < 1 << len(known.entries):
+            return MISS
     if tried >= _SPECIALISATIONS or known.given_up is not None or tuple(map(type, args)) in known.refused:
         return MISS
-    with known.lock:
-        made = _specialise(known, f, args, with_value)
-    if made is None:
-        return MISS
-    known.fresh = True
-    result = _run(made, known, f, args)
-    known.fresh = False
-    return result
+    while True:
+        with known.lock:
+            made = _specialise(known, f, args, form)
+        if made is None:
+            return MISS
+        tried_all = not known.one_way
+        known.fresh = True
+        result = _run(made, known, f, args)
+        known.fresh = False
+        if result is MISS and known.one_way and not tried_all and known.entries and known.entries[0] is made:
+            known.refused.add(tuple(map(type, args)))
+            del known.entries[0], known.counts[0]
+            _gradients.pop(id(f.__code__), None)
+            refusal(f, Refused("the way that was followed is not taken again"))
+        if result is not MISS or not tried_all or not known.one_way:
+            return result
+
+
+def _is_code(f: Any) -> bool:
+    """Whether a callable is a Python function, or a method bound to an object, that nothing else is known of."""
+    function = f.__func__ if type(f) is MethodType else f
+    if type(function) is not FunctionType or id(function) in HANDLERS:
+        return False
+    return not registry.has_rules(function) and not registry.is_constant(function)
+
+
+def _quietly(entry: Entry) -> Entry:
+    """An entry during which NumPy does not warn."""
+    import numpy as np
+
+    def quiet_entry(f: Any, args: tuple[Any, ...]) -> Any:
+        with np.errstate(all="ignore"):
+            return entry(f, args)
+
+    return quiet_entry
 
 
 def _forget(key: int) -> None:
     _gradients.pop(key, None)
     hopeless.discard(key)
-    for with_value in (False, True):
-        _known.pop((key, with_value), None)
+    for form in ("gradient", "value", "pullback"):
+        for bound in (False, True):
+            _known.pop((key, form, bound), None)
 
 
 def _out_of_date() -> None:
@@ -120,16 +159,29 @@ config.when_changed(_out_of_date)
 def _run(entry: Entry, known: Specialisations, f: Any, args: tuple[Any, ...]) -> Any:
     try:
         return entry(f, args)
+    except Elsewhere:
+        return MISS
     except Given as error:
         known.traps += 1
         if known.fresh:
             hopeless.update(error.chain)
+            if not known.one_way:
+                _try_one_way(known, f, error)
+                return MISS
         if known.traps >= _TRAPS or known.fresh:
             _give_up(known, f, f"it came to what is left to the generic path: {error.reason}")
         return MISS
     except Exception as error:
         _failed(known, f, error)
         return MISS
+
+
+def _try_one_way(known: Specialisations, f: Any, error: Given) -> None:
+    """A program for all ways has come to what is not understood: the ways that are taken are followed one by one."""
+    known.one_way = True
+    del known.entries[0], known.counts[0]
+    _gradients.pop(id(f.__code__), None)
+    refusal(f, Refused(f"it came to {error.reason}"))
 
 
 def _failed(known: Specialisations, f: Any, error: Exception) -> None:
@@ -160,21 +212,46 @@ def refusal(f: FunctionType, reason: Exception) -> str:
     return said
 
 
-def _specialise(known: Specialisations, f: FunctionType, args: tuple[Any, ...], with_value: bool) -> Entry | None:
-    try:
-        prepare_session()
-        made = joint_ir(f, args, "value" if with_value else "gradient")
-    except (Refused, VerificationError) as reason:
-        # A malformed program would crash the interpreter; the generic path has none of it.
-        refusal(f, reason)
-        known.refused.add(tuple(map(type, args)))
-        return None
+def _specialise(known: Specialisations, f: Any, args: tuple[Any, ...], form: Form) -> Entry | None:
+    """A program for all ways through ``f``, or if there is none, for the way that it takes with these arguments."""
+    prepare_session()
+    made = None
+    while made is None:
+        try:
+            made = joint_ir(f, args, form, known.one_way)
+        except (Refused, VerificationError) as reason:
+            # A malformed program would crash the interpreter; the generic path has none of it.
+            refusal(f, reason)
+            if known.one_way:
+                known.refused.add(tuple(map(type, args)))
+                return None
+            known.one_way = True
     before = time.perf_counter()
-    entry = FunctionType(emit(made.ir, release=True, small=made.small), f.__globals__, f.__name__)
+    entry = _pulling(f, made) if form == "pullback" else _emitted(f, made.ir, made)
     made.times["emit"] = time.perf_counter() - before
-    report(f, made.times)
+    if made.quiet:
+        entry = _quietly(entry)
+    report(f, made.times, " for one way" if known.one_way else "")
     known.entries.insert(0, entry)
     known.counts.insert(0, len(args))
-    if not with_value:
+    if form == "gradient" and type(f) is FunctionType:
         _gradients[id(f.__code__)] = entry
     return entry
+
+
+def _emitted(f: Any, ir: IR, made: Made) -> Any:
+    return FunctionType(emit(ir, release=True, small=made.small), f.__globals__, f.__name__)
+
+
+def _pulling(f: Any, made: Made) -> Entry:
+    """Value and pullback, by a program that is cut in two."""
+    forward_ir, reverse_ir = cut(made.ir)
+    verify(forward_ir)
+    verify(reverse_ir)
+    forward, reverse = _emitted(f, forward_ir, made), _emitted(f, reverse_ir, made)
+
+    def pulled(f: Any, args: tuple[Any, ...]) -> Any:
+        found = forward(f, args)
+        return found if found is MISS else (found[0], partial(reverse, found[1]))
+
+    return pulled

@@ -189,8 +189,6 @@ def assigned_in_all_branches(x, y):
 
 
 PROGRAMS = [left_early, returns_from_the_inside, branches_in_loops_in_branches, read_after_the_loop, zero_iterations]
-NOT_UNDERSTOOD = [read_after_the_loop, assigned_in_all_branches]
-"""A variable that might be unbound is left to the generic path."""
 PROGRAMS += [walrus_and_chain, conditions, while_true, assigned_in_all_branches]
 POINTS = [(0.7, 1.3), (1.3, 0.7), (-0.4, 0.9), (2.1, -0.3), (-1.1, -2.2), (3.1, 4.3)]
 
@@ -198,7 +196,7 @@ POINTS = [(0.7, 1.3), (1.3, 0.7), (-0.4, 0.9), (2.1, -0.3), (-1.1, -2.2), (3.1, 
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_programs(f):
     for x, y in POINTS:
-        check_slopes(f, x, y, specialised=f not in NOT_UNDERSTOOD)
+        check_slopes(f, x, y)
 
 
 def sometimes_unbound(x):

@@ -16,6 +16,7 @@ from autodiff_hook.runtime.applying import unchanging
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import handles
+from autodiff_hook.runtime.pulled import pulled
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep_attribute, kind, load, reaches
 from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
 from autodiff_hook.runtime.pushing.worlds import World, check_again
@@ -62,6 +63,15 @@ def _generic(form: Any) -> None:
 
 _generic(api.gradient)
 _generic(api.withgradient)
+
+
+@handles(pulled)
+def _not_specialised(ctx: Any, w: Any, given: Args, kwargs: Kwargs) -> Any:
+    """What is differentiated once more is a session."""
+    return None, None
+
+
+pushes(pulled)(_not_specialised)
 
 
 @handles(Session)

@@ -143,6 +143,14 @@ class Fresh(Abstract):
     made: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Container(Abstract):
+    """A list, a dict or a set on one way through the program: what it holds is known step by step."""
+
+    cls: type
+    made: Any
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Super(Abstract):
     """``super(after, receiver)``."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
@@ -14,6 +17,7 @@ from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
+    Array,
     Bound,
     Closure,
     Fresh,
@@ -21,10 +25,11 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
     example_of,
+    inert_class,
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, bind
-from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference, RulePlan, parameters_of
+from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference, RulePlan
 from autodiff_hook.transform.specialise.objects import (
     is_simple,
     look,
@@ -110,9 +115,13 @@ def call_known(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
+    found = inf.known_call(s, function, args, kwargs)
+    if found is not None:
+        return found
     special = QUESTIONS.get(function) if getattr(function, "__hash__", None) else None
-    if special is not None and not kwargs:
-        return special(inf, s, args)
+    answer = special(inf, s, args) if special is not None and not kwargs else None
+    if answer is not None:
+        return answer
     if declared(EFFECTS, function):
         raise Refused(f"{function!r} has effects")
     if isinstance(function, MethodType):
@@ -126,6 +135,11 @@ def call_known(
             return inline_call(inf, s, method[0], method[1], {})
     if any(t is ANY for t in types):
         raise Refused(f"an argument of {function!r} of unknown type")
+    if registry.has_rules(function) or registry.is_constant(function):
+        args, kwargs = inf.settled(s, function, args, kwargs)
+        types = [inf.type_of(x) for x in args]
+    if function in _BITWISE and all(map(_is_of_bits, types)):
+        return pure(inf, s, outcome(function, types, {}))
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
     if registry.is_constant(function) and _is_pure(function):
@@ -135,10 +149,21 @@ def call_known(
         raise Refused(f"{function!r} is declared to have no derivative")
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
+    inner = implementation(function)
+    if inner is not None and inf.world.in_scope(inner):
+        return inline_call(inf, s, inner, args, kwargs)
     if isinstance(function, type):
         _construct(inf, s, function, args, kwargs)
         return None
     raise Refused(f"a call of {function!r}")
+
+
+def implementation(function: Any) -> FunctionType | None:
+    """The Python code behind a dispatcher of NumPy's or a cache."""
+    inner = getattr(function, "_implementation", None) if type(function).__module__ == "numpy" else None
+    if type(function) is functools._lru_cache_wrapper:
+        inner = function.__wrapped__
+    return inner if isinstance(inner, FunctionType) else None
 
 
 def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> None:
@@ -150,11 +175,11 @@ def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwa
         raise Refused(f"a call of {cls!r}")
     start = Statement("call", list(s.operands), None, s.data, s.position)
     inf.types[s.result] = Fresh(cls, s.result)
-    inf.block.statements[inf.index] = start
+    inf.begin(start)
     try:
         inline_call(inf, start, init, [s.result, *args], kwargs)
     except Refused:
-        inf.block.statements[inf.index] = s
+        inf.begin(s)
         raise
 
 
@@ -168,9 +193,19 @@ def inline_call(
         variable = Variable()
         inf.cells[variable] = inf.world.captured(cell)
         cells.append(variable)
-    call = parameters_of(function, args, kwargs)
+    call = bind(function.__code__, args, kwargs, inf.defaults(function), function.__kwdefaults__)
     inf.inline(s, function.__code__, function.__globals__, call, cells)
     return None
+
+
+_BITWISE: Final = (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert)
+_BITS: Final[set[Any]] = {int, bool, np.bool_}
+
+
+def _is_of_bits(value: Abstract) -> bool:
+    if isinstance(value, Array):
+        return value.dtype is not None and value.dtype.kind == "b"
+    return (number_types(value) or {inert_class(value)}) <= _BITS
 
 
 def _is_pure(function: Any) -> bool:
@@ -198,11 +233,14 @@ def _is_stateful(function: Any) -> bool:
     return bound or module.startswith(("random", "numpy.random", "secrets")) or not _is_library(function, module)
 
 
+_LIBRARIES: Final = ("numpy", "scipy", "autodiff_rules", "autodiff_hook")
+
+
 def _is_library(function: Any, module: str) -> bool:
     """Whether a callable with a rule is of a library whose functions only compute; what a user's does is not known."""
     if not isinstance(function, FunctionType):
         return True
-    return module.partition(".")[0] in ("numpy", "scipy", "autodiff_rules") or module in sys.stdlib_module_names
+    return module.partition(".")[0] in _LIBRARIES or module in sys.stdlib_module_names
 
 
 def by_rule(

@@ -33,7 +33,6 @@ from autodiff_hook.transform.specialise.bodies import (
     Load,
     Parameters,
     Refused,
-    bind,
     copied,
     lifted,
     resolve,
@@ -58,6 +57,15 @@ class World(Protocol):
 
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside, loaded and guarded on entry."""
+
+    def length(self, owner: Operand, example: Any) -> None:
+        """Guard that a list or dict from outside has as many items, or the same keys."""
+
+    def holds(self, owner: Operand, example: Any, key: Any) -> bool:
+        """Whether a dict from outside has a key, guarded."""
+
+    def has(self, owner: Operand, example: Any, name: str) -> bool:
+        """Whether an object from outside has an attribute of its own, guarded."""
 
     def method(self, owner: Operand, example: Any, name: str) -> None:
         """Guard that an object from outside has the method of its class."""
@@ -129,6 +137,8 @@ Evaluate = Callable[["Inference", Statement], Abstract | None]
 class Inference:
     """The interpreter: abstract values by variable, a worklist of blocks."""
 
+    one_way: ClassVar[bool] = False
+
     def __init__(self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract]) -> None:
         self.world, self.evaluate = world, evaluate
         self.program = Program([], types)
@@ -148,15 +158,32 @@ class Inference:
         self.aliases: dict[Operand, Operand] = {}
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
+        self.quiet = False
+        self.commits: list[tuple[Operand, str, Operand]] = []
         self.size = 0
         self.block: Block | None = None
         self.index = 0
 
-    def run(self, code: Any, globals_: dict[str, Any], closure: Any, types: list[Abstract]) -> list[Variable]:
-        """Interpret the function with these arguments; returns its parameters."""
+    def run(
+        self,
+        code: Any,
+        globals_: dict[str, Any],
+        closure: Any,
+        types: list[Abstract],
+        leading: list[Operand],
+        rest: list[Operand],
+    ) -> list[Variable]:
+        """Interpret the function with arguments of these types; returns its parameters.
+
+        ``leading`` comes before them, and ``rest`` is what the other parameters are bound to.
+        """
         body = self._copy(code, globals_)
         for param, cell in zip(body.frees, closure or ()):
             self.cells[param] = self.world.captured(cell)
+        own = body.params[len(leading) : len(leading) + len(types)]
+        others = [*body.params[: len(leading)], *body.params[len(leading) + len(types) :]]
+        substitute(body.blocks, dict(zip(others, [*leading, *rest], strict=True)))
+        body.params = own
         body.blocks[0].params = list(body.params)
         for param, abstract in zip(body.params, types, strict=True):
             self.types[param] = abstract
@@ -184,6 +211,27 @@ class Inference:
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
         self.assumed.append((operand, _called(self.type_of(operand))))
+
+    def known_call(
+        self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+    ) -> Abstract | None:
+        """What a kind of interpretation has to say of a call of a known callable, before all else."""
+        return None
+
+    def defaults(self, function: Any) -> tuple[Any, ...]:
+        """The default values of the parameters of a function."""
+        return function.__defaults__ or ()
+
+    def settled(
+        self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+    ) -> tuple[list[Operand], dict[str, Operand]]:
+        """The arguments of a call that stays in the program."""
+        return args, kwargs
+
+    def begin(self, statement: Statement) -> None:
+        """Put a statement in the place of the one that is being interpreted."""
+        assert self.block is not None
+        self.block.statements[self.index] = statement
 
     def _confirm(self) -> None:
         for operand, assumed in self.assumed:
@@ -347,8 +395,3 @@ def _same_closure(a: Any, b: Any) -> bool:
     if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
         return True
     return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells
-
-
-def parameters_of(function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Parameters:
-    """How a call of a Python function binds."""
-    return bind(function.__code__, args, kwargs, function.__defaults__ or (), function.__kwdefaults__)

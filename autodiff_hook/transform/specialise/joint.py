@@ -29,7 +29,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
-from autodiff_hook.transform.specialise.joint_primal import NONE
+from autodiff_hook.transform.specialise.joint_primal import NONE, Split
 from autodiff_hook.transform.specialise.prepare import Shape
 
 Mode = frozenset[Loop]
@@ -42,7 +42,7 @@ def joint_pass(
     params: list[Variable],
     needs: set[Variable],
     runtime: Mapping[str, Any],
-    split: bool = False,
+    split: Split = None,
 ) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
     """Build primal and adjoint: the builder, its last block, the cotangents of ``params`` there, the value.
 
@@ -55,7 +55,7 @@ class _Joint(Cotangents):
     """The control flow of the adjoint: the primal's, backwards."""
 
     def __init__(
-        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: bool
+        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: Split
     ) -> None:
         super().__init__(program, shape, needs, runtime, split)
         self.starts: dict[tuple[Block, Mode], Block] = {}

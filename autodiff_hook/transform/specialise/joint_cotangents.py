@@ -24,7 +24,7 @@ class Cotangents(PrimalHalf):
 
     def _seed(self, value: Variable, out: Block) -> None:
         abstract = self.program.types[value]
-        if self.split:
+        if self.split is not None:
             self._resume(value, out)
         elif isinstance(abstract, Number) and not abstract.types & {bool, complex}:
             if value in self.needs:
@@ -39,12 +39,18 @@ class Cotangents(PrimalHalf):
         """Mark the cut; the cotangent of the value comes from outside."""
         given = self.builder.emit(out, "resume", value)
         for path in self._paths(value):
-            if not isinstance(self._type_at(value, path), Number):
+            leaf = self._type_at(value, path)
+            if not isinstance(leaf, Number) and not (self.split == "anything" and isinstance(leaf, Array)):
                 raise Refused("the value is not made of numbers")
             part: Operand = given
             for index in path:
                 part = self.builder.emit(out, "call", Constant(self.runtime["part"]), part, Constant(index), data=())
-            if path:
+            if isinstance(leaf, Array):
+                whole: Operand = value
+                for index in path:
+                    whole = self.builder.emit(out, "getitem", whole, Constant(index))
+                part = self.builder.emit(out, "call", Constant(self.runtime["array"]), part, whole, data=())
+            elif path:
                 part = self.builder.emit(out, "call", Constant(self.runtime["number"]), part, data=())
             if value in self.needs:
                 self.builder.write(("c", value, path), out, part)

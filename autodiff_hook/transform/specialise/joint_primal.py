@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 from autodiff_hook.ir.analysis import Loop, dominators
 from autodiff_hook.ir.builder import Builder
@@ -25,6 +25,8 @@ from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, use_of
 
+Split = Literal["numbers", "anything"] | None
+"""Whether the program is to be cut in two, and what its value may be made of then."""
 NONE = Constant(None)
 ZERO = Constant(0.0)
 
@@ -33,7 +35,7 @@ class PrimalHalf:
     """Copies a prepared program into a builder, block by block; each value is a key that the adjoint may read."""
 
     def __init__(
-        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: bool
+        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: Split
     ) -> None:
         self.split = split
         self.program, self.shape, self.needs, self.runtime = program, shape, needs, runtime

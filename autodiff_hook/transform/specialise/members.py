@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
@@ -27,7 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
-from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
+from autodiff_hook.transform.specialise.infer import Alias, Inference
 from autodiff_hook.transform.specialise.objects import (
     look,
     look_after,
@@ -35,6 +38,9 @@ from autodiff_hook.transform.specialise.objects import (
     receiver_class,
 )
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of, pure, require_inert
+from autodiff_hook.transform.specialise.results import abstract_of, outcome
+
+_TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
 
 
 def attribute_of(inf: Inference, s: Statement) -> Abstract | None:
@@ -58,13 +64,22 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
         if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
             return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
+        if name in ("ndim", "shape", "size", "dtype") and len(types) == 1 and issubclass(next(iter(types)), np.generic):
+            return known_as(inf, s, getattr(next(iter(types))(0), name))
+        if name == "imag" and not any(issubclass(cls, complex) for cls in types):
+            return pure(inf, s, outcome(lambda x: x.imag, [value], {}))
+    if isinstance(value, Instance) and value.cls is np.ndarray:
+        found = getattr(value.example, name)
+        return pure(inf, s, Instance(np.ndarray, example=found) if type(found) is np.ndarray else abstract_of(found))
+    if isinstance(value, Known) and inf.one_way:
+        return known_as(inf, s, inf.world.attribute(value.value, name))
     raise Refused(f"the attribute {name} of {value!r}")
 
 
 def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
     """An attribute of a module or a class: code, or data that is loaded on entry."""
     found = getattr(owner, name, None)
-    if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool:
+    if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool or type(found) is np.ndarray:
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
 
@@ -76,7 +91,7 @@ def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Oper
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
     if hasattr(type(found), "__get__") and not isinstance(found, (FunctionType, staticmethod, classmethod)):
-        if not hasattr(found, "__objclass__"):
+        if not hasattr(found, "__objclass__") and type(found) is not _TUPLE_FIELD:
             raise Refused(f"the descriptor {name}")
     if isinstance(found, FunctionType) and name not in vars(value.example):
         inf.world.method(inf.final(owner), value.example, name)
@@ -94,21 +109,20 @@ def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand,
     kind, found = read(inf, s, value, name)
     if kind == "field":
         return alias(inf, s, found)
-    guarded = inf.world.attribute(value.cls, name)
     if kind == "property":
+        inf.world.attribute(value.cls, name)
         inf.assume(owner)
         return inline_call(inf, s, found, [owner], {})
     if isinstance(found, FunctionType):
-        inf.plans[s] = PURE
+        inf.world.attribute(value.cls, name)
+        inf.plans[s] = Alias(Constant(None))
         return Bound(found, owner)
     if isinstance(found, (staticmethod, classmethod)):
         raise Refused(f"the attribute {name} of an object")
-    return known_as(inf, s, guarded)
+    return _class_or_module(inf, s, value.cls, name)
 
 
 def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand, name: str) -> Abstract | None:
-    import numpy as np
-
     if value.scalar:
         raise Refused(f"the attribute {name} of an array or a scalar")
     if name == "shape" and value.ndim is not None:
@@ -161,8 +175,6 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return call_with(inf, s, Constant(found), [value.receiver, *args], names)
     if inert_class(value) is str:
         return _string_method(inf, s, value, name, [inf.type_of(x) for x in args])
-    import numpy as np
-
     cls: Any = None
     if isinstance(value, Array) and not value.scalar:
         cls = np.ndarray
@@ -170,6 +182,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if types is not None and len(types) == 1:
         cls = next(iter(types))
     method = getattr(cls, name, None) if cls is not None else None
+    if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item"):
+        return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
     if method is None or isinstance(method, FunctionType):
         raise Refused(f"the method {name} of {value!r}")
     return call_with(inf, s, Constant(method), [owner, *args], names)

@@ -14,19 +14,27 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, 
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
 
+_PLAIN: Final = [
+    cls.__dict__["__getattribute__"]
+    for cls in (object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException)
+]
 
-def lookup(cls: type, name: str) -> Any:
-    """What the classes of ``cls`` have by a name; ``Refused`` if attributes are not looked up plainly."""
+
+def lookup(cls: type, name: str, hooked: bool = False) -> Any:
+    """What the classes of ``cls`` have by a name; ``Refused`` if attributes are not looked up plainly.
+
+    ``hooked``: what ``__getattr__`` does where nothing is found is seen to.
+    """
     own = [base.__dict__ for base in cls.__mro__]
     getattribute = next(d["__getattribute__"] for d in own if "__getattribute__" in d)
-    if any("__getattr__" in d for d in own) or getattribute is not object.__dict__["__getattribute__"]:
+    if not hooked and any("__getattr__" in d for d in own) or getattribute not in _PLAIN:
         raise Refused(f"{cls.__qualname__} looks up attributes by itself")
     return next((d[name] for d in own if name in d), None)
 
 
 def look(inf: Inference, cls: type, name: str) -> Any:
     """``lookup``, and a guard that it goes on to find the same."""
-    found = lookup(cls, name)
+    found = lookup(cls, name, inf.one_way)
     inf.world.members(cls)
     if hasattr(type(found), "__get__"):
         inf.world.attribute(cls, name)

@@ -21,7 +21,18 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.transform.specialise.abstract import Bound, Closure, Fresh, Known, OwnList, Super, is_true, join
+from autodiff_hook.transform.specialise.abstract import (
+    Bound,
+    Cell,
+    Closure,
+    Container,
+    Fresh,
+    Known,
+    OwnList,
+    Super,
+    is_true,
+    join,
+)
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
 from autodiff_hook.transform.specialise.infer import Alias, Inference, Program, RulePlan
 
@@ -104,7 +115,7 @@ def _apply_aliases(program: Program) -> None:
             continue
         if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
-        elif isinstance(abstract, (Fresh, Bound, Closure, Super)):
+        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell)):
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from types import UnionType
 from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.transform.specialise import lists
@@ -15,6 +18,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Array,
     Bound,
     Closure,
+    Container,
     Fresh,
     Instance,
     Iterator,
@@ -33,8 +37,8 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.objects import (
     super_of,
 )
-from autodiff_hook.transform.specialise.plans import items_of, known_as, pure
-from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure
+from autodiff_hook.transform.specialise.results import abstract_of, outcome
 
 
 def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -102,6 +106,10 @@ def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 def isinstance_of(cls: type, classes: Any) -> bool:
     """Whether instances of exactly ``cls`` are instances of ``classes``."""
     for c in classes if isinstance(classes, tuple) else (classes,):
+        if isinstance(c, (UnionType, tuple)):
+            if isinstance_of(cls, c if isinstance(c, tuple) else c.__args__):
+                return True
+            continue
         if not isinstance(c, type):
             raise Refused("isinstance of what is not a class")
         if (
@@ -117,8 +125,6 @@ def isinstance_of(cls: type, classes: Any) -> bool:
 
 def classes_of(value: Abstract) -> list[type]:
     """The exact types that a value may have."""
-    import numpy as np
-
     types = number_types(value)
     if types is not None:
         return list(types)
@@ -126,7 +132,7 @@ def classes_of(value: Abstract) -> list[type]:
         return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
     if isinstance(value, Tuple):
         return [value.cls]
-    if isinstance(value, (Outside, Fresh)):
+    if isinstance(value, (Outside, Fresh, Container)):
         return [value.cls]
     if isinstance(value, (List, OwnList)):
         return [list]
@@ -146,13 +152,24 @@ def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     return known_as(inf, s, any("__call__" in base.__dict__ for cls in classes_of(value) for base in cls.__mro__))
 
 
-QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstract]]] = {
+def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``int(x)``: an int itself, or a float cut off, which has no derivative."""
+    types = number_types(inf.type_of(args[0])) if len(args) == 1 else None
+    if types == INT.types:
+        return alias(inf, s, args[0])
+    if types is not None and types <= {float, np.float64, bool, np.int64}:
+        return pure(inf, s, outcome(int, [inf.type_of(args[0])], {}))
+    return None
+
+
+QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstract | None]]] = {
     len: _len,
     range: _range,
     enumerate: _enumerate,
     zip: _zip,
     reversed: _reversed,
     isinstance: _isinstance,
+    int: _int,
     callable: _callable,
     super: super_of,
 }

@@ -90,8 +90,10 @@ def _compare(inf: Inference, s: Statement) -> Abstract | None:
     a, b = map(inf.type_of, s.operands)
     if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
         return known_as(inf, s, _COMPARE[s.data](a.value, b.value))
-    if number_types(a) is not None and number_types(b) is not None:
-        return pure(inf, s, BOOL)
+    types = number_types(a), number_types(b)
+    if types[0] is not None and types[1] is not None:
+        numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
+        return pure(inf, s, outcome(_COMPARE[s.data], [a, b], {}) if numpy else BOOL)
     require_inert(a, b)
     return pure(inf, s, outcome(_COMPARE[s.data], [a, b], {}))
 

@@ -37,10 +37,10 @@ def abstract_of(value: Any) -> Abstract:
     import numpy as np
 
     cls = type(value)
-    if cls in (float, int, bool, complex) or cls is np.float64:
+    if cls in (float, int, bool, complex, np.float64, np.complex128, np.int64):
         return Number(frozenset({cls}), example=value)
     if cls is np.ndarray:
-        if value.dtype.kind not in "fiub" or value.dtype == np.float16:
+        if value.dtype.kind not in "fiubc" or value.dtype == np.float16:
             raise Refused(f"an array of {value.dtype}")
         return Array(value.dtype, value.ndim, example=value)
     if cls is tuple:
@@ -172,7 +172,11 @@ def samples(cls: type) -> tuple[Any, Any]:
     """Two numbers of a type."""
     import numpy as np
 
-    return (np.float64(0.5), np.float64(1.5)) if cls is np.float64 else _SAMPLES[cls]
+    if cls in (np.float64, np.complex128):
+        return cls(0.5), cls(1.5)
+    if cls is np.int64:
+        return np.int64(2), np.int64(3)
+    return _SAMPLES[cls]
 
 
 def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
@@ -180,7 +184,8 @@ def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
     exact = [_exact(t) for t in types]
     results: set[type] = set()
     example: Any = MISSING
-    for combination in _combinations(exact):
+    actual = tuple(type(example_of(t)) for t in types)
+    for combination in sorted(_combinations(exact), key=lambda x: x != actual):
         value = _first(run, types, combination)
         result = abstract_of(value)
         if not isinstance(result, Number):

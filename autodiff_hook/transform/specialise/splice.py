@@ -88,8 +88,12 @@ def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand]) -
     operands: list[Operand] = [x for x in plan.values[:positional] if not isinstance(x, (list, dict))]
     extra = plan.values[positional + keyword_only :]
     operands += extra[0] if extra and isinstance(extra[0], list) else []
-    names = code.co_varnames[positional : positional + keyword_only]
+    names = list(code.co_varnames[positional : positional + keyword_only])
     options = [x for x in plan.values[positional : positional + keyword_only] if not isinstance(x, (list, dict))]
+    for named in extra:
+        if isinstance(named, dict):
+            names += named
+            options += named.values()
     pair, pullback = Variable("pair"), Variable("pullback")
     assert s.result is not None
     statements = [
@@ -109,7 +113,18 @@ def _pullback_body(instance: Instance) -> Body | None:
         return None
     if any(b.terminator is not None and b.terminator.kind not in ("jump", "branch", "return") for b in body.blocks):
         return None
-    return body
+    return body if all(map(_returns_display, body.blocks)) else None
+
+
+def _returns_display(block: Block) -> bool:
+    """Whether a block that returns, returns a tuple display."""
+    terminator = block.terminator
+    if terminator is None or terminator.kind != "return":
+        return True
+    (value,) = terminator.operands
+    if isinstance(value, Constant):
+        return isinstance(value.value, tuple)
+    return any(s.result is value and s.op == "build_tuple" for s in block.statements)
 
 
 def splice(

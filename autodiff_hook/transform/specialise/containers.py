@@ -1,0 +1,497 @@
+"""Lists, dicts, sets and tuples on one way through a program: what they hold is known at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import (
+    INT,
+    MISSING,
+    Abstract,
+    Array,
+    Container,
+    Instance,
+    Known,
+    List,
+    Number,
+    Outside,
+    Tuple,
+    example_of,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
+from autodiff_hook.transform.specialise.path import Path, Raised
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+Method = Callable[[Path, Operand, list[Operand]], Operand]
+
+
+def new(inf: Path, cls: type, content: Any) -> Abstract:
+    """The abstract value of a new container."""
+    return inf.type_of(inf.made(cls, content))
+
+
+def parts(inf: Path, operand: Operand) -> list[Operand]:
+    """The items of anything that has a number of them which is known on this way."""
+    if operand in inf.iterators:
+        return list(inf.iterators[operand])
+    if operand in inf.tuples:
+        return inf.tuples[operand]
+    value = inf.type_of(operand)
+    if isinstance(value, Container):
+        held = inf.content(operand)
+        return [Constant(k) for k in held] if value.cls is dict else list(held)
+    if isinstance(value, Tuple):
+        return [Constant(k) for k in value.keys] if value.cls is dict else _taken_apart(inf, operand, value)
+    if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset, type({}.items()))):
+        return [Constant(x) for x in value.value]
+    if isinstance(value, Instance) and value.cls in (range, str):
+        return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
+    if isinstance(value, (List, Array)):
+        return _elements(inf, operand, value)
+    if isinstance(value, Outside) and is_container(value.cls):
+        return parts(inf, adopted(inf, operand, value))
+    raise Refused(f"an iteration over {value!r}")
+
+
+def is_container(cls: type) -> bool:
+    """Whether objects of a class are lists, tuples or dicts, and looked into like such."""
+    plain = getattr(cls, "__iter__", None) in (list.__iter__, tuple.__iter__, dict.__iter__)
+    return plain and cls.__getitem__ in (list.__getitem__, tuple.__getitem__, dict.__getitem__)  # type: ignore[attr-defined]
+
+
+def _taken_apart(inf: Path, operand: Operand, value: Tuple) -> list[Operand]:
+    found = inf.tuples[operand] = [_taken(inf, operand, value, i) for i in range(len(value.items))]
+    return found
+
+
+def _taken(inf: Path, operand: Operand, value: Tuple, index: int) -> Operand:
+    item = value.items[index]
+    if isinstance(item, Known):
+        return Constant(item.value)
+    if isinstance(item, (Outside, List)) and value.example is not MISSING:
+        return inf.world.part(inf.final(operand), value.example, index, True)
+    return inf.emit("getitem", operand, Constant(index), abstract=item, plan=STRUCTURAL)
+
+
+def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]:
+    """The items of a list of numbers, or the rows of an array: their number is guarded."""
+    if isinstance(value, Array) and (value.scalar or not value.ndim):
+        raise Refused("an iteration over an array or a scalar")
+    count = len(value.example)
+    if operand not in inf.pinned:
+        length = inf.emit("call", Constant(len), operand, abstract=Number(INT.types, example=count), data=())
+        inf.pinned[operand] = inf.pin(length)
+    if isinstance(value, List):
+        return [inf.emit("getitem", operand, Constant(i), abstract=_item(value, i), plan=LOAD) for i in range(count)]
+    return [inf.perform("getitem", [operand, Constant(i)]) for i in range(count)]
+
+
+def _item(value: List, index: int) -> Abstract:
+    assert isinstance(value.item, Number)
+    return Number(value.item.types, example=value.example[index])
+
+
+def adopted(inf: Path, operand: Operand, value: Outside) -> Operand:
+    """A list, tuple or dict from outside, with what it holds loaded on entry."""
+    if operand not in inf.aliased:
+        example = value.example
+        inf.world.length(inf.final(operand), example)
+        if issubclass(value.cls, dict):
+            content: Any = {k: inf.world.part(inf.final(operand), example, k, True) for k in example}
+        else:
+            content = [inf.world.part(inf.final(operand), example, i, True) for i in range(len(example))]
+        if issubclass(value.cls, tuple):
+            inf.aliased[operand] = inf.perform("build_tuple", content)
+        else:
+            inf.aliased[operand] = inf.made(dict if issubclass(value.cls, dict) else list, content, borrowed=True)
+    return inf.aliased[operand]
+
+
+def build(inf: Path, s: Statement) -> Abstract:
+    """``[…]`` and ``{…}``."""
+    if s.op == "build_map":
+        keys = [inf.pin(k) for k in s.operands[::2]]
+        return new(inf, dict, dict(zip(keys, s.operands[1::2])))
+    if s.op == "build_set":
+        return new(inf, set, list(dict.fromkeys(map(Constant, map(inf.pin, s.operands)))))
+    return new(inf, list, list(s.operands))
+
+
+def list_append(inf: Path, s: Statement) -> Abstract:
+    """``items.append(value)`` of a comprehension."""
+    inf.changed(s.operands[0]).append(s.operands[1])
+    return known_as(inf, s, None)
+
+
+def list_extend(inf: Path, s: Statement) -> Abstract:
+    """``[*items]``."""
+    inf.changed(s.operands[0]).extend(parts(inf, s.operands[1]))
+    return known_as(inf, s, None)
+
+
+def list_to_tuple(inf: Path, s: Statement) -> Abstract:
+    """``(*items,)``."""
+    return alias(inf, s, inf.perform("build_tuple", parts(inf, s.operands[0])))
+
+
+def map_add(inf: Path, s: Statement) -> Abstract:
+    """``{key: value for …}``."""
+    inf.changed(s.operands[0])[inf.pin(s.operands[1])] = s.operands[2]
+    return known_as(inf, s, None)
+
+
+def dict_update(inf: Path, s: Statement) -> Abstract:
+    """``{**mapping}``."""
+    inf.changed(s.operands[0]).update(pairs(inf, s.operands[1]))
+    return known_as(inf, s, None)
+
+
+def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
+    """What a dict holds."""
+    value = inf.type_of(operand)
+    if isinstance(value, Container) and value.cls is dict:
+        return dict(inf.content(operand))
+    if isinstance(value, Outside) and value.cls is dict:
+        return dict(inf.content(adopted(inf, operand, value)))
+    if isinstance(value, Tuple) and value.cls is dict:
+        return {k: inf.perform("getitem", [operand, Constant(k)]) for k in value.keys}
+    return {inf.pin((two := parts(inf, item))[0]): two[1] for item in parts(inf, operand)}
+
+
+def getitem(inf: Path, s: Statement) -> Abstract | None:
+    """``owner[key]`` of a container or a tuple; None if it is of neither."""
+    owner, key = s.operands
+    value = inf.type_of(owner)
+    if isinstance(value, Outside) and is_container(value.cls):
+        inf.pin(key)
+        if value.cls is dict:
+            if not inf.world.holds(inf.final(owner), value.example, inf.pin(key)):
+                raise Raised(KeyError(inf.pin(key)))
+            return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
+        owner = adopted(inf, owner, value)
+        value = inf.type_of(owner)
+    if isinstance(value, Known) and type(value.value) in (str, tuple, dict, range) and _is_key(inf.type_of(key)):
+        return known_as(inf, s, _at(value.value, inf.pin(key)))
+    if key in inf.slices and isinstance(value, (Container, Tuple)):
+        key = Constant(slice(*map(inf.pin, inf.slices[key])))
+    sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
+    if sequence or isinstance(value, Tuple) and value.cls is not dict:
+        where = inf.pin(key)
+        held = parts(inf, owner)
+        if isinstance(where, slice):
+            chosen = held[where]
+            tuple_like = owner in inf.tuples or isinstance(value, Tuple) and value.cls is tuple
+            return alias(inf, s, inf.perform("build_tuple", chosen)) if tuple_like else new(inf, list, chosen)
+        return alias(inf, s, _at(held, where))
+    if isinstance(value, List):
+        return _of_list(inf, s, value)
+    if isinstance(value, Number) and all(issubclass(cls, np.generic) for cls in value.types):
+        return alias(inf, s, inf.perform("getitem", [inf.call(Constant(np.asarray), [owner]), key]))
+    if isinstance(value, Container) and value.cls is dict:
+        return alias(inf, s, _at(inf.content(owner), inf.pin(key)))
+    if isinstance(value, Tuple):
+        s.operands = [owner, Constant(inf.pin(key))]
+        if s.operands[1].value not in value.keys:  # type: ignore[union-attr]
+            raise Raised(KeyError(s.operands[1].value))  # type: ignore[union-attr]
+    return None
+
+
+def _of_list(inf: Path, s: Statement, value: List) -> Abstract:
+    """``items[key]`` of a list of numbers."""
+    owner, key = s.operands
+    if key in inf.slices:
+        where = slice(*map(inf.pin, inf.slices[key]))
+        return new(inf, list, _elements(inf, owner, value)[where])
+    index = inf.pin(key)
+    if type(index) is not int:
+        return new(inf, list, _elements(inf, owner, value)[index])
+    _at(value.example, index)
+    found = inf.emit("getitem", owner, Constant(index), abstract=_item(value, index), plan=LOAD)
+    return alias(inf, s, found)
+
+
+def _is_key(value: Abstract) -> bool:
+    return isinstance(value, (Known, Number))
+
+
+def _at(held: Any, where: Any) -> Any:
+    try:
+        return held[where]
+    except (IndexError, KeyError) as error:
+        raise Raised(error) from None
+
+
+def setitem(inf: Path, s: Statement) -> Abstract:
+    """``owner[key] = value`` of a container."""
+    owner, key, value = s.operands
+    if not isinstance(inf.type_of(owner), Container):
+        raise Refused(f"a store into {inf.type_of(owner)!r}")
+    if key in inf.slices:
+        key = Constant(slice(*map(inf.pin, inf.slices[key])))
+    where, held = inf.pin(key), inf.changed(owner)
+    if isinstance(where, slice):
+        held[where] = parts(inf, value)
+    else:
+        try:
+            held[where] = value
+        except IndexError as error:
+            raise Raised(error) from None
+    return known_as(inf, s, None)
+
+
+def delitem(inf: Path, s: Statement) -> Abstract:
+    """``del owner[key]`` of a container."""
+    owner, key = s.operands
+    if not isinstance(inf.type_of(owner), Container):
+        raise Refused(f"a removal from {inf.type_of(owner)!r}")
+    try:
+        del inf.changed(owner)[inf.pin(key)]
+    except (IndexError, KeyError) as error:
+        raise Raised(error) from None
+    return known_as(inf, s, None)
+
+
+def unpack(inf: Path, s: Statement) -> Abstract:
+    """``a, *b = values``."""
+    before, after = s.data
+    items = (
+        parts(inf, s.operands[0]) if s.operands[0] not in inf.iterators else _some(inf, s.operands[0], before, after)
+    )
+    if len(items) < before + (after or 0) or after is None and len(items) > before:
+        raise Raised(ValueError("a number of values that cannot be unpacked"))
+    if after is not None:
+        stop = len(items) - after
+        items = [*items[:before], inf.made(list, items[before:stop]), *items[stop:]]
+    return alias(inf, s, inf.perform("build_tuple", items))
+
+
+def _some(inf: Path, operand: Operand, before: int, after: int | None) -> list[Operand]:
+    iterator = inf.iterators[operand]
+    return list(iterator) if after is not None else [x for x, _ in zip(iterator, range(before + 1))]
+
+
+def project(inf: Path, s: Statement) -> Abstract | None:
+    """A part of a tuple."""
+    return alias(inf, s, parts(inf, s.operands[0])[s.data])
+
+
+def get_iter(inf: Path, s: Statement) -> Abstract:
+    """The beginning of an iteration."""
+    return alias(inf, s, iterator(inf, items(inf, s.operands[0])))
+
+
+def iterator(inf: Path, found: Iterator[Operand]) -> Variable:
+    """An operand that stands for an iterator."""
+    token = Variable("iterator")
+    inf.iterators[token] = found
+    inf.types[token] = Instance(type(iter(())))
+    return token
+
+
+def items(inf: Path, operand: Operand) -> Iterator[Operand]:
+    """The items of an iteration, as it comes to them."""
+    if operand in inf.iterators:
+        return inf.iterators[operand]
+    value = inf.type_of(operand)
+    if isinstance(value, Container) and value.cls is list:
+        return _live(inf.content(operand))
+    return iter(parts(inf, operand))
+
+
+def _live(held: list[Operand]) -> Iterator[Operand]:
+    index = 0
+    while index < len(held):
+        yield held[index]
+        index += 1
+
+
+def length(inf: Path, operand: Operand) -> int | None:
+    """The number of items of a container."""
+    value = inf.type_of(operand)
+    if isinstance(value, Outside) and is_container(value.cls):
+        operand = adopted(inf, operand, value)
+        value = inf.type_of(operand)
+    if isinstance(value, Container):
+        return len(inf.content(operand))
+    if isinstance(value, Known) and isinstance(value.value, (str, tuple, range, frozenset)):
+        return len(value.value)
+    if isinstance(value, Tuple):
+        return len(value.items)
+    return None
+
+
+def contains(inf: Path, s: Statement) -> Abstract | None:
+    """``item in container``."""
+    item, owner = s.operands
+    value = inf.type_of(owner)
+    if isinstance(value, Outside) and value.cls is dict:
+        found = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
+        return known_as(inf, s, found == (s.op == "in"))
+    if isinstance(value, (Container, Tuple)) or owner in inf.tuples:
+        held = parts(inf, owner)
+        known = all(isinstance(inf.type_of(x), Known) for x in held)
+        if known and isinstance(inf.type_of(item), (Known, Number, Instance)):
+            found = inf.pin(item) in [example_of(inf.type_of(x)) for x in held]
+            return known_as(inf, s, found == (s.op == "in"))
+        raise Refused("a search in what is not known")
+    return None
+
+
+def build_slice(inf: Path, s: Statement) -> None:
+    """``start:stop:step``: the parts decide where a list is cut."""
+    assert s.result is not None
+    inf.slices[s.result] = list(s.operands)
+
+
+def joined(inf: Path, s: Statement) -> Abstract | None:
+    """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
+    kinds = [_sequence(inf, x) for x in s.operands]
+    if s.data == "+" and kinds[0] is not None and kinds[0] is kinds[1]:
+        both = [x for operand in s.operands for x in parts(inf, operand)]
+        if s.op == "inplace" and kinds[0] is list:
+            inf.changed(s.operands[0])[:] = both
+            return alias(inf, s, s.operands[0])
+        return _as(inf, s, kinds[0], both)
+    if s.data == "*" and (kinds[0] is None) != (kinds[1] is None):
+        place = 0 if kinds[0] is not None else 1
+        count = inf.type_of(s.operands[1 - place])
+        cls = kinds[place]
+        if isinstance(count, (Known, Number)) and type(example_of(count)) is int and cls is not None:
+            repeated = parts(inf, s.operands[place]) * inf.pin(s.operands[1 - place])
+            return _as(inf, s, cls, repeated)
+    return None
+
+
+def _sequence(inf: Path, operand: Operand) -> type | None:
+    value = inf.type_of(operand)
+    if isinstance(value, Container):
+        return list if value.cls is list else None
+    if isinstance(value, Tuple) and value.cls in (list, tuple):
+        return value.cls
+    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
+
+
+def _as(inf: Path, s: Statement, cls: type, held: list[Operand]) -> Abstract:
+    return alias(inf, s, inf.perform("build_tuple", held)) if cls is tuple else new(inf, list, held)
+
+
+def truth(inf: Path, s: Statement) -> Abstract | None:
+    """The truth of a container."""
+    count = length(inf, s.operands[0])
+    return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
+
+
+# Methods
+
+
+def _append(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).append(args[0])
+    return Constant(None)
+
+
+def _extend(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).extend(parts(inf, args[0]))
+    return Constant(None)
+
+
+def _insert(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).insert(inf.pin(args[0]), args[1])
+    return Constant(None)
+
+
+def _list_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    try:
+        found: Operand = inf.changed(owner).pop(*map(inf.pin, args))
+    except IndexError as error:
+        raise Raised(error) from None
+    return found
+
+
+def _clear(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).clear()
+    return Constant(None)
+
+
+def _reverse(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).reverse()
+    return Constant(None)
+
+
+def _list_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(list, list(inf.content(owner)))
+
+
+def _index(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    held = [example_of(inf.type_of(x)) for x in inf.content(owner) if isinstance(inf.type_of(x), Known)]
+    if len(held) < len(inf.content(owner)):
+        raise Refused("a search in what is not known")
+    try:
+        return Constant(held.index(*map(inf.pin, args)))
+    except ValueError as error:
+        raise Raised(error) from None
+
+
+def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    found: Operand = inf.content(owner).get(inf.pin(args[0]), args[1] if len(args) > 1 else Constant(None))
+    return found
+
+
+def _dict_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    held, key = inf.changed(owner), inf.pin(args[0])
+    if key not in held and len(args) < 2:
+        raise Raised(KeyError(key))
+    found: Operand = held.pop(key, *args[1:])
+    return found
+
+
+def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    found: Operand = inf.changed(owner).setdefault(inf.pin(args[0]), *args[1:] or (Constant(None),))
+    return found
+
+
+def _keys(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(list, [Constant(k) for k in inf.content(owner)])
+
+
+def _values(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(list, list(inf.content(owner).values()))
+
+
+def _items(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    held = inf.content(owner).items()
+    return inf.made(list, [inf.perform("build_tuple", [Constant(k), v]) for k, v in held])
+
+
+def _update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).update(pairs(inf, args[0]) if args else {})
+    return Constant(None)
+
+
+def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(dict, dict(inf.content(owner)))
+
+
+METHODS: Final[dict[tuple[type, str], Method]] = {
+    (list, "append"): _append,
+    (list, "extend"): _extend,
+    (list, "insert"): _insert,
+    (list, "pop"): _list_pop,
+    (list, "clear"): _clear,
+    (list, "reverse"): _reverse,
+    (list, "copy"): _list_copy,
+    (list, "index"): _index,
+    (dict, "get"): _dict_get,
+    (dict, "pop"): _dict_pop,
+    (dict, "setdefault"): _setdefault,
+    (dict, "keys"): _keys,
+    (dict, "values"): _values,
+    (dict, "items"): _items,
+    (dict, "update"): _update,
+    (dict, "copy"): _dict_copy,
+    (dict, "clear"): _clear,
+}

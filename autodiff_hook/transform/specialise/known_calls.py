@@ -1,0 +1,398 @@
+"""Builtin functions on one way through a program, where the items of everything are known."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import warnings
+from abc import ABCMeta
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise import containers
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Closure,
+    Container,
+    Fresh,
+    Instance,
+    Known,
+    Number,
+    Outside,
+    Tuple,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.containers import METHODS, items, iterator, pairs, parts
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.path import Path, Raised
+from autodiff_hook.transform.specialise.plans import alias, known_as, pure
+from autodiff_hook.transform.specialise.questions import classes_of
+
+Args = list[Operand]
+Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
+
+
+def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
+    """The result of calling what is known; None if nothing special is known of it."""
+    try:
+        meaning = BUILTINS.get(function)
+    except TypeError:
+        meaning = None
+    if function is dict:
+        content = pairs(inf, args[0]) if args else {}
+        return containers.new(inf, dict, {**content, **kwargs})
+    if meaning is not None and not kwargs:
+        return meaning(inf, s, args)
+    method = METHODS.get((getattr(function, "__objclass__", None), getattr(function, "__name__", "")))
+    if method is not None and args and isinstance(inf.type_of(args[0]), Container) and not kwargs:
+        return alias(inf, s, method(inf, args[0], args[1:]))
+    if _folds(function) and not kwargs:
+        values = [_known(inf, x) for x in args]
+        if all(v is not _UNKNOWN for v in values):
+            try:
+                return known_as(inf, s, function(*values))
+            except Exception as error:
+                raise Raised(error) from None
+    if function is NO_MANAGER:
+        return known_as(inf, s, None)
+    if function is np.errstate and all(_known(inf, x) in ("ignore", "warn") for x in kwargs.values()) and not args:
+        inf.quiet = True
+        return known_as(inf, s, NO_MANAGER)
+    if function is warnings.catch_warnings and all(_known(inf, x) is False for x in kwargs.values()) and not args:
+        return known_as(inf, s, NO_MANAGER)
+    if function in _FILTERS and args and _known(inf, args[0]) in ("ignore", "default", "once", "always", "module"):
+        inf.quiet = True
+        return known_as(inf, s, None)
+    if function in (float, int) and len(args) == 1:
+        _require_single(inf, args[0])
+    if function is np.array and not kwargs:
+        held = [_known(inf, x) for x in args]
+        example = np.array(*held) if all(v is not _UNKNOWN for v in held) else None
+        if example is not None and example.dtype.kind == "O":
+            s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
+            return pure(inf, s, Instance(np.ndarray, example=example))
+    if isinstance(function, functools.partial):
+        bound = [Constant(x) for x in function.args]
+        named = {k: Constant(v) for k, v in function.keywords.items()}
+        return alias(inf, s, inf.call(Constant(function.func), [*bound, *args], {**named, **kwargs}))
+    if isinstance(function, type):
+        return construct(inf, s, function, args, kwargs)
+    return None
+
+
+_UNKNOWN: Final = object()
+
+
+def _known(inf: Path, operand: Operand) -> Any:
+    value = inf.type_of(operand)
+    if isinstance(value, Known):
+        return value.value
+    if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
+        held = [_known(inf, x) for x in parts(inf, operand)]
+        if all(x is not _UNKNOWN for x in held):
+            return tuple(held) if operand in inf.tuples else held
+    return _UNKNOWN
+
+
+def _folds(function: Any) -> bool:
+    """Whether a function of known values may be called now: its result depends on nothing else, and cannot change."""
+    owner = getattr(function, "__objclass__", None)
+    module = getattr(function, "__module__", None)
+    return owner in (str, tuple, int, float) or function in _FOLDED or module in ("math", "_operator")
+
+
+_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod, slice)
+
+
+NO_MANAGER: Final = object()
+"""A context manager that has nothing to do where all is computed quietly."""
+
+
+_FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)
+
+
+def _require_single(inf: Path, operand: Operand) -> None:
+    """Raise what ``float`` raises for what is not one number."""
+    value = inf.type_of(operand)
+    if isinstance(value, Array) and value.ndim and not value.scalar and value.example.size != 1:
+        size = inf.emit("getattr", operand, abstract=Number(frozenset({int}), example=value.example.size), data="size")
+        inf.pin(size)
+        raise Raised(TypeError("only 0-dimensional arrays can be converted to Python scalars"))
+    if isinstance(value, (Container, Tuple)):
+        raise Raised(TypeError(f"float() argument must be a string or a real number, not '{value.cls.__name__}'"))
+
+
+def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
+    """``cls(…)``."""
+    if issubclass(cls, BaseException):
+        return known_as(inf, s, _exception(inf, cls, args))
+    if type(cls) not in (type, ABCMeta) or cls.__module__ == "builtins":
+        return None
+    new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
+    new = new.__func__ if isinstance(new, staticmethod) else new
+    if new is object.__new__:
+        made: Operand = _instance(inf, cls)
+    elif isinstance(new, FunctionType):
+        made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
+        kind = inf.type_of(made)
+        if not isinstance(kind, Fresh) or not issubclass(kind.cls, cls):
+            return alias(inf, s, made)
+    else:
+        return None
+    if isinstance(init, FunctionType):
+        inf.world.attribute(cls, "__init__")
+        inf.call(Constant(init), [made, *args], kwargs)
+    elif init is not object.__init__:
+        return None
+    return alias(inf, s, made)
+
+
+def _exception(inf: Path, cls: type, args: Args) -> Any:
+    values = [_known(inf, x) for x in args]
+    try:
+        return cls(*("…" if v is _UNKNOWN else v for v in values))
+    except Exception as error:
+        raise Refused(f"{cls!r} raised {error!r}") from None
+
+
+def _instance(inf: Path, cls: type) -> Variable:
+    if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
+        raise Refused(f"an object of {cls!r}")
+    token = Variable(cls.__name__)
+    inf.types[token] = Fresh(cls, token)
+    return token
+
+
+_HEAP_TYPE: Final = 1 << 9
+
+
+def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    cls = inf.type_of(args[0])
+    return alias(inf, s, _instance(inf, cls.value)) if isinstance(cls, Known) else None
+
+
+def _len(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    count = containers.length(inf, args[0])
+    return None if count is None else known_as(inf, s, count)
+
+
+def _list(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return containers.new(inf, list, list(parts(inf, args[0])) if args else [])
+
+
+def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.perform("build_tuple", list(parts(inf, args[0])) if args else []))
+
+
+def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    values = [_known(inf, x) for x in parts(inf, args[0])] if args else []
+    if any(v is _UNKNOWN for v in values):
+        raise Refused("a set of what is not known")
+    return containers.new(inf, set, list(map(Constant, dict.fromkeys(values))))
+
+
+def _zip(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    rows = zip(*(items(inf, x) for x in args))
+    return alias(inf, s, iterator(inf, (inf.perform("build_tuple", list(row)) for row in rows)))
+
+
+def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    start = inf.pin(args[1]) if len(args) > 1 else 0
+    rows = enumerate(items(inf, args[0]), start)
+    return alias(inf, s, iterator(inf, (inf.perform("build_tuple", [Constant(i), x]) for i, x in rows)))
+
+
+def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, iterator(inf, iter(parts(inf, args[0])[::-1])))
+
+
+def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    function, *sequences = args
+    rows = zip(*(items(inf, x) for x in sequences))
+    return alias(inf, s, iterator(inf, (inf.call(function, list(row)) for row in rows)))
+
+
+def _filter(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    function, sequence = args
+    chosen = (x for x in items(inf, sequence) if _is_true(inf, inf.call(function, [x])))
+    return alias(inf, s, iterator(inf, chosen))
+
+
+def _is_true(inf: Path, operand: Operand) -> bool:
+    return bool(inf.pin(inf.perform("truth", [operand])))
+
+
+def _any(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, any(_is_true(inf, x) for x in items(inf, args[0])))
+
+
+def _all(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, all(_is_true(inf, x) for x in items(inf, args[0])))
+
+
+def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, iterator(inf, items(inf, args[0])))
+
+
+def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    if args[0] not in inf.iterators:
+        return None
+    for item in inf.iterators[args[0]]:
+        return alias(inf, s, item)
+    if len(args) > 1:
+        return alias(inf, s, args[1])
+    raise Raised(StopIteration())
+
+
+def _range(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, range(*map(inf.pin, args)))
+
+
+def _type(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    found = classes_of(inf.type_of(args[0])) if len(args) == 1 else []
+    return known_as(inf, s, found[0]) if len(found) == 1 else None
+
+
+def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    try:
+        return alias(inf, s, inf.perform("getattr", args[:1], inf.pin(args[1])))
+    except Raised as raised:
+        if len(args) < 3 or not isinstance(raised.error, AttributeError):
+            raise
+        return alias(inf, s, args[2])
+
+
+def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    name, value = inf.pin(args[1]), inf.type_of(args[0])
+    if isinstance(value, (Fresh, Outside)):
+        try:
+            inf.perform("getattr", args[:1], name)
+        except Raised:
+            return known_as(inf, s, False)
+        return known_as(inf, s, True)
+    if isinstance(value, Known):
+        return known_as(inf, s, hasattr(value.value, name))
+    return known_as(inf, s, all(hasattr(cls, name) for cls in _classes(value)))
+
+
+def _classes(value: Abstract) -> list[type]:
+    return [FunctionType] if isinstance(value, (Closure, Bound)) else classes_of(value)
+
+
+def _setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.perform("setattr", [args[0], args[2]], inf.pin(args[1])))
+
+
+def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    owner = inf.type_of(args[0])
+    if not isinstance(owner, Fresh):
+        return None
+    inf.members(owner.made)[inf.pin(args[1])] = args[2]
+    return known_as(inf, s, None)
+
+
+def _reduce(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    function, sequence, *start = args
+    held = [*start, *parts(inf, sequence)]
+    if not held:
+        raise Raised(TypeError("reduce() of empty iterable with no initial value"))
+    total = held[0]
+    for item in held[1:]:
+        total = inf.call(function, [total, item])
+    return alias(inf, s, total)
+
+
+def _sum(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    if args[0] in inf.iterators:
+        args[0] = inf.made(list, parts(inf, args[0]))
+    held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
+    if held is not None and not held:
+        return alias(inf, s, args[1] if len(args) > 1 else Constant(0))
+    if held and not all(number_types(inf.type_of(x)) for x in held):
+        total: Operand = args[1] if len(args) > 1 else Constant(0)
+        for item in held:
+            total = inf.perform("binary", [total, item], "+")
+        return alias(inf, s, total)
+    return None
+
+
+def _extreme(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``max`` and ``min`` of an iteration or of known values."""
+    if len(args) == 1 and args[0] in inf.iterators:
+        args[0] = inf.made(list, parts(inf, args[0]))
+    return None
+
+
+def _sorted(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    held = [(_known(inf, x), x) for x in parts(inf, args[0])]
+    if any(v is _UNKNOWN for v, _ in held):
+        raise Refused("a sequence that is sorted")
+    return containers.new(inf, list, [x for _, x in sorted(held, key=lambda pair: pair[0])])
+
+
+def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    value = inf.type_of(args[0])
+    if isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
+        return alias(inf, s, args[0])
+    if isinstance(value, Array):
+        return alias(inf, s, inf.perform("call_method", args[:1], ("copy", ())))
+    return None
+
+
+def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, _copied(inf, args[0]))
+
+
+def _copied(inf: Path, operand: Operand) -> Operand:
+    value = inf.type_of(operand)
+    if isinstance(value, Container):
+        held = inf.content(operand)
+        if value.cls is dict:
+            return inf.made(dict, {k: _copied(inf, v) for k, v in held.items()})
+        return inf.made(value.cls, [_copied(inf, x) for x in held])
+    if operand in inf.tuples:
+        return inf.perform("build_tuple", [_copied(inf, x) for x in inf.tuples[operand]])
+    if isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
+        return operand
+    if isinstance(value, Array):
+        return inf.perform("call_method", [operand], ("copy", ()))
+    raise Refused(f"a deep copy of {value!r}")
+
+
+BUILTINS: Final[dict[Any, Builtin]] = {
+    object.__new__: _new,
+    len: _len,
+    list: _list,
+    tuple: _tuple,
+    set: _set,
+    frozenset: _set,
+    zip: _zip,
+    enumerate: _enumerate,
+    reversed: _reversed,
+    map: _map,
+    filter: _filter,
+    any: _any,
+    all: _all,
+    iter: _iter,
+    next: _next,
+    range: _range,
+    type: _type,
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    object.__setattr__: _plain_setattr,
+    functools.reduce: _reduce,
+    sum: _sum,
+    max: _extreme,
+    min: _extreme,
+    sorted: _sorted,
+    copy.copy: _copy,
+    copy.deepcopy: _deep_copy,
+}

@@ -1,0 +1,75 @@
+"""Attributes on one way through a program: of objects that it makes, and of objects from outside that it changes.
+
+What is assigned to an attribute of an object from outside is kept until the program has come to its end, where
+nothing can fail any more.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType, MemberDescriptorType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.path import Path, Raised
+
+
+def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
+    """What the program has assigned to an attribute, None if it has not."""
+    if isinstance(value, Fresh):
+        if name == "__dict__":
+            token = inf.made(dict, inf.members(value.made))
+            return token
+        if name in inf.members(value.made) and not _is_data(look(inf, value.cls, name)):
+            found: Operand = inf.members(value.made)[name]
+            return found
+        return None
+    if name == "__dict__":
+        raise Refused("the dictionary of an object from outside")
+    key = inf.final(owner)
+    inf.looked.add((key, name))
+    return inf.assigned.get((key, name))
+
+
+def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
+    """What ``__getattr__`` gives for an attribute that is nowhere else; None if it is somewhere."""
+    if look(inf, value.cls, name) is not None or name in ("__class__", "__dict__"):
+        return None
+    if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
+        return None
+    hook = look(inf, value.cls, "__getattr__")
+    if isinstance(hook, FunctionType):
+        return inf.call(Constant(hook), [owner, Constant(name)])
+    if hook is not None:
+        raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
+    raise Raised(AttributeError(f"'{value.cls.__name__}' object has no attribute '{name}'"))
+
+
+def _is_data(found: Any) -> bool:
+    return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
+
+
+def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value: Operand) -> Operand:
+    """``owner.name = value``."""
+    if not isinstance(target, (Fresh, Outside)):
+        raise Refused(f"an attribute of {target!r} is assigned")
+    found = look(inf, target.cls, name)
+    if isinstance(found, property) and isinstance(found.fset, FunctionType):
+        inf.world.attribute(target.cls, name)
+        return inf.call(Constant(found.fset), [owner, value])
+    if _is_data(found):
+        raise Refused("a data descriptor is assigned")
+    setter = look(inf, target.cls, "__setattr__")
+    if setter is not object.__dict__["__setattr__"]:
+        if not isinstance(setter, FunctionType):
+            raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
+        return inf.call(Constant(setter), [owner, Constant(name), value])
+    if isinstance(target, Fresh):
+        inf.members(target.made)[name] = value
+    else:
+        if isinstance(inf.type_of(value), Container):
+            raise Refused("an object from outside is given what the program makes")
+        inf.assigned[inf.final(owner), name] = value
+    return Constant(None)

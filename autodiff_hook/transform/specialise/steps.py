@@ -1,0 +1,332 @@
+"""What each operation means on one way through a program: what containers and objects add to ``resolve.py``."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise import containers
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Bound,
+    Cell,
+    Closure,
+    Container,
+    Fresh,
+    Instance,
+    Known,
+    Outside,
+    Super,
+    Tuple,
+    example_of,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.containers import METHODS, adopted, pairs, parts
+from autodiff_hook.transform.specialise.infer import Inference, World
+from autodiff_hook.transform.specialise.known_calls import NO_MANAGER, known_call
+from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
+from autodiff_hook.transform.specialise.path import ENTERED, Path, Raised
+from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.resolve import evaluate
+from autodiff_hook.transform.specialise.state import field_read, field_written, looked_up
+from autodiff_hook.transform.specialise.stores import augmented, note, store
+
+
+def path(world: World, types: dict[Variable, Abstract], updated: Callable[..., Any]) -> Path:
+    """What follows a program on its way; ``updated(array, key, value)`` is a store as a value."""
+    return Path(world, step, types, known_call, note, updated)
+
+
+Step = Callable[[Path, Statement], Abstract | None]
+
+
+def step(inf: Inference, s: Statement) -> Abstract | None:
+    """The abstract value of the result of ``s``; None if a call was entered, whose value is the result."""
+    assert isinstance(inf, Path)
+    meaning = STEPS.get(s.op)
+    found = meaning(inf, s) if meaning is not None else None
+    if found is ENTERED:
+        return None
+    return found if found is not None else evaluate(inf, s)
+
+
+def _build_tuple(inf: Path, s: Statement) -> Abstract | None:
+    assert s.result is not None
+    inf.tuples[s.result] = list(s.operands)
+    return None
+
+
+def _binary(inf: Path, s: Statement) -> Abstract | None:
+    found = containers.joined(inf, s)
+    if found is not None:
+        return found
+    if s.op == "inplace":
+        if isinstance(inf.type_of(s.operands[0]), Container):
+            raise Refused("a container is changed in place")
+        result = augmented(inf, s)
+        return None if result is None else alias(inf, s, result)
+    return None
+
+
+def _setitem(inf: Path, s: Statement) -> Abstract:
+    return store(inf, s) or containers.setitem(inf, s)
+
+
+def _compare(inf: Path, s: Statement) -> Abstract | None:
+    values = [inf.type_of(x) for x in s.operands]
+    if any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands)):
+        if s.data not in ("==", "!="):
+            raise Refused("an order of containers")
+        known = [_plainly(inf, x) for x in s.operands]
+        return known_as(inf, s, (known[0] == known[1]) == (s.data == "=="))
+    return None
+
+
+def _plainly(inf: Path, operand: Operand) -> Any:
+    """A known value, in whatever containers."""
+    value = inf.type_of(operand)
+    if isinstance(value, Container) and value.cls is dict:
+        return {k: _plainly(inf, v) for k, v in inf.content(operand).items()}
+    if isinstance(value, Container) or operand in inf.tuples:
+        held = [_plainly(inf, x) for x in parts(inf, operand)]
+        return held if operand not in inf.tuples else tuple(held)
+    return inf.pin(operand)
+
+
+def _make_cell(inf: Path, s: Statement) -> Abstract:
+    assert s.result is not None
+    value = s.operands[0]
+    if not (isinstance(value, Constant) and value.value is UNBOUND):
+        inf.cells[s.result] = value
+    return Cell(None)
+
+
+def _cell_set(inf: Path, s: Statement) -> Abstract:
+    cell, value = s.operands
+    if not isinstance(inf.type_of(cell), Cell):
+        raise Refused("a captured variable from outside is assigned")
+    inf.cells[cell] = value
+    return known_as(inf, s, None)
+
+
+def _cell_get(inf: Path, s: Statement) -> Abstract:
+    found = inf.cells.get(s.operands[0])
+    if found is None:
+        raise Raised(NameError(f"cannot access free variable '{s.data}'"))
+    return alias(inf, s, found)
+
+
+def _make_function(inf: Path, s: Statement) -> Abstract:
+    *code, defaults, keyword, _, closure = s.operands
+    cells = parts(inf, closure) if not _is_none(inf, closure) else []
+    values = parts(inf, defaults) if not _is_none(inf, defaults) else []
+    named = pairs(inf, keyword) if not _is_none(inf, keyword) else None
+    found = inf.type_of(code[0]) if code else None
+    body = found.value if isinstance(found, Known) else s.data
+    return Closure(body, inf.frames[-1], tuple(cells), tuple(values), named)
+
+
+def _is_none(inf: Path, operand: Operand) -> bool:
+    value = inf.type_of(operand)
+    return isinstance(value, Known) and value.value is None
+
+
+def _call_ex(inf: Path, s: Statement) -> Abstract:
+    function, args, kwargs = s.operands
+    named = {} if _is_none(inf, kwargs) else pairs(inf, kwargs)
+    return alias(inf, s, inf.call(function, parts(inf, args), named))
+
+
+def _call_method(inf: Path, s: Statement) -> Abstract | None:
+    name, names = s.data
+    owner, *args = s.operands
+    value = inf.type_of(owner)
+    if isinstance(value, Tuple) and value.cls is dict:
+        if owner not in inf.aliased:
+            inf.aliased[owner] = inf.made(dict, pairs(inf, owner), borrowed=True)
+        owner = inf.aliased[owner]
+    elif isinstance(value, Tuple) and value.cls is list:
+        if owner not in inf.aliased:
+            inf.aliased[owner] = inf.made(list, parts(inf, owner), borrowed=True)
+        owner = inf.aliased[owner]
+    elif isinstance(value, Outside) and value.cls in (list, dict):
+        owner = adopted(inf, owner, value)
+    value = inf.type_of(owner)
+    if isinstance(value, Container):
+        method = METHODS.get((value.cls, name))
+        if method is None or names and name != "update":
+            raise Refused(f"{value.cls.__name__}.{name}")
+        if names:
+            inf.changed(owner).update(zip(names, args[len(args) - len(names) :]))
+            args = args[: len(args) - len(names)]
+        return alias(inf, s, method(inf, owner, args))
+    if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
+        return _of_text(inf, s, owner, name, args)
+    if isinstance(value, (Fresh, Outside)):
+        found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
+        if name == "__class__":
+            found = Constant(value.cls)
+        if found is not None:
+            count = len(args) - len(names)
+            return alias(inf, s, inf.call(found, args[:count], dict(zip(names, args[count:]))))
+    return None
+
+
+def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: list[Operand]) -> Abstract | None:
+    """A method of a string."""
+    if name == "join" and len(args) == 1:
+        return known_as(inf, s, inf.pin(owner).join(_plainly(inf, x) for x in parts(inf, args[0])))
+    if not all(isinstance(inf.type_of(x), Known) for x in (owner, *args)):
+        return None
+    found = getattr(inf.pin(owner), name)(*map(inf.pin, args))
+    if type(found) is list:
+        return containers.new(inf, list, list(map(Constant, found)))
+    return known_as(inf, s, found)
+
+
+def _getattr(inf: Path, s: Statement) -> Abstract | None:
+    owner, name = s.operands[0], str(s.data)
+    value = inf.type_of(owner)
+    if isinstance(value, Known) and isinstance(value.value, ModuleType):
+        stored = inf.stored_globals.get((id(vars(value.value)), name))
+        return None if stored is None else alias(inf, s, stored[1])
+    if isinstance(value, (Fresh, Outside)):
+        found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
+        return None if found is None else alias(inf, s, found)
+    if isinstance(value, Container):
+        method = getattr(value.cls, name, None)
+        if method is None:
+            raise Raised(AttributeError(f"'{value.cls.__name__}' object has no attribute '{name}'"))
+        return Bound(method, owner)
+    if isinstance(value, Super):
+        after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+        if isinstance(after, property) and isinstance(after.fget, FunctionType):
+            return alias(inf, s, inf.call(Constant(after.fget), [value.receiver]))
+        return Bound(after, value.receiver) if isinstance(after, FunctionType) else None
+    if isinstance(value, Closure) and name in ("__name__", "__qualname__"):
+        return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
+    if isinstance(value, Known) and type(value.value) is str:
+        return Bound(getattr(str, name), owner)
+    return None
+
+
+def _setattr(inf: Path, s: Statement) -> Abstract | None:
+    owner, value = s.operands
+    found = field_written(inf, owner, inf.type_of(owner), str(s.data), value)
+    return alias(inf, s, found)
+
+
+def _get_len(inf: Path, s: Statement) -> Abstract | None:
+    count = containers.length(inf, s.operands[0])
+    return None if count is None else known_as(inf, s, count)
+
+
+def _format(inf: Path, s: Statement) -> Abstract | None:
+    values = [inf.type_of(x) for x in s.operands]
+    if all(isinstance(v, Known) for v in values):
+        convert = {"r": repr, "s": str, "a": ascii}.get(s.data or "", lambda x: x)
+        if s.op == "build_string":
+            return known_as(inf, s, "".join(map(example_of, values)))
+        return known_as(inf, s, format(convert(example_of(values[0])), *map(example_of, values[1:])))
+    if any(isinstance(v, (Container, Fresh, Outside, Tuple)) for v in values):
+        return Instance(str, example="…")
+    return None
+
+
+def _import_name(inf: Path, s: Statement) -> Abstract | None:
+    level, names = map(inf.type_of, s.operands)
+    if not isinstance(level, Known) or not isinstance(names, Known) or not level.value:
+        return None
+    package = inf.frames[-1].get("__package__")
+    name = importlib.util.resolve_name("." * level.value + str(s.data), package)
+    return known_as(inf, s, inf.world.imported(name))
+
+
+def _nothing(inf: Path, s: Statement) -> Abstract:
+    return known_as(inf, s, None)
+
+
+def _exc_match(inf: Path, s: Statement) -> Abstract:
+    error, kind = map(inf.type_of, s.operands)
+    classes = tuple(_plainly(inf, s.operands[1])) if s.operands[1] in inf.tuples else example_of(kind)
+    return known_as(inf, s, isinstance(example_of(error), classes))
+
+
+def _enter(inf: Path, s: Statement) -> Abstract:
+    """The beginning of ``with``: how it will end, and the value."""
+    manager = s.operands[0]
+    value = inf.type_of(manager)
+    if isinstance(value, Known) and value.value is NO_MANAGER:
+        return alias(inf, s, inf.perform("build_tuple", [manager, Constant(None)]))
+    if not isinstance(value, (Fresh, Outside)):
+        raise Refused(f"a context manager {value!r}")
+    begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
+    if not isinstance(begin, FunctionType) or not isinstance(end, FunctionType):
+        raise Refused(f"a context manager {value!r}")
+    ending = Variable("exit")
+    inf.types[ending] = Bound(end, manager)
+    return alias(inf, s, inf.perform("build_tuple", [ending, inf.call(Constant(begin), [manager])]))
+
+
+def _exit_call(inf: Path, s: Statement) -> Abstract:
+    ending, error = s.operands
+    value = inf.type_of(ending)
+    if isinstance(value, Known):
+        return known_as(inf, s, None)
+    raised = example_of(inf.type_of(error))
+    three = [Constant(None)] * 3 if raised is None else [Constant(type(raised)), error, Constant(None)]
+    return alias(inf, s, inf.call(ending, list(three)))
+
+
+def _store_global(inf: Path, s: Statement) -> Abstract:
+    inf.stored_globals[id(inf.frames[-1]), str(s.data)] = (inf.frames[-1], s.operands[0])
+    return known_as(inf, s, None)
+
+
+STEPS: Final[dict[str, Step]] = {
+    "build_tuple": _build_tuple,
+    "build_list": containers.build,
+    "build_map": containers.build,
+    "build_set": containers.build,
+    "list_append": containers.list_append,
+    "list_extend": containers.list_extend,
+    "list_to_tuple": containers.list_to_tuple,
+    "map_add": containers.map_add,
+    "dict_update": containers.dict_update,
+    "dict_merge": containers.dict_update,
+    "getitem": containers.getitem,
+    "setitem": _setitem,
+    "build_slice": containers.build_slice,
+    "delitem": containers.delitem,
+    "unpack": containers.unpack,
+    "project": containers.project,
+    "get_iter": containers.get_iter,
+    "get_len": _get_len,
+    "in": containers.contains,
+    "not_in": containers.contains,
+    "truth": containers.truth,
+    "not": containers.truth,
+    "binary": _binary,
+    "inplace": _binary,
+    "compare": _compare,
+    "make_cell": _make_cell,
+    "cell_set": _cell_set,
+    "cell_get": _cell_get,
+    "make_function": _make_function,
+    "call_ex": _call_ex,
+    "call_method": _call_method,
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "format": _format,
+    "build_string": _format,
+    "import_name": _import_name,
+    "store_global": _store_global,
+    "enter": _enter,
+    "exit_call": _exit_call,
+    "push_exc": _nothing,
+    "pop_exc": _nothing,
+    "exc_match": _exc_match,
+}

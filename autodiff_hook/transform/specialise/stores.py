@@ -1,0 +1,107 @@
+"""Stores into arrays on one way through a program: each makes a new version of the array.
+
+Only arrays that the program has made itself are stored into, and a value that may be a view of such an array is not
+used any more after a store.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.improve.shortcuts import FRESH, declared
+from autodiff_hook.transform.improve.site import is_elementwise
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, example_of
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.path import Path, Raised
+from autodiff_hook.transform.specialise.plans import known_as
+
+_LARGE: Final = 4096
+
+
+def note(inf: Path, s: Statement, result: Operand) -> None:
+    """Remember where an array comes from: from nothing else's memory, or from what it may be a view of."""
+    if not isinstance(inf.type_of(result), Array):
+        return
+    if _is_fresh(inf, s):
+        inf.own.add(result)
+        return
+    for operand in s.operands:
+        if isinstance(inf.type_of(operand), Array):
+            inf.views.setdefault(operand, []).append(result)
+
+
+def _is_fresh(inf: Path, s: Statement) -> bool:
+    if s.op in ("binary", "unary", "compare"):
+        return True
+    if s.op == "getitem":
+        return isinstance(inf.type_of(s.operands[1]), Array)
+    if s.op == "call_method":
+        return s.data[0] in ("copy", "flatten")
+    if s.op != "call" or not isinstance(s.operands[0], Constant):
+        return False
+    function = s.operands[0].value
+    if function is abs:
+        return True
+    if function is np.array:
+        return "copy" not in (s.data or ())
+    if is_elementwise(function):
+        return len(s.operands) == 1 + function.nin and not s.data
+    if function is np.diag:
+        return inf.type_of(s.operands[1]).ndim == 1  # type: ignore[attr-defined]
+    return declared(FRESH, function) or function is np.ndarray.copy
+
+
+def store(inf: Path, s: Statement) -> Abstract | None:
+    """``array[key] = value``; None if it is no array."""
+    owner, key, value = s.operands
+    if isinstance(inf.type_of(owner), Number):
+        cls = type(example_of(inf.type_of(owner)))
+        raise Raised(TypeError(f"'{cls.__name__}' object does not support item assignment"))
+    if not isinstance(inf.type_of(owner), Array):
+        return None
+    _require_own(inf, owner)
+    replace(inf, owner, inf.perform("call", [Constant(inf.updated), owner, key, inf.frozen(value)], ()))
+    return known_as(inf, s, None)
+
+
+def augmented(inf: Path, s: Statement) -> Operand | None:
+    """``array += value``: the array that it becomes; None if it is no array."""
+    owner = s.operands[0]
+    before = inf.type_of(owner)
+    if not isinstance(before, Array):
+        return None
+    part = inf.stored_back and owner not in inf.own and any(owner in found for found in inf.views.values())
+    if not part:
+        _require_own(inf, owner)
+    result = inf.perform("binary", s.operands, s.data)
+    after = inf.type_of(result)
+    if (
+        not isinstance(after, Array)
+        or after.dtype != before.dtype
+        or np.shape(after.example) != np.shape(before.example)
+    ):
+        raise Refused("an array is changed in place by what is not like it")
+    if not part:
+        replace(inf, owner, result)
+    return result
+
+
+def replace(inf: Path, owner: Operand, result: Operand) -> None:
+    """From now on ``owner`` is ``result``."""
+    inf.own.add(result)
+    stale = list(inf.views.get(owner, ()))
+    while stale:
+        view = stale.pop()
+        inf.stale_views.add(view)
+        stale += inf.views.get(view, ())
+    inf.versions[owner] = result
+
+
+def _require_own(inf: Path, owner: Operand) -> None:
+    if owner not in inf.own:
+        raise Refused("an array that may be somebody else's is changed in place")
+    if np.size(inf.type_of(owner).example) > _LARGE:
+        raise Refused("a large array is changed in place")
