@@ -31,9 +31,13 @@ class Pulled:
             except Exception:
                 # The generic path says what is wrong, and where.
                 pass
+        return self.session().back(cotangent)
+
+    def session(self) -> Session:
+        """The session that this stands for."""
         if self._session is None:
             self._session = Session(*self._call, {})
-        return self._session.back(cotangent)
+        return self._session
 
 
 def pulled(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pulled | None:

@@ -16,7 +16,7 @@ from autodiff_hook.runtime.applying import unchanging
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import handles
-from autodiff_hook.runtime.pulled import pulled
+from autodiff_hook.runtime.pulled import Pulled, pulled
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep_attribute, kind, load, reaches
 from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
 from autodiff_hook.runtime.pushing.worlds import World, check_again
@@ -207,6 +207,11 @@ def _without_tangents(tree: Any) -> Any:
     return tuple(map(_without_tangents, tree)) if type(tree) is tuple else tree
 
 
+@handles(Pulled.back)
+def _back_of_specialised(ctx: Context, w: Any, given: Args, kwargs: Kwargs) -> Any:
+    return _back_in_reverse(ctx, w, (given[0].session(), given[1]), kwargs)
+
+
 @pushes(Session)
 def _push_open(ctx: TangentContext, t: Any, given: Args, kwargs: Kwargs) -> Result:
     from autodiff_hook.runtime.pushing.calls import apply
@@ -278,3 +283,8 @@ def _second(ctx: TangentContext, session: Session, cotangent: Any) -> Any:
         return inner(cotangent, gather(ctx, value, tangent))
 
     return api.gradient(of_arguments, *args)
+
+
+@pushes(Pulled.back)
+def _push_back_of_specialised(ctx: TangentContext, t: Any, given: Args, kwargs: Kwargs) -> Result:
+    return _push_back(ctx, t, (given[0].session(), given[1]), kwargs)

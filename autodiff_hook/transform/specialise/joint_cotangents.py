@@ -11,7 +11,7 @@ from autodiff_hook.ir.types import (
     Statement,
     Variable,
 )
-from autodiff_hook.transform.specialise.abstract import Array, Iterator, List, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import Array, Iterator, Known, List, Number, OwnList, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, LOAD, PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
@@ -26,6 +26,8 @@ class Cotangents(PrimalHalf):
         abstract = self.program.types[value]
         if self.split is not None:
             self._resume(value, out)
+        elif isinstance(abstract, Known) and type(abstract.value) in (float, int):
+            pass
         elif isinstance(abstract, Number) and not abstract.types & {bool, complex}:
             if value in self.needs:
                 self.builder.write(("c", value, ()), out, Constant(1.0))

@@ -70,6 +70,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function in _FILTERS and args and _known(inf, args[0]) in ("ignore", "default", "once", "always", "module"):
         inf.quiet = True
         return known_as(inf, s, None)
+    if function in (np.asarray, np.asanyarray) and _is_itself(inf, args, kwargs):
+        return alias(inf, s, args[0])
     if function in (float, int) and len(args) == 1:
         _require_single(inf, args[0])
     if function is np.array and not kwargs:
@@ -113,6 +115,22 @@ _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, c
 
 NO_MANAGER: Final = object()
 """A context manager that has nothing to do where all is computed quietly."""
+
+
+def _is_itself(inf: Path, args: Args, kwargs: dict[str, Operand]) -> bool:
+    """Whether ``asarray`` returns what it is given."""
+    value = inf.type_of(args[0]) if args else None
+    if not isinstance(value, Array) or value.scalar or len(args) > 2 or not set(kwargs) <= {"dtype"}:
+        return False
+    given = [_known(inf, x) for x in (*args[1:], *kwargs.values())]
+    return all(x is None or x is not _UNKNOWN and _same_dtype(x, value.dtype) for x in given)
+
+
+def _same_dtype(asked: Any, dtype: Any) -> bool:
+    try:
+        return bool(np.dtype(asked) == dtype)
+    except TypeError:
+        return False
 
 
 _FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)

@@ -112,11 +112,11 @@ class Path(Inference):
     ) -> list[Variable]:
         """Follow the function with arguments of these types; returns its parameters."""
         ir = lifted(code)
-        names = [*ir.signature.names[len(leading) :], *ir.signature.names]
-        params = [Variable(name) for name, _ in zip(names, types)]
+        names = ir.signature.names[len(leading) :]
+        params = [Variable(names[i] if i < len(names) else None) for i in range(len(types))]
         self.block = Block(list(params))
         self.program.blocks = [self.block]
-        self.types.update(zip(params, types))
+        self.types.update(zip(params, types, strict=True))
         cells = [Variable() for _ in closure or ()]
         for variable, cell in zip(cells, closure or ()):
             self.cells[variable] = self.world.captured(cell)
@@ -150,12 +150,7 @@ class Path(Inference):
         for (_, name), (globals_, value) in self.stored_globals.items():
             before = self.world.load(globals_)(name)
             kept = self._kept(value)
-            if (
-                before is kept
-                or isinstance(before, Constant)
-                and isinstance(kept, Constant)
-                and before.value is kept.value
-            ):
+            if before is kept or before is not None and self.type_of(before) == self.type_of(kept) == _known(kept):
                 continue
             raise Refused(f"the global name {name} is assigned")
 
@@ -468,6 +463,10 @@ class Path(Inference):
 
     def begin(self, statement: Statement) -> None:
         """A statement is looked at before it is added."""
+
+
+def _known(operand: Operand) -> Known | None:
+    return Known(operand.value) if isinstance(operand, Constant) else None
 
 
 def stored_back(ir: IR) -> set[Statement]:

@@ -6,14 +6,14 @@ used any more after a store.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, example_of
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple, example_of
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.path import Path, Raised
 from autodiff_hook.transform.specialise.plans import known_as
@@ -43,6 +43,8 @@ def _is_fresh(inf: Path, s: Statement) -> bool:
     if s.op != "call" or not isinstance(s.operands[0], Constant):
         return False
     function = s.operands[0].value
+    if _is_numpy(function) and all(_is_number(inf.type_of(x)) for x in s.operands[1:]):
+        return True
     if function is abs:
         return True
     if function is np.array:
@@ -52,6 +54,18 @@ def _is_fresh(inf: Path, s: Statement) -> bool:
     if function is np.diag:
         return inf.type_of(s.operands[1]).ndim == 1  # type: ignore[attr-defined]
     return declared(FRESH, function) or function is np.ndarray.copy
+
+
+def _is_numpy(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or ""
+    return module.partition(".")[0] == "numpy" and "random" not in module
+
+
+def _is_number(value: Abstract) -> bool:
+    """Whether a value has no memory of an array in it."""
+    if isinstance(value, Tuple):
+        return all(map(_is_number, value.items))
+    return isinstance(value, Number) or isinstance(value, Known) and not isinstance(value.value, np.ndarray)
 
 
 def store(inf: Path, s: Statement) -> Abstract | None:
