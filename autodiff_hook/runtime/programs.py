@@ -17,6 +17,7 @@ from autodiff_hook.runtime.guards import Prologue, arguments
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
+from autodiff_hook.transform.one_way.steps import path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -35,7 +36,6 @@ from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
-from autodiff_hook.transform.specialise.steps import path
 
 
 class _World:

@@ -24,10 +24,10 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.programs import Form, Made, joint_ir
 from autodiff_hook.runtime.session import prepare as prepare_session
+from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.infer import Given
-from autodiff_hook.transform.specialise.path import Elsewhere
 
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 _SPECIALISATIONS: Final = 8

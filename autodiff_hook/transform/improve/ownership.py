@@ -49,17 +49,35 @@ class Ownership:
 
     def live_after(self, block: Block) -> list[set[Variable]]:
         """What is live after each statement of a block."""
+        live, found = self._live_at_end(block), []
+        for s in reversed(block.statements):
+            found.append(set(live))
+            _step_back(s, live)
+        return found[::-1]
+
+    def live_behind(self, block: Block, place: int) -> set[Variable]:
+        """What is live after one statement of a block."""
+        live = self._live_at_end(block)
+        for s in reversed(block.statements[place + 1 :]):
+            _step_back(s, live)
+        return live
+
+    def _live_at_end(self, block: Block) -> set[Variable]:
         assert block.terminator is not None
         live = set(self.live_out[block])
         live |= {x for x in block.terminator.operands if isinstance(x, Variable)}
         for edge in block.edges():
             live |= {x for x in edge.args if isinstance(x, Variable)}
-        found = []
-        for s in reversed(block.statements):
-            found.append(set(live))
-            live.discard(s.result)
-            live |= {x for x in s.operands if isinstance(x, Variable)}
-        return found[::-1]
+        return live
+
+    def joined(self, result: Variable, operand: Operand) -> None:
+        """``result``, which had memory of its own, lies in that of ``operand`` from now on."""
+        more = self.of(operand)
+        for variable, roots in self.roots.items():
+            if result in roots:
+                self.roots[variable] = roots | more
+        if result in self.escaped:
+            self.escaped |= more
 
     # Roots
 
@@ -189,6 +207,11 @@ def _through(block: Block, out: set[Variable]) -> set[Variable]:
     for edge in block.edges():
         live |= {x for x in edge.args if isinstance(x, Variable)}
     for s in reversed(block.statements):
-        live.discard(s.result)
-        live |= {x for x in s.operands if isinstance(x, Variable)}
+        _step_back(s, live)
     return live - set(block.params)
+
+
+def _step_back(s: Statement, live: set[Variable]) -> None:
+    """What is live before a statement, from what is live after it."""
+    live.discard(s.result)
+    live.update(x for x in s.operands if isinstance(x, Variable))

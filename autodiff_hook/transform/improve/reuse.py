@@ -104,13 +104,14 @@ def _overwrite_binary(s: Statement, free: Any) -> None:
 
 def _add_into(ir: IR, site: Site) -> None:
     """``a + z``, ``z`` being zeros but for a part, adds to that part of ``a``."""
+    owners = Ownership(ir, site)
     for block in ir.blocks:
         place = 0
         while place < len(block.statements):
-            place = _next_sum(ir, block, place, site)
+            place = _next_sum(ir, block, place, site, owners)
 
 
-def _next_sum(ir: IR, block: Block, place: int, site: Site) -> int:
+def _next_sum(ir: IR, block: Block, place: int, site: Site, owners: Ownership) -> int:
     s = block.statements[place]
     if s.op != "binary" or s.data != "+" or s.result is None:
         return place + 1
@@ -124,11 +125,11 @@ def _next_sum(ir: IR, block: Block, place: int, site: Site) -> int:
             continue
         if not site.shapes.known_equal(facts[0].dims, facts[1].dims):  # type: ignore[union-attr]
             continue
-        owners = Ownership(ir, site)
-        if not owners.is_free(a, owners.live_after(block)[place], s.result):
+        if not owners.is_free(a, owners.live_behind(block, place), s.result):
             continue
         s.op, s.data, s.operands = "call", (), [Constant(add_into), a, *setting.operands[1:]]
         block.statements = [x for x in block.statements if x not in (zeros, setting)]
+        owners.joined(s.result, a)
         return place - 1
     return place + 1
 

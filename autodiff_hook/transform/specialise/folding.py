@@ -58,22 +58,27 @@ def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None)
     merge(body.blocks)
 
 
-def merge(blocks: list[Block]) -> None:
-    """Put blocks together that only one jump connects."""
-    while True:
-        ways: dict[Block, int] = {}
-        for block in blocks:
-            for edge in block.edges():
-                ways[edge.target] = ways.get(edge.target, 0) + 1
-        found = next((b for b in blocks if (t := _only_target(b)) is not None and t is not b and ways[t] == 1), None)
-        if found is None or found.terminator is None:
-            return
-        edge = found.terminator.edges[0]
-        mapping: dict[Operand, Operand] = dict(zip(edge.target.params, edge.args))
-        found.statements += edge.target.statements
-        found.terminator = edge.target.terminator
-        blocks.remove(edge.target)
-        substitute(blocks, mapping)
+def merge(blocks: list[Block], put: Callable[[list[Block], dict[Operand, Operand]], None] = substitute) -> None:
+    """Put blocks together that only one jump connects; ``put`` replaces the parameters that disappear."""
+    ways: dict[Block, int] = {blocks[0]: 2}
+    for block in blocks:
+        for edge in block.edges():
+            ways[edge.target] = ways.get(edge.target, 0) + 1
+    mapping: dict[Operand, Operand] = {}
+    merged: set[Block] = set()
+    for block in blocks:
+        if block in merged:
+            continue
+        target = _only_target(block)
+        while target is not None and target is not block and ways[target] == 1:
+            assert block.terminator is not None
+            mapping.update(zip(target.params, block.terminator.edges[0].args))
+            block.statements += target.statements
+            block.terminator = target.terminator
+            merged.add(target)
+            target = _only_target(block)
+    blocks[:] = [b for b in blocks if b not in merged]
+    put(blocks, mapping)
 
 
 def _only_target(block: Block) -> Block | None:

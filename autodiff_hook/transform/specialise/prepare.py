@@ -8,6 +8,7 @@ loop has one way in and one latch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.types import (
@@ -34,6 +35,7 @@ from autodiff_hook.transform.specialise.abstract import (
     join,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
+from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Alias, Inference, Program, RulePlan
 
 
@@ -64,7 +66,7 @@ def prepare(inference: Inference) -> Shape:
     _apply_aliases(program)
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)
-    _merge_chains(ir, program)
+    merge(ir.blocks, partial(_substitute, program))
     exit_block = _single_exit(ir, program)
     _isolate_items(ir, program)
     _shape_loops(ir, program)
@@ -142,31 +144,6 @@ def _cut_branches(inference: Inference) -> None:
             if truth is not None:
                 edge = terminator.edges[0 if truth else 1]
                 block.terminator = Terminator("jump", [], [edge], terminator.position)
-
-
-def _merge_chains(ir: IR, program: Program) -> None:
-    """Put a block that only one jump leads to behind that jump; parameters with one value disappear."""
-    incoming = predecessors(ir)
-    mapping: dict[Operand, Operand] = {}
-    merged: set[Block] = set()
-    for block in reverse_postorder(ir):
-        if block in merged:
-            continue
-        while True:
-            terminator = block.terminator
-            assert terminator is not None
-            if terminator.kind != "jump":
-                break
-            target = terminator.edges[0].target
-            if len(incoming[target]) != 1 or target is block or target is ir.entry:
-                break
-            mapping.update(zip(target.params, terminator.edges[0].args))
-            block.statements += target.statements
-            block.terminator = target.terminator
-            merged.add(target)
-    ir.blocks = [b for b in ir.blocks if b not in merged]
-    _substitute(program, ir.blocks, mapping)
-    ir.entry.params = [p for p in ir.entry.params if p not in mapping]
 
 
 def _single_exit(ir: IR, program: Program) -> Block:

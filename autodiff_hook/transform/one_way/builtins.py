@@ -5,15 +5,20 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from abc import ABCMeta
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import containers
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way.classes import construct, instance
+from autodiff_hook.transform.one_way.containers import items, iterator, pairs, parts
+from autodiff_hook.transform.one_way.methods import METHODS
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -29,9 +34,6 @@ from autodiff_hook.transform.specialise.abstract import (
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.containers import METHODS, items, iterator, pairs, parts
-from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.path import Path, Raised
 from autodiff_hook.transform.specialise.plans import alias, known_as, pure
 from autodiff_hook.transform.specialise.questions import classes_of
 
@@ -50,24 +52,25 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         return containers.new(inf, dict, {**content, **kwargs})
     if meaning is not None and not kwargs:
         return meaning(inf, s, args)
-    method = METHODS.get((getattr(function, "__objclass__", None), getattr(function, "__name__", "")))
+    home: Any = getattr(function, "__objclass__", None)
+    method = METHODS.get((home, getattr(function, "__name__", "")))
     if method is not None and args and isinstance(inf.type_of(args[0]), Container) and not kwargs:
         return alias(inf, s, method(inf, args[0], args[1:]))
     if _folds(function) and not kwargs:
-        values = [_known(inf, x) for x in args]
-        if all(v is not _UNKNOWN for v in values):
+        values = [known_value(inf, x) for x in args]
+        if all(v is not UNKNOWN for v in values):
             try:
                 return known_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error) from None
     if function is NO_MANAGER:
         return known_as(inf, s, None)
-    if function is np.errstate and all(_known(inf, x) in ("ignore", "warn") for x in kwargs.values()) and not args:
+    if function is np.errstate and all(known_value(inf, x) in ("ignore", "warn") for x in kwargs.values()) and not args:
         inf.quiet = True
         return known_as(inf, s, NO_MANAGER)
-    if function is warnings.catch_warnings and all(_known(inf, x) is False for x in kwargs.values()) and not args:
+    if function is warnings.catch_warnings and all(known_value(inf, x) is False for x in kwargs.values()) and not args:
         return known_as(inf, s, NO_MANAGER)
-    if function in _FILTERS and args and _known(inf, args[0]) in ("ignore", "default", "once", "always", "module"):
+    if function in _FILTERS and args and known_value(inf, args[0]) in ("ignore", "default", "once", "always", "module"):
         inf.quiet = True
         return known_as(inf, s, None)
     if function in (np.asarray, np.asanyarray) and _is_itself(inf, args, kwargs):
@@ -75,8 +78,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function in (float, int) and len(args) == 1:
         _require_single(inf, args[0])
     if function is np.array and not kwargs:
-        held = [_known(inf, x) for x in args]
-        example = np.array(*held) if all(v is not _UNKNOWN for v in held) else None
+        held = [known_value(inf, x) for x in args]
+        example = np.array(*held) if all(v is not UNKNOWN for v in held) else None
         if example is not None and example.dtype.kind == "O":
             s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
             return pure(inf, s, Instance(np.ndarray, example=example))
@@ -87,20 +90,6 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if isinstance(function, type):
         return construct(inf, s, function, args, kwargs)
     return None
-
-
-_UNKNOWN: Final = object()
-
-
-def _known(inf: Path, operand: Operand) -> Any:
-    value = inf.type_of(operand)
-    if isinstance(value, Known):
-        return value.value
-    if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
-        held = [_known(inf, x) for x in parts(inf, operand)]
-        if all(x is not _UNKNOWN for x in held):
-            return tuple(held) if operand in inf.tuples else held
-    return _UNKNOWN
 
 
 def _folds(function: Any) -> bool:
@@ -122,8 +111,8 @@ def _is_itself(inf: Path, args: Args, kwargs: dict[str, Operand]) -> bool:
     value = inf.type_of(args[0]) if args else None
     if not isinstance(value, Array) or value.scalar or len(args) > 2 or not set(kwargs) <= {"dtype"}:
         return False
-    given = [_known(inf, x) for x in (*args[1:], *kwargs.values())]
-    return all(x is None or x is not _UNKNOWN and _same_dtype(x, value.dtype) for x in given)
+    given = [known_value(inf, x) for x in (*args[1:], *kwargs.values())]
+    return all(x is None or x is not UNKNOWN and _same_dtype(x, value.dtype) for x in given)
 
 
 def _same_dtype(asked: Any, dtype: Any) -> bool:
@@ -147,53 +136,9 @@ def _require_single(inf: Path, operand: Operand) -> None:
         raise Raised(TypeError(f"float() argument must be a string or a real number, not '{value.cls.__name__}'"))
 
 
-def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
-    """``cls(…)``."""
-    if issubclass(cls, BaseException):
-        return known_as(inf, s, _exception(inf, cls, args))
-    if type(cls) not in (type, ABCMeta) or cls.__module__ == "builtins":
-        return None
-    new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
-    new = new.__func__ if isinstance(new, staticmethod) else new
-    if new is object.__new__:
-        made: Operand = _instance(inf, cls)
-    elif isinstance(new, FunctionType):
-        made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
-        kind = inf.type_of(made)
-        if not isinstance(kind, Fresh) or not issubclass(kind.cls, cls):
-            return alias(inf, s, made)
-    else:
-        return None
-    if isinstance(init, FunctionType):
-        inf.world.attribute(cls, "__init__")
-        inf.call(Constant(init), [made, *args], kwargs)
-    elif init is not object.__init__:
-        return None
-    return alias(inf, s, made)
-
-
-def _exception(inf: Path, cls: type, args: Args) -> Any:
-    values = [_known(inf, x) for x in args]
-    try:
-        return cls(*("…" if v is _UNKNOWN else v for v in values))
-    except Exception as error:
-        raise Refused(f"{cls!r} raised {error!r}") from None
-
-
-def _instance(inf: Path, cls: type) -> Variable:
-    if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
-        raise Refused(f"an object of {cls!r}")
-    token = Variable(cls.__name__)
-    inf.types[token] = Fresh(cls, token)
-    return token
-
-
-_HEAP_TYPE: Final = 1 << 9
-
-
 def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
     cls = inf.type_of(args[0])
-    return alias(inf, s, _instance(inf, cls.value)) if isinstance(cls, Known) else None
+    return alias(inf, s, instance(inf, cls.value)) if isinstance(cls, Known) else None
 
 
 def _len(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -210,8 +155,8 @@ def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    values = [_known(inf, x) for x in parts(inf, args[0])] if args else []
-    if any(v is _UNKNOWN for v in values):
+    values = [known_value(inf, x) for x in parts(inf, args[0])] if args else []
+    if any(v is UNKNOWN for v in values):
         raise Refused("a set of what is not known")
     return containers.new(inf, set, list(map(Constant, dict.fromkeys(values))))
 
@@ -228,7 +173,7 @@ def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, iterator(inf, iter(parts(inf, args[0])[::-1])))
+    return alias(inf, s, iterator(inf, containers.backwards(inf, args[0])))
 
 
 def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -349,8 +294,8 @@ def _extreme(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _sorted(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    held = [(_known(inf, x), x) for x in parts(inf, args[0])]
-    if any(v is _UNKNOWN for v, _ in held):
+    held = [(known_value(inf, x), x) for x in parts(inf, args[0])]
+    if any(v is UNKNOWN for v, _ in held):
         raise Refused("a sequence that is sorted")
     return containers.new(inf, list, [x for _, x in sorted(held, key=lambda pair: pair[0])])
 

@@ -8,7 +8,14 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import containers
+from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way.attributes import field_read, field_written, looked_up
+from autodiff_hook.transform.one_way.builtins import NO_MANAGER, known_call
+from autodiff_hook.transform.one_way.containers import adopted, pairs, parts
+from autodiff_hook.transform.one_way.methods import METHODS
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.stores import augmented, note, store
+from autodiff_hook.transform.one_way.trail import ENTERED, Raised
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Bound,
@@ -24,15 +31,10 @@ from autodiff_hook.transform.specialise.abstract import (
     example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.containers import METHODS, adopted, pairs, parts
 from autodiff_hook.transform.specialise.infer import Inference, World
-from autodiff_hook.transform.specialise.known_calls import NO_MANAGER, known_call
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
-from autodiff_hook.transform.specialise.path import ENTERED, Path, Raised
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate
-from autodiff_hook.transform.specialise.state import field_read, field_written, looked_up
-from autodiff_hook.transform.specialise.stores import augmented, note, store
 
 
 def path(world: World, types: dict[Variable, Abstract], updated: Callable[..., Any]) -> Path:
@@ -78,8 +80,9 @@ def _setitem(inf: Path, s: Statement) -> Abstract:
 def _compare(inf: Path, s: Statement) -> Abstract | None:
     values = [inf.type_of(x) for x in s.operands]
     if any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands)):
-        if s.data not in ("==", "!="):
-            raise Refused("an order of containers")
+        kinds = [v.cls for v in values if isinstance(v, Container)]
+        if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
+            raise Refused("a comparison of containers")
         known = [_plainly(inf, x) for x in s.operands]
         return known_as(inf, s, (known[0] == known[1]) == (s.data == "=="))
     return None
@@ -227,13 +230,17 @@ def _get_len(inf: Path, s: Statement) -> Abstract | None:
 def _format(inf: Path, s: Statement) -> Abstract | None:
     values = [inf.type_of(x) for x in s.operands]
     if all(isinstance(v, Known) for v in values):
-        convert = {"r": repr, "s": str, "a": ascii}.get(s.data or "", lambda x: x)
         if s.op == "build_string":
             return known_as(inf, s, "".join(map(example_of, values)))
-        return known_as(inf, s, format(convert(example_of(values[0])), *map(example_of, values[1:])))
+        convert = _CONVERSIONS.get(s.data or "")
+        shown = example_of(values[0]) if convert is None else convert(example_of(values[0]))
+        return known_as(inf, s, format(shown, *map(example_of, values[1:])))
     if any(isinstance(v, (Container, Fresh, Outside, Tuple)) for v in values):
         return Instance(str, example="…")
     return None
+
+
+_CONVERSIONS: Final[dict[str, Callable[[Any], str]]] = {"r": repr, "s": str, "a": ascii}
 
 
 def _import_name(inf: Path, s: Statement) -> Abstract | None:

@@ -13,12 +13,14 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple, example_of
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.path import Path, Raised
 from autodiff_hook.transform.specialise.plans import known_as
 
 _LARGE: Final = 4096
+_SHARE: Final = 16
 
 
 def note(inf: Path, s: Statement, result: Operand) -> None:
@@ -52,7 +54,8 @@ def _is_fresh(inf: Path, s: Statement) -> bool:
     if is_elementwise(function):
         return len(s.operands) == 1 + function.nin and not s.data
     if function is np.diag:
-        return inf.type_of(s.operands[1]).ndim == 1  # type: ignore[attr-defined]
+        given = inf.type_of(s.operands[1])
+        return isinstance(given, Array) and given.ndim == 1
     return declared(FRESH, function) or function is np.ndarray.copy
 
 
@@ -117,5 +120,10 @@ def replace(inf: Path, owner: Operand, result: Operand) -> None:
 def _require_own(inf: Path, owner: Operand) -> None:
     if owner not in inf.own:
         raise Refused("an array that may be somebody else's is changed in place")
-    if np.size(inf.type_of(owner).example) > _LARGE:
-        raise Refused("a large array is changed in place")
+
+
+def _require_worth(inf: Path, owner: Operand, key: Operand) -> None:
+    """Refuse a new version of a large array for a small part of it."""
+    whole = inf.type_of(owner).example
+    if np.size(whole) > _LARGE and np.size(whole[example_of(inf.type_of(key))]) * _SHARE < np.size(whole):
+        raise Refused("a small part of a large array is changed")

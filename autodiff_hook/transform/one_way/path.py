@@ -9,97 +9,31 @@ leaves the program, for another specialisation or the generic path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import CodeType
-from typing import Any, ClassVar, Final
-
-import numpy as np
+from collections.abc import Callable
+from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.one_way.trail import Raised, Trail
 from autodiff_hook.transform.specialise.abstract import (
-    ANY,
     BOOL,
-    INT,
-    MISSING,
     Abstract,
-    Array,
     Bound,
     Cell,
     Closure,
     Container,
     Fresh,
-    Instance,
     Known,
-    Number,
-    Tuple,
     example_of,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, is_plain, lifted
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan, World
-from autodiff_hook.transform.specialise.results import abstract_of
 
 _LIMIT: Final = 6000
 _DEPTH: Final = 60
 _GENERATOR: Final = 0x20
 
 
-class Elsewhere(Given):
-    """The program takes another way than the one that was specialised."""
-
-    reason: ClassVar[str] = "another way through the program"
-
-
-ENTERED: Final = Abstract()
-"""The meaning of a call that has been entered: its value is what the body came to."""
-
-
-class Raised(Exception):
-    """The program raises an exception here, whatever the values are."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-
-class Path(Inference):
+class Path(Trail):
     """Follows the program from its first statement to its end; the result is a chain of blocks."""
-
-    one_way = True
-
-    def __init__(
-        self,
-        world: World,
-        evaluate: Evaluate,
-        types: dict[Variable, Abstract],
-        known: Callable[..., Abstract | None],
-        noted: Callable[..., None],
-        updated: Callable[..., Any],
-    ) -> None:
-        super().__init__(world, evaluate, types)
-        self.known, self.noted, self.updated = known, noted, updated
-        self.contents: dict[Any, Any] = {}
-        self.borrowed: set[Any] = set()
-        self.tuples: dict[Operand, list[Operand]] = {}
-        self.iterators: dict[Operand, Iterator[Operand]] = {}
-        self.pinned: dict[Operand, Any] = {}
-        self.aliased: dict[Operand, Operand] = {}
-        self.objects: dict[Any, dict[str, Operand]] = {}
-        self.assigned: dict[tuple[Operand, str], Operand] = {}
-        self.stored_globals: dict[tuple[int, str], tuple[dict[str, Any], Operand]] = {}
-        self.looked: set[tuple[Operand, str]] = set()
-        self.commits: list[tuple[Operand, str, Operand]] = []
-        self.slices: dict[Operand, list[Operand]] = {}
-        self.own: set[Operand] = set()
-        self.views: dict[Operand, list[Operand]] = {}
-        self.stale_views: set[Operand] = set()
-        self.versions: dict[Operand, Operand] = {}
-        self.lifted: dict[CodeType, IR] = {}
-        self.elsewhere = Block(terminator=Terminator("raise", [Constant(Elsewhere)]))
-        self.chain: list[CodeType] = []
-        self.frames: list[dict[str, Any]] = []
-        self.position: Any = None
-        self.inlined: Operand = Constant(None)
-        self.stored_back = False
 
     def run(
         self,
@@ -247,158 +181,6 @@ class Path(Inference):
             self.noted(self, s, s.result)
         return s.result
 
-    def present(self, operand: Operand) -> Operand:
-        """What an array that was stored into is now."""
-        while operand in self.versions:
-            operand = self.versions[operand]
-        if operand in self.stale_views:
-            raise Refused("a view of an array that was stored into")
-        return operand
-
-    def _settle_type(self, result: Variable) -> None:
-        """Guard the type of a result that the types of the operands leave open."""
-        abstract = self.types[result]
-        types = number_types(abstract)
-        if isinstance(abstract, Array) and (abstract.scalar or abstract.ndim is None):
-            found = abstract_of(abstract.example)
-        elif isinstance(abstract, Number) and types is not None and len(types) > 1:
-            found = abstract_of(abstract.example)
-        else:
-            return
-        cls = self.emit("call", Constant(type), result, abstract=Instance(type), data=())
-        self.guard(self.emit("is", cls, Constant(type(abstract.example)), abstract=BOOL), True)
-        if isinstance(found, Array):
-            ndim = self.emit("getattr", result, abstract=INT, data="ndim")
-            self.guard(self.emit("compare", ndim, Constant(found.ndim), abstract=BOOL, data="=="), True)
-            dtype = self.emit("getattr", result, abstract=Instance(type(found.dtype)), data="dtype")
-            self.guard(self.emit("is", dtype, Constant(found.dtype), abstract=BOOL), True)
-        self.types[result] = found
-
-    def _exact(self, op: str, s: Statement, abstract: Abstract) -> Abstract:
-        """``abstract`` with an example, which decides about ways."""
-        if abstract in (BOOL, INT) and abstract.example is MISSING:
-            found = _answer(op, s, [example_of(self.type_of(x)) for x in s.operands])
-            if found is not MISSING:
-                return Number(frozenset({type(found)}), example=found)
-        return abstract
-
-    def container(self, abstract: Container) -> Operand:
-        """The operand of a container."""
-        self.types[abstract.made] = abstract
-        return abstract.made
-
-    def made(self, cls: type, content: Any, borrowed: bool = False) -> Variable:
-        """A new container."""
-        token = Variable(cls.__name__)
-        self.types[token] = Container(cls, token)
-        self.contents[token] = content
-        if borrowed:
-            self.borrowed.add(token)
-        return token
-
-    def members(self, made: Any) -> dict[str, Operand]:
-        """The attributes of an object that the program has made."""
-        return self.objects.setdefault(made, {})
-
-    def content(self, operand: Operand) -> Any:
-        """What a container holds."""
-        return self.contents[operand]
-
-    def changed(self, operand: Operand) -> Any:
-        """What a container holds, to be changed."""
-        if operand in self.borrowed:
-            raise Refused("a container from outside is changed")
-        return self.contents[operand]
-
-    # What is emitted
-
-    def emit(
-        self, op: str, *operands: Operand, abstract: Abstract = ANY, data: Any = None, plan: Plan = PURE
-    ) -> Variable:
-        """A statement of the program."""
-        assert self.block is not None
-        result = Variable()
-        s = Statement(op, list(operands), result, data, self.position)
-        self.types[result], self.plans[s] = abstract, plan
-        self.block.statements.append(s)
-        self.index = len(self.block.statements)
-        return result
-
-    def guard(self, test: Operand, expected: bool) -> None:
-        """Go on only if an exact bool is what it is now."""
-        assert self.block is not None
-        rest = Block()
-        edges = [Edge(rest), Edge(self.elsewhere)]
-        self.block.terminator = Terminator("branch", [test], edges if expected else edges[::-1], self.position)
-        self.block, self.index = rest, 0
-        self.program.blocks.append(rest)
-
-    def pin(self, operand: Operand) -> Any:
-        """The value of an operand on this way: a guard stands for it."""
-        abstract = self.type_of(operand)
-        if isinstance(abstract, Known):
-            return abstract.value
-        if operand not in self.pinned:
-            value = example_of(abstract)
-            if type(value) not in (int, bool, str, np.int64):
-                raise Refused(f"{abstract!r} decides about the way")
-            if type(value) is bool:
-                self.guard(operand, value)
-            else:
-                if number_types(abstract) not in (None, {type(value)}):
-                    cls = self.emit("call", Constant(type), operand, abstract=Instance(type), data=())
-                    self.guard(self.emit("is", cls, Constant(type(value)), abstract=BOOL), True)
-                self.guard(self.emit("compare", operand, Constant(value), abstract=BOOL, data="=="), True)
-            self.pinned[operand] = value
-        return self.pinned[operand]
-
-    def call(self, function: Operand, args: list[Operand], kwargs: dict[str, Operand] | None = None) -> Operand:
-        """Call a value."""
-        named = kwargs or {}
-        return self.perform("call", [function, *args, *named.values()], tuple(named))
-
-    def settled(
-        self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-    ) -> tuple[list[Operand], dict[str, Operand]]:
-        """The arguments of a call that stays in the program, as a call of this very function."""
-        args = [self.frozen(x) for x in args]
-        kwargs = {k: self.frozen(v) for k, v in kwargs.items()}
-        if s.op in ("call", "call_method"):
-            s.op, s.data = "call", tuple(kwargs)
-            s.operands = [Constant(function), *args, *kwargs.values()]
-        else:
-            s.operands = list(args)
-        return args, kwargs
-
-    def frozen(self, operand: Operand) -> Operand:
-        """A value that code can get hold of: containers are built."""
-        operand = self.present(operand)
-        abstract = self.type_of(operand)
-        if isinstance(abstract, Container):
-            if abstract.cls is dict:
-                keys, values = list(self.contents[operand]), [self.frozen(x) for x in self.contents[operand].values()]
-                pairs = [x for key, value in zip(keys, values) for x in (Constant(key), value)]
-                types = tuple(map(self.type_of, values))
-                whole = Tuple(types, dict, tuple(keys), example=dict(zip(keys, map(example_of, types))))
-                return self.emit("build_map", *pairs, abstract=whole, plan=STRUCTURAL)
-            if abstract.cls is not list:
-                raise Refused(f"a {abstract.cls.__name__} that is built")
-            return self._built(list, self.contents[operand])
-        if operand in self.tuples and self._is_open(operand):
-            return self._built(tuple, self.tuples[operand])
-        return operand
-
-    def _is_open(self, operand: Operand) -> bool:
-        inside = self.tuples.get(operand, ())
-        changed = operand in self.versions or isinstance(self.type_of(operand), Container)
-        return changed or any(map(self._is_open, inside))
-
-    def _built(self, cls: type, items: list[Operand]) -> Operand:
-        operands = [self.frozen(x) for x in items]
-        types = tuple(map(self.type_of, operands))
-        whole = Tuple(types, cls, example=cls(map(example_of, types)))
-        return self.emit(f"build_{cls.__name__}", *operands, abstract=whole, plan=STRUCTURAL)
-
     # Control flow
 
     def _choose(self, terminator: Terminator, operands: list[Operand]) -> tuple[Edge, list[Operand]]:
@@ -476,46 +258,16 @@ def stored_back(ir: IR) -> set[Statement]:
         operands = [x for s in block.statements for x in s.operands] + [x for e in block.edges() for x in e.args]
         for x in operands + (block.terminator.operands if block.terminator is not None else []):
             uses[x] = uses.get(x, 0) + 1
-    made = {s.result: s for b in ir.blocks for s in b.statements if s.op in ("getitem", "inplace")}
+    made: dict[Operand | None, Statement] = {
+        s.result: s for b in ir.blocks for s in b.statements if s.op in ("getitem", "inplace")
+    }
     found = set()
     for store in (s for b in ir.blocks for s in b.statements if s.op == "setitem"):
-        change = made.get(store.operands[2])  # type: ignore[call-overload]
+        change = made.get(store.operands[2])
         if change is None or change.op != "inplace" or uses[store.operands[2]] > 1:
             continue
-        part = made.get(change.operands[0])  # type: ignore[call-overload]
+        part = made.get(change.operands[0])
         if part is not None and part.op == "getitem" and uses[change.operands[0]] == 1:
             if part.operands == store.operands[:2]:
                 found.add(change)
     return found
-
-
-def _answer(op: str, s: Statement, values: list[Any]) -> Any:
-    """What a question about values comes to."""
-    if any(v is MISSING for v in values):
-        return MISSING
-    function = _QUESTIONS.get((op, s.data) if op == "compare" else op)
-    if op == "call":
-        function, values = (values[0], values[1:]) if callable(values[0]) else (None, values)
-    if function is None or op == "call" and s.data:
-        return MISSING
-    try:
-        found = function(*values)
-    except Exception:
-        return MISSING
-    return found if type(found) in (bool, int) else MISSING
-
-
-_QUESTIONS: Final[dict[Any, Callable[..., Any]]] = {
-    ("compare", "<"): lambda a, b: a < b,
-    ("compare", "<="): lambda a, b: a <= b,
-    ("compare", "=="): lambda a, b: a == b,
-    ("compare", "!="): lambda a, b: a != b,
-    ("compare", ">"): lambda a, b: a > b,
-    ("compare", ">="): lambda a, b: a >= b,
-    "truth": bool,
-    "not": lambda a: not a,
-    "is": lambda a, b: a is b,
-    "is_not": lambda a, b: a is not b,
-    "in": lambda a, b: a in b,
-    "not_in": lambda a, b: a not in b,
-}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     MISSING,
@@ -24,10 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
-from autodiff_hook.transform.specialise.path import Path, Raised
 from autodiff_hook.transform.specialise.plans import alias, known_as
-
-Method = Callable[[Path, Operand, list[Operand]], Operand]
 
 
 def new(inf: Path, cls: type, content: Any) -> Abstract:
@@ -47,8 +46,8 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
         return [Constant(k) for k in held] if value.cls is dict else list(held)
     if isinstance(value, Tuple):
         return [Constant(k) for k in value.keys] if value.cls is dict else _taken_apart(inf, operand, value)
-    if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset, type({}.items()))):
-        return [Constant(x) for x in value.value]
+    if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset)):
+        return list(map(Constant, value.value))
     if isinstance(value, Instance) and value.cls in (range, str):
         return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
     if isinstance(value, (List, Array)):
@@ -61,7 +60,8 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
 def is_container(cls: type) -> bool:
     """Whether objects of a class are lists, tuples or dicts, and looked into like such."""
     plain = getattr(cls, "__iter__", None) in (list.__iter__, tuple.__iter__, dict.__iter__)
-    return plain and cls.__getitem__ in (list.__getitem__, tuple.__getitem__, dict.__getitem__)  # type: ignore[attr-defined]
+    look: Any = getattr(cls, "__getitem__", None)
+    return plain and look in (list.__getitem__, tuple.__getitem__, dict.__getitem__)
 
 
 def _taken_apart(inf: Path, operand: Operand, value: Tuple) -> list[Operand]:
@@ -298,9 +298,47 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     if operand in inf.iterators:
         return inf.iterators[operand]
     value = inf.type_of(operand)
-    if isinstance(value, Container) and value.cls is list:
-        return _live(inf.content(operand))
+    if isinstance(value, Container):
+        held = inf.content(operand)
+        return _live(held) if value.cls is list else _viewed(Keys(held) if value.cls is dict else held)
     return iter(parts(inf, operand))
+
+
+def _viewed(held: Any) -> Iterator[Operand]:
+    """The items of a dict, which must not grow or shrink meanwhile."""
+    try:
+        yield from held
+    except RuntimeError as error:
+        raise Raised(error) from None
+
+
+KEYS: Final = type({}.keys())
+VALUES: Final = type({}.values())
+ITEMS: Final = type({}.items())
+
+
+class Keys:
+    """The keys of a dict as they are at each moment."""
+
+    def __init__(self, held: dict[Any, Operand]) -> None:
+        self.held = held
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __iter__(self) -> Iterator[Operand]:
+        return map(Constant, self.held)
+
+
+class Items(Keys):
+    """The pairs of a dict as they are at each moment."""
+
+    def __init__(self, inf: Path, held: dict[Any, Operand]) -> None:
+        super().__init__(held)
+        self.inf = inf
+
+    def __iter__(self) -> Iterator[Operand]:
+        return (self.inf.perform("build_tuple", [Constant(k), v]) for k, v in self.held.items())
 
 
 def _live(held: list[Operand]) -> Iterator[Operand]:
@@ -308,6 +346,19 @@ def _live(held: list[Operand]) -> Iterator[Operand]:
     while index < len(held):
         yield held[index]
         index += 1
+
+
+def backwards(inf: Path, operand: Operand) -> Iterator[Operand]:
+    """The items from the last to the first, as the iteration comes to them."""
+    value = inf.type_of(operand)
+    if not isinstance(value, Container) or value.cls is not list:
+        yield from parts(inf, operand)[::-1]
+        return
+    held = inf.content(operand)
+    index = len(held) - 1
+    while 0 <= index < len(held):
+        yield held[index]
+        index -= 1
 
 
 def length(inf: Path, operand: Operand) -> int | None:
@@ -384,114 +435,3 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
     """The truth of a container."""
     count = length(inf, s.operands[0])
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
-
-
-# Methods
-
-
-def _append(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).append(args[0])
-    return Constant(None)
-
-
-def _extend(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).extend(parts(inf, args[0]))
-    return Constant(None)
-
-
-def _insert(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).insert(inf.pin(args[0]), args[1])
-    return Constant(None)
-
-
-def _list_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    try:
-        found: Operand = inf.changed(owner).pop(*map(inf.pin, args))
-    except IndexError as error:
-        raise Raised(error) from None
-    return found
-
-
-def _clear(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).clear()
-    return Constant(None)
-
-
-def _reverse(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).reverse()
-    return Constant(None)
-
-
-def _list_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    return inf.made(list, list(inf.content(owner)))
-
-
-def _index(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    held = [example_of(inf.type_of(x)) for x in inf.content(owner) if isinstance(inf.type_of(x), Known)]
-    if len(held) < len(inf.content(owner)):
-        raise Refused("a search in what is not known")
-    try:
-        return Constant(held.index(*map(inf.pin, args)))
-    except ValueError as error:
-        raise Raised(error) from None
-
-
-def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    found: Operand = inf.content(owner).get(inf.pin(args[0]), args[1] if len(args) > 1 else Constant(None))
-    return found
-
-
-def _dict_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    held, key = inf.changed(owner), inf.pin(args[0])
-    if key not in held and len(args) < 2:
-        raise Raised(KeyError(key))
-    found: Operand = held.pop(key, *args[1:])
-    return found
-
-
-def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    found: Operand = inf.changed(owner).setdefault(inf.pin(args[0]), *args[1:] or (Constant(None),))
-    return found
-
-
-def _keys(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    return inf.made(list, [Constant(k) for k in inf.content(owner)])
-
-
-def _values(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    return inf.made(list, list(inf.content(owner).values()))
-
-
-def _items(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    held = inf.content(owner).items()
-    return inf.made(list, [inf.perform("build_tuple", [Constant(k), v]) for k, v in held])
-
-
-def _update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).update(pairs(inf, args[0]) if args else {})
-    return Constant(None)
-
-
-def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    return inf.made(dict, dict(inf.content(owner)))
-
-
-METHODS: Final[dict[tuple[type, str], Method]] = {
-    (list, "append"): _append,
-    (list, "extend"): _extend,
-    (list, "insert"): _insert,
-    (list, "pop"): _list_pop,
-    (list, "clear"): _clear,
-    (list, "reverse"): _reverse,
-    (list, "copy"): _list_copy,
-    (list, "index"): _index,
-    (dict, "get"): _dict_get,
-    (dict, "pop"): _dict_pop,
-    (dict, "setdefault"): _setdefault,
-    (dict, "keys"): _keys,
-    (dict, "values"): _values,
-    (dict, "items"): _items,
-    (dict, "update"): _update,
-    (dict, "copy"): _dict_copy,
-    (dict, "clear"): _clear,
-}

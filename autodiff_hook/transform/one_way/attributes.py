@@ -10,10 +10,11 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.path import Path, Raised
 
 
 def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:

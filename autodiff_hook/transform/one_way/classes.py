@@ -1,0 +1,62 @@
+"""Objects that a program makes on one way: constructors are followed, exceptions are made at once."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Fresh,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+
+def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+    """``cls(…)``."""
+    if issubclass(cls, BaseException):
+        return known_as(inf, s, _exception(inf, cls, args))
+    if type(cls) not in (type, ABCMeta) or cls.__module__ == "builtins":
+        return None
+    new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
+    new = new.__func__ if isinstance(new, staticmethod) else new
+    if new is object.__new__:
+        made: Operand = instance(inf, cls)
+    elif isinstance(new, FunctionType):
+        made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
+        kind = inf.type_of(made)
+        if not isinstance(kind, Fresh) or not issubclass(kind.cls, cls):
+            return alias(inf, s, made)
+    else:
+        return None
+    if isinstance(init, FunctionType):
+        inf.world.attribute(cls, "__init__")
+        inf.call(Constant(init), [made, *args], kwargs)
+    elif init is not object.__init__:
+        return None
+    return alias(inf, s, made)
+
+
+def _exception(inf: Path, cls: type, args: list[Operand]) -> Any:
+    values = [known_value(inf, x) for x in args]
+    try:
+        return cls(*("…" if v is UNKNOWN else v for v in values))
+    except Exception as error:
+        raise Refused(f"{cls!r} raised {error!r}") from None
+
+
+def instance(inf: Path, cls: type) -> Variable:
+    if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
+        raise Refused(f"an object of {cls!r}")
+    token = Variable(cls.__name__)
+    inf.types[token] = Fresh(cls, token)
+    return token
+
+
+_HEAP_TYPE: Final = 1 << 9

@@ -1,0 +1,125 @@
+"""Methods of lists and dicts on one way through a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.transform.one_way.containers import ITEMS, KEYS, VALUES, Items, Keys, pairs, parts
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import (
+    Known,
+    example_of,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+
+Method = Callable[[Path, Operand, list[Operand]], Operand]
+
+
+def _append(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).append(args[0])
+    return Constant(None)
+
+
+def _extend(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).extend(parts(inf, args[0]))
+    return Constant(None)
+
+
+def _insert(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).insert(inf.pin(args[0]), args[1])
+    return Constant(None)
+
+
+def _list_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    try:
+        found: Operand = inf.changed(owner).pop(*map(inf.pin, args))
+    except IndexError as error:
+        raise Raised(error) from None
+    return found
+
+
+def _clear(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).clear()
+    return Constant(None)
+
+
+def _reverse(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).reverse()
+    return Constant(None)
+
+
+def _list_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(list, list(inf.content(owner)))
+
+
+def _index(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    held = [example_of(inf.type_of(x)) for x in inf.content(owner) if isinstance(inf.type_of(x), Known)]
+    if len(held) < len(inf.content(owner)):
+        raise Refused("a search in what is not known")
+    try:
+        return Constant(held.index(*map(inf.pin, args)))
+    except ValueError as error:
+        raise Raised(error) from None
+
+
+def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    found: Operand = inf.content(owner).get(inf.pin(args[0]), args[1] if len(args) > 1 else Constant(None))
+    return found
+
+
+def _dict_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    held, key = inf.changed(owner), inf.pin(args[0])
+    if key not in held and len(args) < 2:
+        raise Raised(KeyError(key))
+    found: Operand = held.pop(key, *args[1:])
+    return found
+
+
+def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    found: Operand = inf.changed(owner).setdefault(inf.pin(args[0]), *args[1:] or (Constant(None),))
+    return found
+
+
+def _keys(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(KEYS, Keys(inf.content(owner)))
+
+
+def _values(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(VALUES, inf.content(owner).values())
+
+
+def _items(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(ITEMS, Items(inf, inf.content(owner)))
+
+
+def _update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).update(pairs(inf, args[0]) if args else {})
+    return Constant(None)
+
+
+def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return inf.made(dict, dict(inf.content(owner)))
+
+
+METHODS: Final[dict[tuple[type, str], Method]] = {
+    (list, "append"): _append,
+    (list, "extend"): _extend,
+    (list, "insert"): _insert,
+    (list, "pop"): _list_pop,
+    (list, "clear"): _clear,
+    (list, "reverse"): _reverse,
+    (list, "copy"): _list_copy,
+    (list, "index"): _index,
+    (dict, "get"): _dict_get,
+    (dict, "pop"): _dict_pop,
+    (dict, "setdefault"): _setdefault,
+    (dict, "keys"): _keys,
+    (dict, "values"): _values,
+    (dict, "items"): _items,
+    (dict, "update"): _update,
+    (dict, "copy"): _dict_copy,
+    (dict, "clear"): _clear,
+}
