@@ -123,7 +123,7 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: bo
     ]
     clock("adjoint")
     small = _small(inference)
-    polished = None if form in _CUT or _is_complex(inference) else inference.types
+    polished = None if form == "split" or _is_complex(inference) else inference.types
     numbers = isinstance(small, _Everything)
     adjoint = {s for block in builder.blocks[len(shape.ir.blocks) :] for s in block.statements}
     simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers)

@@ -18,7 +18,9 @@ def updated(array: Any, key: Any, value: Any) -> Any:
 
 def cleared(cotangent: Any, key: Any) -> Any:
     """The cotangent of an array before a store: nothing of what was overwritten."""
-    result = cotangent.copy()
+    import numpy as np
+
+    result = np.array(cotangent)
     result[key] = 0
     return result
 
@@ -27,8 +29,8 @@ def stored_cotangent(cotangent: Any, key: Any, value: Any) -> Any:
     """The cotangent of a stored value, summed over what it was broadcast to."""
     import numpy as np
 
-    taken = np.array(cotangent[key])
-    found = sum_to_shape(winners(cotangent, key, taken), np.shape(value))
+    whole = np.asarray(cotangent)
+    found = sum_to_shape(winners(whole, key, np.array(whole[key])), np.shape(value))
     if np.iscomplexobj(found) and not np.iscomplexobj(value):
         found = found.real
     return found.item() if isinstance(value, (int, float)) and not isinstance(value, np.generic) else found

@@ -33,6 +33,14 @@ class Ownership:
         self.escaped: set[Variable] = {FOREIGN}
         self._find_roots()
         self.live_out = _live_out(ir)
+        self._keep_residuals()
+
+    def _keep_residuals(self) -> None:
+        """What lives beyond the place where a program is cut may be read by any number of reverse sweeps."""
+        for block in self.ir.blocks:
+            for place, s in enumerate(block.statements):
+                if s.op == "resume":
+                    self._escape(*s.operands, *self.live_behind(block, place))
 
     def of(self, operand: Operand) -> Roots:
         """The roots of an operand."""

@@ -312,9 +312,10 @@ def _viewed(held: Any) -> Iterator[Operand]:
         raise Raised(error) from None
 
 
-KEYS: Final = type({}.keys())
-VALUES: Final = type({}.values())
-ITEMS: Final = type({}.items())
+_EMPTY: Final[dict[Any, Any]] = {}
+KEYS: Final = type(_EMPTY.keys())
+VALUES: Final = type(_EMPTY.values())
+ITEMS: Final = type(_EMPTY.items())
 
 
 class Keys:
