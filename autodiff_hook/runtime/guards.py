@@ -157,6 +157,10 @@ class Prologue:
             here = self.emit("getattr", Constant(owner), data=name)
             if isinstance(value, MethodType):
                 self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
+            elif type(value) in (str, int, float, bytes):
+                # Some are made anew at each access.
+                self.require_same(self.emit("call", Constant(type), here, data=()), type(value))
+                self.require(self.emit("compare", here, Constant(value), data="=="))
             elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__"):
                 self.require_same(here, value)
             else:

@@ -24,12 +24,15 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.programs import Form, Made, joint_ir
 from autodiff_hook.runtime.session import prepare as prepare_session
+from autodiff_hook.runtime.tracebacks import DEBUG
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.infer import Given
 
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
+ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
+"""Whether every program is followed on the way that it takes, whatever is known of all ways: for tests."""
 _SPECIALISATIONS: Final = 8
 _FAILURES: Final = 20
 _CACHE_SIZE: Final = 2048
@@ -45,7 +48,7 @@ class Specialisations:
     def __init__(self) -> None:
         self.traps = 0
         self.missed = 0
-        self.one_way = False
+        self.one_way = ONE_WAY
         self.fresh = False
         self.entries: list[Entry] = []
         self.counts: list[int] = []
@@ -219,8 +222,10 @@ def _specialise(known: Specialisations, f: Any, args: tuple[Any, ...], form: For
     while made is None:
         try:
             made = joint_ir(f, args, form, known.one_way)
-        except (Refused, VerificationError) as reason:
-            # A malformed program would crash the interpreter; the generic path has none of it.
+        except Exception as reason:
+            # What fails here is the specialiser, not the program: the generic path does without it.
+            if (DEBUG or ONE_WAY) and not isinstance(reason, (Refused, VerificationError)):
+                raise
             refusal(f, reason)
             if known.one_way:
                 known.refused.add(tuple(map(type, args)))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.classes import construct, instance
 from autodiff_hook.transform.one_way.containers import items, iterator, pairs, parts
@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     Number,
     Outside,
+    Partial,
     Tuple,
     number_types,
 )
@@ -83,6 +84,10 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         if example is not None and example.dtype.kind == "O":
             s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
             return pure(inf, s, Instance(np.ndarray, example=example))
+    if function is functools.partial and args:
+        token = Variable("partial")
+        inf.types[token] = Partial(args[0], tuple(args[1:]), dict(kwargs))
+        return alias(inf, s, token)
     if isinstance(function, functools.partial):
         bound = [Constant(x) for x in function.args]
         named = {k: Constant(v) for k, v in function.keywords.items()}

@@ -382,16 +382,25 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     item, owner = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Outside) and value.cls is dict:
-        found = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
-        return known_as(inf, s, found == (s.op == "in"))
+        held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
+        return known_as(inf, s, held == (s.op == "in"))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples:
-        held = parts(inf, owner)
-        known = all(isinstance(inf.type_of(x), Known) for x in held)
-        if known and isinstance(inf.type_of(item), (Known, Number, Instance)):
-            found = inf.pin(item) in [example_of(inf.type_of(x)) for x in held]
-            return known_as(inf, s, found == (s.op == "in"))
-        raise Refused("a search in what is not known")
+        place = next(found(inf, parts(inf, owner), item), None)
+        return known_as(inf, s, (place is not None) == (s.op == "in"))
     return None
+
+
+def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
+    """Where a number, a string or a constant is in a list: each comparison decides about the way."""
+    for place, other in enumerate(held):
+        if other is item:
+            yield place
+            continue
+        values = inf.type_of(other), inf.type_of(item)
+        if not all(isinstance(v, (Known, Number)) or isinstance(v, Instance) and v.cls is str for v in values):
+            raise Refused("a search in what is not known")
+        if inf.pin(inf.perform("compare", [other, item], "==")):
+            yield place
 
 
 def build_slice(inf: Path, s: Statement) -> None:

@@ -6,13 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.transform.one_way.containers import ITEMS, KEYS, VALUES, Items, Keys, pairs, parts
+from autodiff_hook.transform.one_way.containers import ITEMS, KEYS, VALUES, Items, Keys, found, pairs, parts
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import (
-    Known,
-    example_of,
-)
 from autodiff_hook.transform.specialise.bodies import Refused
 
 Method = Callable[[Path, Operand, list[Operand]], Operand]
@@ -56,13 +52,24 @@ def _list_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
 
 
 def _index(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    held = [example_of(inf.type_of(x)) for x in inf.content(owner) if isinstance(inf.type_of(x), Known)]
-    if len(held) < len(inf.content(owner)):
-        raise Refused("a search in what is not known")
-    try:
-        return Constant(held.index(*map(inf.pin, args)))
-    except ValueError as error:
-        raise Raised(error) from None
+    if len(args) > 1:
+        raise Refused("list.index with bounds")
+    place = next(found(inf, inf.content(owner), args[0]), None)
+    if place is None:
+        raise Raised(ValueError("x not in list"))
+    return Constant(place)
+
+
+def _count(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    return Constant(len(list(found(inf, inf.content(owner), args[0]))))
+
+
+def _remove(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    place = next(found(inf, inf.content(owner), args[0]), None)
+    if place is None:
+        raise Raised(ValueError("list.remove(x): x not in list"))
+    del inf.changed(owner)[place]
+    return Constant(None)
 
 
 def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
@@ -113,6 +120,8 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (list, "reverse"): _reverse,
     (list, "copy"): _list_copy,
     (list, "index"): _index,
+    (list, "count"): _count,
+    (list, "remove"): _remove,
     (dict, "get"): _dict_get,
     (dict, "pop"): _dict_pop,
     (dict, "setdefault"): _setdefault,

@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Known,
     Outside,
+    Partial,
     Super,
     Tuple,
     example_of,
@@ -135,6 +136,17 @@ def _make_function(inf: Path, s: Statement) -> Abstract:
 def _is_none(inf: Path, operand: Operand) -> bool:
     value = inf.type_of(operand)
     return isinstance(value, Known) and value.value is None
+
+
+def _call(inf: Path, s: Statement) -> Abstract | None:
+    value = inf.type_of(s.operands[0])
+    if not isinstance(value, Partial):
+        return None
+    names = s.data or ()
+    args = s.operands[1:]
+    count = len(args) - len(names)
+    named = {**value.kwargs, **dict(zip(names, args[count:]))}
+    return alias(inf, s, inf.call(value.function, [*value.args, *args[:count]], named))
 
 
 def _call_ex(inf: Path, s: Statement) -> Abstract:
@@ -323,6 +335,7 @@ STEPS: Final[dict[str, Step]] = {
     "cell_set": _cell_set,
     "cell_get": _cell_get,
     "make_function": _make_function,
+    "call": _call,
     "call_ex": _call_ex,
     "call_method": _call_method,
     "getattr": _getattr,

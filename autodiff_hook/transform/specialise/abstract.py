@@ -152,6 +152,15 @@ class Container(Abstract):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Partial(Abstract):
+    """A ``functools.partial`` that the program makes."""
+
+    function: Operand
+    args: tuple[Operand, ...]
+    kwargs: dict[str, Operand]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Super(Abstract):
     """``super(after, receiver)``."""
 
@@ -220,7 +229,7 @@ def is_true(value: Abstract) -> bool | None:
             return bool(value.value)
         except Exception:
             return None
-    if isinstance(value, (Closure, Bound, Cell)):
+    if isinstance(value, (Closure, Bound, Cell, Partial)):
         return True
     if isinstance(value, Fresh):
         return None if hasattr(value.cls, "__bool__") or hasattr(value.cls, "__len__") else True

@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Known,
     OwnList,
+    Partial,
     Super,
     is_true,
     join,
@@ -117,7 +118,7 @@ def _apply_aliases(program: Program) -> None:
             continue
         if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
-        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell)):
+        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell, Partial)):
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)
