@@ -74,19 +74,22 @@ With ``pullback`` it is to be cut in two as well, and its reverse returns gradie
 _CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
 
 
-def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: bool = False) -> Made:
-    """The joint program of ``f`` for arguments like these: of all ways through it, or of the one that they take."""
+def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: int = 0) -> Made:
+    """The joint program of ``f`` for arguments like these.
+
+    It has all ways through ``f``, or the one that these take, of up to ``one_way`` operations.
+    """
     times: dict[str, float] = {}
     clock = _Clock(times)
-    types = arguments(args, one_way)
+    types = arguments(args, bool(one_way))
     code = f.__code__
     prologue = Prologue(f)
     taken = prologue.parameters(types)
     receiver = prologue.receiver() if isinstance(f, MethodType) else None
     leading = [] if receiver is None else [receiver]
-    rest = prologue.rest(code, len(leading) + len(args), f, one_way)
+    rest = prologue.rest(code, len(leading) + len(args), f, bool(one_way))
     inference = (
-        path(_World(prologue), prologue.types, updated)
+        path(_World(prologue), prologue.types, updated, one_way)
         if one_way
         else Inference(_World(prologue), evaluate, prologue.types)
     )

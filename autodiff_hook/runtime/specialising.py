@@ -11,6 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, Final
@@ -25,7 +26,7 @@ from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.programs import Form, Made, joint_ir
 from autodiff_hook.runtime.session import prepare as prepare_session
 from autodiff_hook.runtime.tracebacks import DEBUG
-from autodiff_hook.transform.one_way.trail import Elsewhere
+from autodiff_hook.transform.one_way.trail import Elsewhere, TooLong
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.infer import Given
@@ -36,26 +37,30 @@ ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 _SPECIALISATIONS: Final = 8
 _FAILURES: Final = 20
 _CACHE_SIZE: Final = 2048
+_SHORT: Final = 6000
+_LONG: Final = 30000
+"""How many operations a way may have: at the first call of a function, and after some calls."""
+_PATIENCE: Final = 8
 _TRAPS: Final = 20
 Entry = Callable[[Any, tuple[Any, ...]], Any]
 
 
+@dataclass(slots=True)
 class Specialisations:
     """What has been specialised of one code object, newest first."""
 
-    __slots__ = ("counts", "entries", "failures", "fresh", "given_up", "lock", "missed", "one_way", "refused", "traps")
-
-    def __init__(self) -> None:
-        self.traps = 0
-        self.missed = 0
-        self.one_way = ONE_WAY
-        self.fresh = False
-        self.entries: list[Entry] = []
-        self.counts: list[int] = []
-        self.refused: set[tuple[type, ...]] = set()
-        self.failures = 0
-        self.given_up: str | None = None
-        self.lock = threading.Lock()
+    entries: list[Entry] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    refused: set[tuple[type, ...]] = field(default_factory=set)
+    one_way: bool = ONE_WAY
+    limit: int = _SHORT
+    fresh: bool = False
+    traps: int = 0
+    failures: int = 0
+    missed: int = 0
+    waiting: int = 0
+    given_up: str | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 hopeless: Final[set[int]] = set()
@@ -95,6 +100,12 @@ def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, f
             result = _run(entry, known, f, args)
             if result is not MISS:
                 return result
+    if known.waiting > 0:
+        # To follow a long way takes seconds: only what is called time and again is worth it.
+        known.waiting -= 1
+        if known.waiting:
+            return MISS
+        known.limit = _LONG
     tried = len(known.entries) + len(known.refused)
     if known.one_way and known.entries:
         # Each further way has to have been asked for twice as often: some programs never take one twice.
@@ -221,7 +232,13 @@ def _specialise(known: Specialisations, f: Any, args: tuple[Any, ...], form: For
     made = None
     while made is None:
         try:
-            made = joint_ir(f, args, form, known.one_way)
+            made = joint_ir(f, args, form, known.limit if known.one_way else 0)
+        except TooLong as reason:
+            refusal(f, reason)
+            known.waiting = _PATIENCE if known.limit == _SHORT else -1
+            if known.waiting < 0:
+                known.refused.add(tuple(map(type, args)))
+            return None
         except Exception as reason:
             # What fails here is the specialiser, not the program: the generic path does without it.
             if (DEBUG or ONE_WAY) and not isinstance(reason, (Refused, VerificationError)):

@@ -7,6 +7,7 @@ or of which nothing is known. A root that was put where it cannot be followed ha
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Final
 
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
@@ -22,6 +23,30 @@ _PARTS: Final = ("getattr", "getitem", "unpack", "project", "build_tuple", "buil
 _TESTS: Final = ("is", "is_not", "not", "truth", "get_len")
 _VIEWS: Final = ("reshape", "transpose", "swapaxes", "ravel")
 _NEW: Final = ("copy", "argmax", "argmin")
+
+
+class Lifetimes:
+    """Where the variables of a block are defined, and where they are read for the last time."""
+
+    def __init__(self, block: Block, live_out: set[Variable]) -> None:
+        self.defined: dict[Operand, int] = {}
+        self.last: dict[Operand, int] = {}
+        for place, s in enumerate(block.statements):
+            self.last.update(dict.fromkeys(s.operands, place))
+            if s.result is not None:
+                self.defined[s.result] = place
+        terminator = block.terminator
+        assert terminator is not None
+        beyond = [*live_out, *terminator.operands, *(x for edge in block.edges() for x in edge.args)]
+        self.last.update(dict.fromkeys(beyond, len(block.statements)))
+
+    def goes_on(self, variable: Operand, place: int) -> bool:
+        """Whether a variable that is there after a statement is read later."""
+        return self.defined.get(variable, -1) <= place < self.last.get(variable, -1)
+
+    def after(self, place: int) -> list[Variable]:
+        """What is live after a statement."""
+        return [v for v in self.last if isinstance(v, Variable) and self.goes_on(v, place)]
 
 
 class Ownership:
@@ -40,7 +65,7 @@ class Ownership:
         for block in self.ir.blocks:
             for place, s in enumerate(block.statements):
                 if s.op == "resume":
-                    self._escape(*s.operands, *self.live_behind(block, place))
+                    self._escape(*s.operands, *self.lifetimes(block).after(place))
 
     def of(self, operand: Operand) -> Roots:
         """The roots of an operand."""
@@ -48,42 +73,34 @@ class Ownership:
             return _NONE if operand.value is None or isinstance(operand.value, (int, float, str)) else _FOREIGN
         return self.roots.get(operand, _NONE)
 
-    def is_free(self, operand: Operand, live: set[Variable], result: Variable | None) -> bool:
-        """Whether an operand lies in memory that nothing live afterwards but ``result`` can see."""
+    def is_free(self, operand: Operand, lifetimes: Lifetimes, place: int, result: Variable | None) -> bool:
+        """Whether an operand lies in memory that nothing live after a statement but its result can see."""
         roots = self.of(operand)
-        if isinstance(operand, Constant) or not roots or roots & self.escaped or operand in live:
+        if isinstance(operand, Constant) or not roots or roots & self.escaped or lifetimes.goes_on(operand, place):
             return False
-        return not any(roots & self.of(other) for other in live if other is not result)
+        sharing = (v for root in roots for v in self._sharing.get(root, ()))
+        return not any(v is not result and lifetimes.goes_on(v, place) for v in sharing)
 
-    def live_after(self, block: Block) -> list[set[Variable]]:
-        """What is live after each statement of a block."""
-        live, found = self._live_at_end(block), []
-        for s in reversed(block.statements):
-            found.append(set(live))
-            _step_back(s, live)
-        return found[::-1]
+    def lifetimes(self, block: Block) -> Lifetimes:
+        """Which variables are read after which statements of a block."""
+        return Lifetimes(block, self.live_out[block])
 
-    def live_behind(self, block: Block, place: int) -> set[Variable]:
-        """What is live after one statement of a block."""
-        live = self._live_at_end(block)
-        for s in reversed(block.statements[place + 1 :]):
-            _step_back(s, live)
-        return live
-
-    def _live_at_end(self, block: Block) -> set[Variable]:
-        assert block.terminator is not None
-        live = set(self.live_out[block])
-        live |= {x for x in block.terminator.operands if isinstance(x, Variable)}
-        for edge in block.edges():
-            live |= {x for x in edge.args if isinstance(x, Variable)}
-        return live
+    @cached_property
+    def _sharing(self) -> dict[Variable, list[Variable]]:
+        found: dict[Variable, list[Variable]] = {}
+        for variable, roots in self.roots.items():
+            for root in roots:
+                found.setdefault(root, []).append(variable)
+        return found
 
     def joined(self, result: Variable, operand: Operand) -> None:
         """``result``, which had memory of its own, lies in that of ``operand`` from now on."""
         more = self.of(operand)
-        for variable, roots in self.roots.items():
-            if result in roots:
-                self.roots[variable] = roots | more
+        for variable in self._sharing.get(result, ()):
+            added = more - self.roots[variable]
+            self.roots[variable] |= added
+            for root in added:
+                self._sharing.setdefault(root, []).append(variable)
         if result in self.escaped:
             self.escaped |= more
 

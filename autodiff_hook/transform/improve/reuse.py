@@ -6,12 +6,14 @@ never written to. ``ownership.py`` says what may be overwritten.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, value_of
 from autodiff_hook.transform.improve.ownership import Ownership
-from autodiff_hook.transform.improve.schedule import merge_factors, order_sums, sink, with_out, write_through
+from autodiff_hook.transform.improve.schedule import counts, merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
 from autodiff_hook.transform.specialise.bodies import substitute
@@ -29,12 +31,13 @@ def reuse(ir: IR, site: Site) -> None:
     owners = Ownership(ir, site)
     gone: dict[Operand, Operand] = {}
     for block in ir.blocks:
-        kept = []
-        for s, live in zip(block.statements, owners.live_after(block)):
-            if _is_copy(s) and owners.is_free(s.operands[0], live, s.result):
+        kept, lifetimes = [], owners.lifetimes(block)
+        for place, s in enumerate(block.statements):
+            free = partial(owners.is_free, lifetimes=lifetimes, place=place, result=s.result)
+            if _is_copy(s) and free(s.operands[0]):
                 gone[s.result] = s.operands[0]  # type: ignore[index]
                 continue
-            _overwrite(s, site, owners, live)
+            _overwrite(s, site, free)
             kept.append(s)
         block.statements = kept
     substitute(ir.blocks, gone)
@@ -64,7 +67,7 @@ def add_into(buffer: Any, index: Any, value: Any) -> Any:
 INTO.add(add_into)
 
 
-def _overwrite(s: Statement, site: Site, owners: Ownership, live: set[Variable]) -> None:
+def _overwrite(s: Statement, site: Site, is_free: Callable[[Operand], bool]) -> None:
     result = site.facts.get(s.result) if s.result is not None else None
     if not isinstance(result, ArrayFact) or result.optional or not result.dims:
         return
@@ -76,7 +79,7 @@ def _overwrite(s: Statement, site: Site, owners: Ownership, live: set[Variable])
             and not fact.optional
             and fact.dtype == result.dtype
             and site.shapes.known_equal(fact.dims, result.dims)
-            and owners.is_free(operand, live, s.result)
+            and is_free(operand)
         )
 
     if s.op == "binary" and s.data in _IN_PLACE:
@@ -104,50 +107,49 @@ def _overwrite_binary(s: Statement, free: Any) -> None:
 
 def _add_into(ir: IR, site: Site) -> None:
     """``a + z``, ``z`` being zeros but for a part, adds to that part of ``a``."""
-    owners = Ownership(ir, site)
+    owners, uses = Ownership(ir, site), counts(ir)
     for block in ir.blocks:
-        place = 0
-        while place < len(block.statements):
-            place = _next_sum(ir, block, place, site, owners)
+        gone: set[Statement] = set()
+        lifetimes = owners.lifetimes(block)
+        parts = _parts_of_zeros(block, uses)
+        passed: set[Statement] = set()
+        for place, s in enumerate(block.statements):
+            if s.op == "setitem":
+                passed.add(s)
+            found = _part_added(s, parts, site) if s.op == "binary" and s.data == "+" else None
+            if found is None or found[2] not in passed or not owners.is_free(found[0], lifetimes, place, s.result):
+                continue
+            a, zeros, setting = found
+            s.op, s.data, s.operands = "call", (), [Constant(add_into), a, *setting.operands[1:]]
+            gone |= {zeros, setting}
+            lifetimes.last.update((x, max(place, lifetimes.last[x])) for x in setting.operands[1:])
+            owners.joined(s.result, a)  # type: ignore[arg-type]
+        block.statements = [s for s in block.statements if s not in gone]
 
 
-def _next_sum(ir: IR, block: Block, place: int, site: Site, owners: Ownership) -> int:
-    s = block.statements[place]
-    if s.op != "binary" or s.data != "+" or s.result is None:
-        return place + 1
+_Part = tuple[Statement, Statement]
+
+
+def _parts_of_zeros(block: Block, uses: dict[Operand, int]) -> dict[Operand, _Part]:
+    """Zeros that are made in a block, of which a part is set once, and that are used once more."""
+    made = {
+        s.result: s
+        for s in block.statements
+        if s.op == "call" and declared(ZEROS, value_of(s.operands[0])) and uses.get(s.result) == 2  # type: ignore[arg-type]
+    }
+    settings = [s for s in block.statements if s.op == "setitem" and s.operands[0] in made]
+    return {s.operands[0]: (made[s.operands[0]], s) for s in settings}  # type: ignore[index]
+
+
+def _part_added(s: Statement, parts: dict[Operand, _Part], site: Site) -> tuple[Variable, Statement, Statement] | None:
+    """The array that zeros but for a part are added to, what makes the zeros, and what sets the part."""
     for a, z in (s.operands, s.operands[::-1]):
-        found = _partly_zeros(z, block, place, ir)
-        if found is None or not isinstance(a, Variable) or a is z:
+        part = parts.get(z)
+        if part is None or not isinstance(a, Variable) or a is z:
             continue
-        zeros, setting = found
         facts = site.facts.get(a), site.facts.get(z)  # type: ignore[arg-type]
         if not all(isinstance(f, ArrayFact) for f in facts) or facts[0].dtype != facts[1].dtype:  # type: ignore[union-attr]
             continue
-        if not site.shapes.known_equal(facts[0].dims, facts[1].dims):  # type: ignore[union-attr]
-            continue
-        if not owners.is_free(a, owners.live_behind(block, place), s.result):
-            continue
-        s.op, s.data, s.operands = "call", (), [Constant(add_into), a, *setting.operands[1:]]
-        block.statements = [x for x in block.statements if x not in (zeros, setting)]
-        owners.joined(s.result, a)
-        return place - 1
-    return place + 1
-
-
-def _partly_zeros(z: Operand, block: Block, place: int, ir: IR) -> tuple[Statement, Statement] | None:
-    """The statements that make ``z`` and set a part of it, if nothing else but the sum uses it."""
-    before = block.statements[:place]
-    zeros = next((x for x in before if x.result is z and x.op == "call"), None)
-    if zeros is None or not declared(ZEROS, value_of(zeros.operands[0])):
-        return None
-    setting = [x for x in before if x.op == "setitem" and x.operands[0] is z]
-    uses = sum(_uses(x, z) for x in ir.blocks)
-    return (zeros, setting[0]) if len(setting) == 1 and uses == 2 else None
-
-
-def _uses(block: Block, operand: Operand) -> int:
-    terminator = block.terminator
-    assert terminator is not None
-    found = [x for s in block.statements for x in s.operands] + terminator.operands
-    found += [x for edge in block.edges() for x in edge.args]
-    return sum(x is operand for x in found)
+        if site.shapes.known_equal(facts[0].dims, facts[1].dims):  # type: ignore[union-attr]
+            return a, *part
+    return None

@@ -161,22 +161,24 @@ def _target(s: Statement) -> Operand | None:
 def write_through(ir: IR, site: Site) -> None:
     """What is made, and then copied to be a part of new zeros, is made in that part."""
     for block in ir.blocks:
+        made: dict[Operand | None, Statement] = {s.result: s for s in block.statements}
         for s in list(block.statements):
-            if s.op == "setitem":
-                _write_through(s, block, ir, site)
+            if s.op == "setitem" and s.operands[0] in made:
+                _write_through(s, block, ir, site, made)
 
 
-def _write_through(setting: Statement, block: Block, ir: IR, site: Site) -> None:
+def _write_through(setting: Statement, block: Block, ir: IR, site: Site, made: dict[Operand | None, Statement]) -> None:
     array, index, value = setting.operands
-    end = block.statements.index(setting)
-    before = block.statements[:end]
-    zeros = next((s for s in before if s.result is array and s.op == "call"), None)
-    if zeros is None or not declared(ZEROS, value_of(zeros.operands[0])) or not _is_most(value_of(index)):
+    zeros = made[array]
+    if zeros.op != "call" or not declared(ZEROS, value_of(zeros.operands[0])) or not _is_most(value_of(index)):
         return
-    shape = next((s for s in before if s.result is zeros.operands[1]), None)
+    shape = made.get(zeros.operands[1])
     if shape is None or shape.op != "getattr" or shape.operands[0] not in site.outside:
         return
-    if not _fits(array, index, value, site) or any(array in s.operands for s in before):
+    if not _fits(array, index, value, site):
+        return
+    before = block.statements[: block.statements.index(setting)]
+    if any(array in s.operands for s in before):
         return
     maker = _maker(value, before, block, ir)
     if maker is None:

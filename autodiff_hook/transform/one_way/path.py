@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.one_way.trail import Raised, Trail
+from autodiff_hook.transform.one_way.trail import Raised, TooLong, Trail
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     Abstract,
@@ -27,7 +27,6 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, is_plain, lifted
 
-_LIMIT: Final = 6000
 _DEPTH: Final = 60
 _GENERATOR: Final = 0x20
 
@@ -158,8 +157,8 @@ class Path(Trail):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         self.size += 1
-        if self.size > _LIMIT:
-            raise Refused("the way through the program is too long")
+        if self.size > self.limit:
+            raise TooLong(f"the way through the program has more than {self.limit} operations")
         s = Statement(op, [self.present(x) for x in operands], Variable(name), data, self.position)
         assert s.result is not None and self.block is not None
         self.index = len(self.block.statements)

@@ -38,9 +38,12 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate
 
 
-def path(world: World, types: dict[Variable, Abstract], updated: Callable[..., Any]) -> Path:
-    """What follows a program on its way; ``updated(array, key, value)`` is a store as a value."""
-    return Path(world, step, types, known_call, note, updated)
+def path(world: World, types: dict[Variable, Abstract], updated: Callable[..., Any], limit: int) -> Path:
+    """What follows a program on its way, up to a number of operations.
+
+    ``updated(array, key, value)`` is a store as a value.
+    """
+    return Path(world, step, types, known_call, note, updated, limit)
 
 
 Step = Callable[[Path, Statement], Abstract | None]

@@ -39,6 +39,10 @@ ENTERED: Final = Abstract()
 """The meaning of a call that has been entered: its value is what the body came to."""
 
 
+class TooLong(Refused):
+    """The way through a program is too long for now."""
+
+
 class Raised(Exception):
     """The program raises an exception here, whatever the values are."""
 
@@ -59,8 +63,10 @@ class Trail(Inference):
         known: Callable[..., Abstract | None],
         noted: Callable[..., None],
         updated: Callable[..., Any],
+        limit: int,
     ) -> None:
         super().__init__(world, evaluate, types)
+        self.limit = limit
         self.known, self.noted, self.updated = known, noted, updated
         self.contents: dict[Any, Any] = {}
         self.borrowed: set[Any] = set()

@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
 _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
     for cls in (object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException)
+    if "__getattribute__" in cls.__dict__
 ]
 
 
