@@ -286,6 +286,24 @@ class Prologue:
                 self.require(self.emit("not_in", Constant(key), owner))
         return found
 
+    def missing(self, globals_: dict[str, Any], name: str) -> None:
+        """Guard that there is no global of a name."""
+        key = ("missing", id(globals_), name)
+        if key not in self.loaded:
+            self.loaded[key] = Constant(None)
+            for namespace in (globals_, vars(builtins)):
+                self.require(self.emit("not_in", Constant(name), Constant(namespace)))
+
+    def answers(self, owner: Any, name: str) -> bool:
+        """Whether a known object has an attribute, guarded."""
+        found = hasattr(owner, name)
+        key = ("answers", id(owner), name)
+        if key not in self.loaded:
+            self.loaded[key] = Constant(None)
+            answer = self.emit("call", Constant(hasattr), Constant(owner), Constant(name), data=())
+            self.require_same(answer, found)
+        return found
+
     def has(self, owner: Operand, example: Any, name: str) -> bool:
         """Whether an object from outside has an attribute of its own, guarded."""
         own = getattr(example, "__dict__", None)

@@ -47,6 +47,7 @@ class _World:
         self.part, self.method, self.imported = prologue.part, prologue.method, prologue.imported
         self.members, self.length = prologue.members, prologue.length
         self.holds, self.has = prologue.holds, prologue.has
+        self.missing, self.answers = prologue.missing, prologue.answers
 
 
 @dataclass(slots=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import gettrace
-from typing import Any
+from typing import Any, Final
 
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.registry import describe
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.session import Grads, Session
 from autodiff_hook.runtime.specialising import specialised
@@ -25,18 +27,25 @@ class Pulled:
 
     def back(self, cotangent: Any) -> Grads:
         """The gradients of the arguments, in their form, for one cotangent of the value."""
-        if self._session is None and fits(cotangent, self.value):
+        fitting = fitted(cotangent, self.value) if self._session is None else UNFIT
+        if fitting is not UNFIT:
             try:
-                return self._reverse(cotangent)
+                return self._reverse(fitting)
             except Exception:
                 # The generic path says what is wrong, and where.
                 pass
         return self.session().back(cotangent)
 
     def session(self) -> Session:
-        """The session that this stands for."""
+        """The session that this stands for: the function is run again, and has to come to the same."""
         if self._session is None:
-            self._session = Session(*self._call, {})
+            session = Session(*self._call, {})
+            if not same(session.value, self.value):
+                raise Unsupported(
+                    f"this cotangent needs {describe(self._call[0])} to be run again, and what it depends on has been "
+                    f"changed since: pass a cotangent of the form of the value, or make a new pullback"
+                )
+            self._session = session
         return self._session
 
 
@@ -48,17 +57,34 @@ def pulled(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pulled | No
     return None if found is MISS else Pulled(f, args, *found)
 
 
-def fits(cotangent: Any, value: Any) -> bool:
-    """Whether a cotangent has the very form of a value made of numbers, arrays, tuples and lists."""
+UNFIT: Final = object()
+"""What ``fitted`` says of a cotangent that a specialised program does not take."""
+
+
+def fitted(cotangent: Any, value: Any) -> Any:
+    """A cotangent in the very form of a value made of numbers, arrays, tuples and lists."""
     import numpy as np
 
     if isinstance(value, (tuple, list)):
-        same = type(cotangent) in (tuple, list) and len(cotangent) == len(value)
-        return same and all(c is None or fits(c, v) for c, v in zip(cotangent, value))
-    if type(value) is np.ndarray:
-        return (
-            type(cotangent) is np.ndarray
-            and cotangent.shape == value.shape
-            and cotangent.dtype == value.dtype == np.float64
-        )
-    return isinstance(value, (float, int)) and type(cotangent) in (float, np.float64)
+        if type(cotangent) not in (tuple, list) or len(cotangent) != len(value):
+            return UNFIT
+        parts = [None if c is None else fitted(c, v) for c, v in zip(cotangent, value)]
+        return UNFIT if any(part is UNFIT for part in parts) else parts
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        plain = type(cotangent) is np.ndarray and cotangent.dtype.kind in "fiu" and cotangent.shape == value.shape
+        return np.asarray(cotangent, np.float64) if plain else UNFIT
+    real = isinstance(cotangent, (float, int, np.floating, np.integer)) and not isinstance(cotangent, bool)
+    return float(cotangent) if real and type(value) in (float, int, np.float64) else UNFIT
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values of one form are equal."""
+    import numpy as np
+
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return type(a) is type(b) and list(a) == list(b) and all(map(same, a.values(), b.values()))
+    if isinstance(a, (float, np.ndarray)) and not (isinstance(a, np.ndarray) and a.dtype.kind == "O"):
+        return type(a) is type(b) and bool(np.array_equal(a, b, equal_nan=True))
+    return type(a) is type(b)

@@ -25,21 +25,25 @@ def cleared(cotangent: Any, key: Any) -> Any:
     return result
 
 
-def stored_cotangent(cotangent: Any, key: Any, value: Any) -> Any:
-    """The cotangent of a stored value, summed over what it was broadcast to."""
+def stored_cotangent(cotangent: Any, array: Any, key: Any, value: Any) -> Any:
+    """The cotangent of a stored value, summed over what it was broadcast to; None if it is cut off by the store."""
     import numpy as np
 
+    if array.dtype.kind not in "fc":
+        return None
     whole = np.asarray(cotangent)
     found = sum_to_shape(winners(whole, key, np.array(whole[key])), np.shape(value))
     if np.iscomplexobj(found) and not np.iscomplexobj(value):
         found = found.real
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        return np.asarray(found, value.dtype)
     return found.item() if isinstance(value, (int, float)) and not isinstance(value, np.generic) else found
 
 
 @rrule(updated)
 def updated_rule(array: Any, key: Any, value: Any) -> Any:
     def updated_pullback(c: Any) -> Any:
-        return cleared(c, key), None, stored_cotangent(c, key, value)
+        return cleared(c, key), None, stored_cotangent(c, array, key, value)
 
     return updated(array, key, value), updated_pullback
 

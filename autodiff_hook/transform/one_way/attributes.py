@@ -7,12 +7,12 @@ nothing can fail any more.
 from __future__ import annotations
 
 from types import FunctionType, MemberDescriptorType
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 
@@ -40,12 +40,29 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
         return None
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
         return None
+    if not hasattr(type(value.cls), name) and inf.world.answers(value.cls, name):
+        return None
     hook = look(inf, value.cls, "__getattr__")
     if isinstance(hook, FunctionType):
         return inf.call(Constant(hook), [owner, Constant(name)])
     if hook is not None:
         raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
-    raise Raised(AttributeError(f"'{value.cls.__name__}' object has no attribute '{name}'"))
+    raise Raised(AttributeError)
+
+
+def described(inf: Path, owner: Operand, value: Fresh, name: str) -> Operand | None:
+    """What a descriptor that is written in Python gives; None if there is no such."""
+    found = look(inf, value.cls, name)
+    getter = getattr(type(found), "__get__", None)
+    if found is None or getter is None or isinstance(found, _FOLLOWED):
+        return None
+    if not isinstance(getter, FunctionType):
+        raise Refused(f"the descriptor {name} of {value.cls.__qualname__}")
+    inf.world.attribute(value.cls, name)
+    return inf.call(Constant(getter), [Constant(found), owner, Constant(value.cls)])
+
+
+_FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)
 
 
 def _is_data(found: Any) -> bool:
@@ -61,16 +78,20 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
         inf.world.attribute(target.cls, name)
         return inf.call(Constant(found.fset), [owner, value])
     if _is_data(found):
-        raise Refused("a data descriptor is assigned")
+        store = type(found).__set__
+        if not isinstance(store, FunctionType):
+            raise Refused("a data descriptor is assigned")
+        inf.world.attribute(target.cls, name)
+        return inf.call(Constant(store), [Constant(found), owner, value])
     setter = look(inf, target.cls, "__setattr__")
     if setter is not object.__dict__["__setattr__"]:
         if not isinstance(setter, FunctionType):
             raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
         return inf.call(Constant(setter), [owner, Constant(name), value])
+    if not isinstance(found, MemberDescriptorType) and not any("__dict__" in vars(c) for c in target.cls.__mro__):
+        raise Raised(AttributeError)
     if isinstance(target, Fresh):
         inf.members(target.made)[name] = value
     else:
-        if isinstance(inf.type_of(value), Container):
-            raise Refused("an object from outside is given what the program makes")
         inf.assigned[inf.final(owner), name] = value
     return Constant(None)

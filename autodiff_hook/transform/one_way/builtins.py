@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.classes import construct, instance
-from autodiff_hook.transform.one_way.containers import items, iterator, pairs, parts
+from autodiff_hook.transform.one_way.containers import VALUES, items, pairs, parts
+from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -34,7 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.plans import alias, known_as, pure
 from autodiff_hook.transform.specialise.questions import classes_of
 
@@ -51,6 +51,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function is dict:
         content = pairs(inf, args[0]) if args else {}
         return containers.new(inf, dict, {**content, **kwargs})
+    if function is sorted and len(args) == 1 and set(kwargs) <= {"key", "reverse"}:
+        return sorted_(inf, s, args, kwargs)
     if meaning is not None and not kwargs:
         return meaning(inf, s, args)
     home: Any = getattr(function, "__objclass__", None)
@@ -61,19 +63,12 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         values = [known_value(inf, x) for x in args]
         if all(v is not UNKNOWN for v in values):
             try:
-                return known_as(inf, s, function(*values))
+                return held_as(inf, s, function(*values))
             except Exception as error:
-                raise Raised(error) from None
-    if function is NO_MANAGER:
-        return known_as(inf, s, None)
-    if function is np.errstate and all(known_value(inf, x) in ("ignore", "warn") for x in kwargs.values()) and not args:
-        inf.quiet = True
-        return known_as(inf, s, NO_MANAGER)
-    if function is warnings.catch_warnings and all(known_value(inf, x) is False for x in kwargs.values()) and not args:
-        return known_as(inf, s, NO_MANAGER)
-    if function in _FILTERS and args and known_value(inf, args[0]) in ("ignore", "default", "once", "always", "module"):
-        inf.quiet = True
-        return known_as(inf, s, None)
+                raise Raised(error, Constant(error)) from None
+    managed = managed_call(inf, s, function, args, kwargs)
+    if managed is not None:
+        return managed
     if function in (np.asarray, np.asanyarray) and _is_itself(inf, args, kwargs):
         return alias(inf, s, args[0])
     if function in (float, int) and len(args) == 1:
@@ -85,12 +80,12 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
             s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
             return pure(inf, s, Instance(np.ndarray, example=example))
     if function is functools.partial and args:
-        token = Variable("partial")
-        inf.types[token] = Partial(args[0], tuple(args[1:]), dict(kwargs))
-        return alias(inf, s, token)
+        return alias(inf, s, inf.token("partial", Partial(args[0], tuple(args[1:]), dict(kwargs))))
     if isinstance(function, functools.partial):
-        bound = [Constant(x) for x in function.args]
-        named = {k: Constant(v) for k, v in function.keywords.items()}
+        whole, options = Constant(function.args), Constant(function.keywords)
+        inf.world.length(options, function.keywords)
+        bound = [loaded(inf, whole, function.args, i) for i in range(len(function.args))]
+        named = {k: loaded(inf, options, function.keywords, k) for k in function.keywords}
         return alias(inf, s, inf.call(Constant(function.func), [*bound, *args], {**named, **kwargs}))
     if isinstance(function, type):
         return construct(inf, s, function, args, kwargs)
@@ -107,8 +102,19 @@ def _folds(function: Any) -> bool:
 _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod, slice)
 
 
-NO_MANAGER: Final = object()
-"""A context manager that has nothing to do where all is computed quietly."""
+def held_as(inf: Path, s: Statement, value: Any) -> Abstract:
+    """A known value; a list or a set is one of the program's own."""
+    if type(value) in (list, set, frozenset):
+        held = list(map(Constant, value)) if type(value) is list else value
+        return containers.new(inf, type(value), held)
+    return known_as(inf, s, value)
+
+
+def loaded(inf: Path, owner: Constant, held: Any, key: Any) -> Operand:
+    """A part of something known: a constant, or what is loaded on entry because it may change."""
+    return (
+        Constant(held[key]) if is_plain(held[key]) and type(held) is tuple else inf.world.part(owner, held, key, True)
+    )
 
 
 def _is_itself(inf: Path, args: Args, kwargs: dict[str, Operand]) -> bool:
@@ -125,9 +131,6 @@ def _same_dtype(asked: Any, dtype: Any) -> bool:
         return bool(np.dtype(asked) == dtype)
     except TypeError:
         return False
-
-
-_FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)
 
 
 def _require_single(inf: Path, operand: Operand) -> None:
@@ -160,37 +163,45 @@ def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return containers.new(inf, set, set(_known_items(inf, args)))
+
+
+def _frozenset(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return containers.new(inf, frozenset, frozenset(_known_items(inf, args)))
+
+
+def _known_items(inf: Path, args: Args) -> list[Any]:
     values = [known_value(inf, x) for x in parts(inf, args[0])] if args else []
     if any(v is UNKNOWN for v in values):
         raise Refused("a set of what is not known")
-    return containers.new(inf, set, list(map(Constant, dict.fromkeys(values))))
+    return values
 
 
 def _zip(inf: Path, s: Statement, args: Args) -> Abstract | None:
     rows = zip(*(items(inf, x) for x in args))
-    return alias(inf, s, iterator(inf, (inf.perform("build_tuple", list(row)) for row in rows)))
+    return alias(inf, s, inf.iterator(inf.perform("build_tuple", list(row)) for row in rows))
 
 
 def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
     start = inf.pin(args[1]) if len(args) > 1 else 0
     rows = enumerate(items(inf, args[0]), start)
-    return alias(inf, s, iterator(inf, (inf.perform("build_tuple", [Constant(i), x]) for i, x in rows)))
+    return alias(inf, s, inf.iterator((inf.perform("build_tuple", [Constant(i), x]) for i, x in rows)))
 
 
 def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, iterator(inf, containers.backwards(inf, args[0])))
+    return alias(inf, s, inf.iterator(containers.backwards(inf, args[0])))
 
 
 def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
     function, *sequences = args
     rows = zip(*(items(inf, x) for x in sequences))
-    return alias(inf, s, iterator(inf, (inf.call(function, list(row)) for row in rows)))
+    return alias(inf, s, inf.iterator(inf.call(function, list(row)) for row in rows))
 
 
 def _filter(inf: Path, s: Statement, args: Args) -> Abstract | None:
     function, sequence = args
     chosen = (x for x in items(inf, sequence) if _is_true(inf, inf.call(function, [x])))
-    return alias(inf, s, iterator(inf, chosen))
+    return alias(inf, s, inf.iterator(chosen))
 
 
 def _is_true(inf: Path, operand: Operand) -> bool:
@@ -206,7 +217,7 @@ def _all(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, iterator(inf, items(inf, args[0])))
+    return alias(inf, s, inf.iterator(items(inf, args[0])))
 
 
 def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -229,10 +240,13 @@ def _type(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    known = inf.type_of(args[0])
+    if len(args) == 3 and isinstance(known, Known) and not inf.world.answers(known.value, inf.pin(args[1])):
+        return alias(inf, s, args[2])
     try:
         return alias(inf, s, inf.perform("getattr", args[:1], inf.pin(args[1])))
     except Raised as raised:
-        if len(args) < 3 or not isinstance(raised.error, AttributeError):
+        if len(args) < 3 or not issubclass(raised.cls, AttributeError):
             raise
         return alias(inf, s, args[2])
 
@@ -242,11 +256,13 @@ def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     if isinstance(value, (Fresh, Outside)):
         try:
             inf.perform("getattr", args[:1], name)
-        except Raised:
+        except Raised as raised:
+            if not issubclass(raised.cls, AttributeError):
+                raise
             return known_as(inf, s, False)
         return known_as(inf, s, True)
     if isinstance(value, Known):
-        return known_as(inf, s, hasattr(value.value, name))
+        return known_as(inf, s, inf.world.answers(value.value, name))
     return known_as(inf, s, all(hasattr(cls, name) for cls in _classes(value)))
 
 
@@ -278,8 +294,7 @@ def _reduce(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _sum(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    if args[0] in inf.iterators:
-        args[0] = inf.made(list, parts(inf, args[0]))
+    args[0] = _listed(inf, args[0])
     held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
     if held is not None and not held:
         return alias(inf, s, args[1] if len(args) > 1 else Constant(0))
@@ -293,16 +308,43 @@ def _sum(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _extreme(inf: Path, s: Statement, args: Args) -> Abstract | None:
     """``max`` and ``min`` of an iteration or of known values."""
-    if len(args) == 1 and args[0] in inf.iterators:
-        args[0] = inf.made(list, parts(inf, args[0]))
+    if len(args) == 1:
+        args[0] = _listed(inf, args[0])
     return None
 
 
-def _sorted(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    held = [(known_value(inf, x), x) for x in parts(inf, args[0])]
-    if any(v is UNKNOWN for v, _ in held):
-        raise Refused("a sequence that is sorted")
-    return containers.new(inf, list, [x for _, x in sorted(held, key=lambda pair: pair[0])])
+def _listed(inf: Path, operand: Operand) -> Operand:
+    """What an iteration gives, as a list."""
+    value = inf.type_of(operand)
+    virtual = operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
+    return inf.made(list, parts(inf, operand)) if virtual else operand
+
+
+def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
+    """``sorted(items, key=…, reverse=…)``: each comparison decides about the way."""
+    held = list(parts(inf, args[0]))
+    key, backwards = kwargs.get("key", Constant(None)), bool(inf.pin(kwargs.get("reverse", Constant(False))))
+    keys = held if isinstance(key, Constant) and key.value is None else [inf.call(key, [x]) for x in held]
+    known = [known_value(inf, k) for k in keys]
+    order = list(range(len(held)))
+    if all(v is not UNKNOWN for v in known):
+        order.sort(key=known.__getitem__, reverse=backwards)
+    else:
+
+        def compared(i: int, j: int) -> int:
+            return _compared(inf, keys[i], keys[j])
+
+        order.sort(key=functools.cmp_to_key(compared), reverse=backwards)
+    return containers.new(inf, list, [held[i] for i in order])
+
+
+def _compared(inf: Path, a: Operand, b: Operand) -> int:
+    for value in (inf.type_of(a), inf.type_of(b)):
+        if number_types(value) is None:
+            raise Refused("a sequence that is sorted")
+    if inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])):
+        return -1
+    return 1 if inf.pin(inf.perform("truth", [inf.perform("compare", [b, a], "<")])) else 0
 
 
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -315,23 +357,29 @@ def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, _copied(inf, args[0]))
+    return alias(inf, s, _copied(inf, args[0], {}))
 
 
-def _copied(inf: Path, operand: Operand) -> Operand:
-    value = inf.type_of(operand)
-    if isinstance(value, Container):
-        held = inf.content(operand)
-        if value.cls is dict:
-            return inf.made(dict, {k: _copied(inf, v) for k, v in held.items()})
-        return inf.made(value.cls, [_copied(inf, x) for x in held])
-    if operand in inf.tuples:
-        return inf.perform("build_tuple", [_copied(inf, x) for x in inf.tuples[operand]])
-    if isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
-        return operand
-    if isinstance(value, Array):
-        return inf.perform("call_method", [operand], ("copy", ()))
-    raise Refused(f"a deep copy of {value!r}")
+def _copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand:
+    operand = inf.present(operand)
+    if operand not in done:
+        value = inf.type_of(operand)
+        if isinstance(value, Container) and value.cls in (list, dict):
+            token = done[operand] = inf.made(value.cls, value.cls())
+            held = inf.content(operand)
+            if value.cls is dict:
+                inf.content(token).update((k, _copied(inf, v, done)) for k, v in held.items())
+            else:
+                inf.content(token).extend(_copied(inf, x, done) for x in held)
+        elif operand in inf.tuples:
+            done[operand] = inf.perform("build_tuple", [_copied(inf, x, done) for x in inf.tuples[operand]])
+        elif isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
+            done[operand] = operand
+        elif isinstance(value, Array):
+            done[operand] = inf.perform("call_method", [operand], ("copy", ()))
+        else:
+            raise Refused(f"a deep copy of {value!r}")
+    return done[operand]
 
 
 BUILTINS: Final[dict[Any, Builtin]] = {
@@ -340,7 +388,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     list: _list,
     tuple: _tuple,
     set: _set,
-    frozenset: _set,
+    frozenset: _frozenset,
     zip: _zip,
     enumerate: _enumerate,
     reversed: _reversed,
@@ -360,7 +408,6 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     sum: _sum,
     max: _extreme,
     min: _extreme,
-    sorted: _sorted,
     copy.copy: _copy,
     copy.deepcopy: _deep_copy,
 }

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from types import FunctionType
-from typing import Any, Final
+from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
+    Error,
     Fresh,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.plans import alias
 
 
 def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
     """``cls(…)``."""
-    if issubclass(cls, BaseException):
-        return known_as(inf, s, _exception(inf, cls, args))
-    if type(cls) not in (type, ABCMeta) or cls.__module__ == "builtins":
+    if type(cls) not in (type, ABCMeta) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
         return None
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if isinstance(new, staticmethod) else new
-    if new is object.__new__:
+    if issubclass(cls, BaseException) and not isinstance(new, FunctionType) and not isinstance(init, FunctionType):
+        return alias(inf, s, _exception(inf, cls, args, kwargs))
+    if new is object.__new__ or new is BaseException.__dict__["__new__"]:
         made: Operand = instance(inf, cls)
     elif isinstance(new, FunctionType):
         made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
@@ -43,15 +44,19 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
     return alias(inf, s, made)
 
 
-def _exception(inf: Path, cls: type, args: list[Operand]) -> Any:
+def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Operand:
+    """An exception of a builtin class: made at once if its arguments are known, else no more than its class."""
     values = [known_value(inf, x) for x in args]
+    if kwargs or any(v is UNKNOWN for v in values):
+        return inf.token("error", Error(cls))
     try:
-        return cls(*("…" if v is UNKNOWN else v for v in values))
+        return Constant(cls(*values))
     except Exception as error:
         raise Refused(f"{cls!r} raised {error!r}") from None
 
 
 def instance(inf: Path, cls: type) -> Variable:
+    """A new object of a class, without attributes."""
     if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
         raise Refused(f"an object of {cls!r}")
     token = Variable(cls.__name__)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -16,6 +18,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Container,
+    Fresh,
     Instance,
     Known,
     List,
@@ -26,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 
@@ -43,7 +47,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     value = inf.type_of(operand)
     if isinstance(value, Container):
         held = inf.content(operand)
-        return [Constant(k) for k in held] if value.cls is dict else list(held)
+        return list(map(Constant, held)) if value.cls in (dict, set, frozenset) else list(held)
     if isinstance(value, Tuple):
         return [Constant(k) for k in value.keys] if value.cls is dict else _taken_apart(inf, operand, value)
     if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset)):
@@ -59,9 +63,12 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
 
 def is_container(cls: type) -> bool:
     """Whether objects of a class are lists, tuples or dicts, and looked into like such."""
-    plain = getattr(cls, "__iter__", None) in (list.__iter__, tuple.__iter__, dict.__iter__)
-    look: Any = getattr(cls, "__getitem__", None)
-    return plain and look in (list.__getitem__, tuple.__getitem__, dict.__getitem__)
+    if cls in (list, tuple, dict):
+        return True
+    return issubclass(cls, tuple) and all(getattr(cls, name, None) is getattr(tuple, name, None) for name in _LOOKS)
+
+
+_LOOKS: Final = ("__iter__", "__getitem__", "__len__", "__bool__", "__contains__", "__eq__", "__add__", "__mul__")
 
 
 def _taken_apart(inf: Path, operand: Operand, value: Tuple) -> list[Operand]:
@@ -75,20 +82,34 @@ def _taken(inf: Path, operand: Operand, value: Tuple, index: int) -> Operand:
         return Constant(item.value)
     if isinstance(item, (Outside, List)) and value.example is not MISSING:
         return inf.world.part(inf.final(operand), value.example, index, True)
-    return inf.emit("getitem", operand, Constant(index), abstract=item, plan=STRUCTURAL)
+    part = inf.emit("getitem", operand, Constant(index), abstract=item, plan=STRUCTURAL)
+    inf.views.setdefault(operand, []).append(part)
+    return part
 
 
 def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]:
     """The items of a list of numbers, or the rows of an array: their number is guarded."""
-    if isinstance(value, Array) and (value.scalar or not value.ndim):
-        raise Refused("an iteration over an array or a scalar")
-    count = len(value.example)
-    if operand not in inf.pinned:
-        length = inf.emit("call", Constant(len), operand, abstract=Number(INT.types, example=count), data=())
-        inf.pinned[operand] = inf.pin(length)
+    count = guarded_length(inf, operand, value)
     if isinstance(value, List):
         return [inf.emit("getitem", operand, Constant(i), abstract=_item(value, i), plan=LOAD) for i in range(count)]
     return [inf.perform("getitem", [operand, Constant(i)]) for i in range(count)]
+
+
+def guarded_length(inf: Path, operand: Operand, value: List | Array) -> int:
+    """The length of a list of numbers or an array, guarded."""
+    if isinstance(value, Array) and (value.scalar or not value.ndim):
+        raise Refused("an iteration over an array or a scalar")
+    operand = inf.present(operand)
+    if operand not in inf.lengths:
+        known = Number(INT.types, example=len(value.example))
+        inf.lengths[operand] = inf.pin(inf.emit("call", Constant(len), operand, abstract=known, data=()))
+    return inf.lengths[operand]
+
+
+def _rows(inf: Path, operand: Operand, value: Array) -> Iterator[Operand]:
+    """The rows of an array, each as it is when the iteration comes to it."""
+    for i in range(guarded_length(inf, operand, value)):
+        yield inf.perform("getitem", [operand, Constant(i)])
 
 
 def _item(value: List, index: int) -> Abstract:
@@ -118,13 +139,25 @@ def build(inf: Path, s: Statement) -> Abstract:
         keys = [inf.pin(k) for k in s.operands[::2]]
         return new(inf, dict, dict(zip(keys, s.operands[1::2])))
     if s.op == "build_set":
-        return new(inf, set, list(dict.fromkeys(map(Constant, map(inf.pin, s.operands)))))
+        return new(inf, set, set(map(inf.pin, s.operands)))
     return new(inf, list, list(s.operands))
 
 
 def list_append(inf: Path, s: Statement) -> Abstract:
     """``items.append(value)`` of a comprehension."""
     inf.changed(s.operands[0]).append(s.operands[1])
+    return known_as(inf, s, None)
+
+
+def set_add(inf: Path, s: Statement) -> Abstract:
+    """``{value for …}``."""
+    inf.changed(s.operands[0]).add(inf.pin(s.operands[1]))
+    return known_as(inf, s, None)
+
+
+def set_update(inf: Path, s: Statement) -> Abstract:
+    """``{*values}``."""
+    inf.changed(s.operands[0]).update(map(inf.pin, parts(inf, s.operands[1])))
     return known_as(inf, s, None)
 
 
@@ -175,7 +208,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
         owner = adopted(inf, owner, value)
         value = inf.type_of(owner)
-    if isinstance(value, Known) and type(value.value) in (str, tuple, dict, range) and _is_key(inf.type_of(key)):
+    if isinstance(value, Known) and type(value.value) in (str, tuple, range) and _is_key(inf.type_of(key)):
         return known_as(inf, s, _at(value.value, inf.pin(key)))
     if key in inf.slices and isinstance(value, (Container, Tuple)):
         key = Constant(slice(*map(inf.pin, inf.slices[key])))
@@ -210,7 +243,9 @@ def _of_list(inf: Path, s: Statement, value: List) -> Abstract:
     index = inf.pin(key)
     if type(index) is not int:
         return new(inf, list, _elements(inf, owner, value)[index])
-    _at(value.example, index)
+    if not -len(value.example) <= index < len(value.example):
+        guarded_length(inf, owner, value)
+        raise Raised(IndexError)
     found = inf.emit("getitem", owner, Constant(index), abstract=_item(value, index), plan=LOAD)
     return alias(inf, s, found)
 
@@ -272,7 +307,7 @@ def unpack(inf: Path, s: Statement) -> Abstract:
 
 def _some(inf: Path, operand: Operand, before: int, after: int | None) -> list[Operand]:
     iterator = inf.iterators[operand]
-    return list(iterator) if after is not None else [x for x, _ in zip(iterator, range(before + 1))]
+    return list(iterator) if after is not None else list(islice(iterator, before + 1))
 
 
 def project(inf: Path, s: Statement) -> Abstract | None:
@@ -282,15 +317,7 @@ def project(inf: Path, s: Statement) -> Abstract | None:
 
 def get_iter(inf: Path, s: Statement) -> Abstract:
     """The beginning of an iteration."""
-    return alias(inf, s, iterator(inf, items(inf, s.operands[0])))
-
-
-def iterator(inf: Path, found: Iterator[Operand]) -> Variable:
-    """An operand that stands for an iterator."""
-    token = Variable("iterator")
-    inf.iterators[token] = found
-    inf.types[token] = Instance(type(iter(())))
-    return token
+    return alias(inf, s, inf.iterator(items(inf, s.operands[0])))
 
 
 def items(inf: Path, operand: Operand) -> Iterator[Operand]:
@@ -300,8 +327,38 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     value = inf.type_of(operand)
     if isinstance(value, Container):
         held = inf.content(operand)
-        return _live(held) if value.cls is list else _viewed(Keys(held) if value.cls is dict else held)
+        return _live(held) if value.cls is list else _viewed(Keys(held) if value.cls in KEYED else held)
+    if isinstance(value, Array):
+        return _rows(inf, operand, value)
+    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
+        return _of_object(inf, operand, value)
     return iter(parts(inf, operand))
+
+
+def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[Operand]:
+    """The items of an object whose class says how it is iterated over."""
+    begin = look(inf, value.cls, "__iter__")
+    if not isinstance(begin, FunctionType):
+        raise Refused(f"an iteration over {value!r}")
+    started = inf.call(Constant(begin), [operand])
+    kind = inf.type_of(started)
+    if not isinstance(kind, (Fresh, Outside)) or is_container(kind.cls):
+        return items(inf, started)
+    step = look(inf, kind.cls, "__next__")
+    if not isinstance(step, FunctionType):
+        raise Refused(f"an iteration over {kind!r}")
+    return _stepped(inf, started, step)
+
+
+def _stepped(inf: Path, operand: Operand, step: FunctionType) -> Iterator[Operand]:
+    while True:
+        try:
+            item = inf.call(Constant(step), [operand])
+        except Raised as raised:
+            if not issubclass(raised.cls, StopIteration):
+                raise
+            return
+        yield item
 
 
 def _viewed(held: Any) -> Iterator[Operand]:
@@ -312,6 +369,7 @@ def _viewed(held: Any) -> Iterator[Operand]:
         raise Raised(error) from None
 
 
+KEYED: Final = (dict, set, frozenset)
 _EMPTY: Final[dict[Any, Any]] = {}
 KEYS: Final = type(_EMPTY.keys())
 VALUES: Final = type(_EMPTY.values())
@@ -321,7 +379,7 @@ ITEMS: Final = type(_EMPTY.items())
 class Keys:
     """The keys of a dict as they are at each moment."""
 
-    def __init__(self, held: dict[Any, Operand]) -> None:
+    def __init__(self, held: Any) -> None:
         self.held = held
 
     def __len__(self) -> int:
@@ -384,6 +442,10 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Outside) and value.cls is dict:
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
+    if isinstance(value, Container) and value.cls in (set, frozenset):
+        return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
+    if isinstance(value, Container) and value.cls is dict and isinstance(inf.type_of(item), (Known, Instance)):
+        return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples:
         place = next(found(inf, parts(inf, owner), item), None)
         return known_as(inf, s, (place is not None) == (s.op == "in"))
@@ -414,18 +476,27 @@ def joined(inf: Path, s: Statement) -> Abstract | None:
     kinds = [_sequence(inf, x) for x in s.operands]
     if s.data == "+" and kinds[0] is not None and kinds[0] is kinds[1]:
         both = [x for operand in s.operands for x in parts(inf, operand)]
-        if s.op == "inplace" and kinds[0] is list:
-            inf.changed(s.operands[0])[:] = both
-            return alias(inf, s, s.operands[0])
-        return _as(inf, s, kinds[0], both)
+        return _changed(inf, s, both) if s.op == "inplace" and kinds[0] is list else _as(inf, s, kinds[0], both)
+    if s.data == "+" and s.op == "inplace" and kinds[0] is list:
+        return _changed(inf, s, [*parts(inf, s.operands[0]), *parts(inf, s.operands[1])])
     if s.data == "*" and (kinds[0] is None) != (kinds[1] is None):
         place = 0 if kinds[0] is not None else 1
         count = inf.type_of(s.operands[1 - place])
         cls = kinds[place]
         if isinstance(count, (Known, Number)) and type(example_of(count)) is int and cls is not None:
             repeated = parts(inf, s.operands[place]) * inf.pin(s.operands[1 - place])
+            if s.op == "inplace" and cls is list and place == 0:
+                return _changed(inf, s, repeated)
             return _as(inf, s, cls, repeated)
     return None
+
+
+def _changed(inf: Path, s: Statement, held: list[Operand]) -> Abstract:
+    """A list that is changed in place."""
+    if not isinstance(inf.type_of(s.operands[0]), Container):
+        raise Refused("a container from outside is changed")
+    inf.changed(s.operands[0])[:] = held
+    return alias(inf, s, s.operands[0])
 
 
 def _sequence(inf: Path, operand: Operand) -> type | None:
@@ -442,6 +513,15 @@ def _as(inf: Path, s: Statement, cls: type, held: list[Operand]) -> Abstract:
 
 
 def truth(inf: Path, s: Statement) -> Abstract | None:
-    """The truth of a container."""
-    count = length(inf, s.operands[0])
+    """The truth of a container, or of an object."""
+    operand = s.operands[0]
+    value = inf.type_of(operand)
+    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
+        method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
+        if method is None:
+            return known_as(inf, s, s.op == "truth")
+        if not isinstance(method, FunctionType):
+            raise Refused(f"the truth of {value!r}")
+        return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
+    count = length(inf, operand)
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))

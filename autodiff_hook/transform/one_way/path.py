@@ -9,19 +9,19 @@ leaves the program, for another specialisation or the generic path.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.one_way.trail import Raised, TooLong, Trail
+from autodiff_hook.transform.one_way.trail import Raised, TooLong, Trail, is_virtual
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     Abstract,
-    Bound,
-    Cell,
-    Closure,
+    Array,
     Container,
+    Error,
     Fresh,
+    Instance,
     Known,
     example_of,
 )
@@ -29,6 +29,9 @@ from autodiff_hook.transform.specialise.bodies import Parameters, Refused, is_pl
 
 _DEPTH: Final = 60
 _GENERATOR: Final = 0x20
+
+
+Walk = Generator[Operand, None, Operand]
 
 
 class Path(Trail):
@@ -63,7 +66,7 @@ class Path(Trail):
             result = self.frozen(self.follow(ir, globals_, [*bound, *cells]))
             self._settle()
         except Raised as raised:
-            raise Refused(f"it raises {raised.error!r}") from None
+            raise Refused(f"it raises {raised.cls.__qualname__}") from None
         except RecursionError:
             raise Refused("calls that are nested too deeply") from None
         self.block.terminator = Terminator("return", [result])
@@ -73,86 +76,120 @@ class Path(Trail):
 
     def _settle(self) -> None:
         """What is assigned to objects from outside, which are several if they were."""
+        built: dict[Operand, Operand] = {}
         for (owner, name), value in self.assigned.items():
             for other, looked in self.looked | set(self.assigned):
                 if looked == name and other is not owner:
                     if example_of(self.type_of(owner)) is example_of(self.type_of(other)):
                         raise Refused("an object that is known in two ways is changed")
                     self.guard(self.emit("is_not", owner, other, abstract=BOOL), True)
-            self.commits.append((owner, name, self._kept(value)))
+            self.commits.append((owner, name, self._kept(value, built)))
         for (_, name), (globals_, value) in self.stored_globals.items():
             before = self.world.load(globals_)(name)
-            kept = self._kept(value)
+            kept = self._kept(value, built)
             if before is kept or before is not None and self.type_of(before) == self.type_of(kept) == _known(kept):
                 continue
             raise Refused(f"the global name {name} is assigned")
 
-    def _kept(self, value: Operand) -> Operand:
+    def _kept(self, value: Operand, built: dict[Operand, Operand]) -> Operand:
         """What an object from outside is given."""
-        found = self.type_of(self.frozen(value))
-        if isinstance(found, (Fresh, Closure, Bound, Cell)):
+        operand = self.frozen(value, built)
+        found = self.type_of(operand)
+        if is_virtual(found) or isinstance(found, Known) and isinstance(found.value, BaseException):
             raise Refused("an object from outside is given what the program makes")
-        return Constant(found.value) if isinstance(found, Known) else self.present(value)
+        return Constant(found.value) if isinstance(found, Known) else operand
 
     def follow(self, ir: IR, globals_: dict[str, Any], args: list[Operand]) -> Operand:
         """The value of a call of a function, whose statements are added to the program."""
+        walk = self._walk(ir, globals_, args)
+        if ir.kind == "generator":
+            return self.iterator(self._resumed(walk, globals_))
         self.frames.append(globals_)
         try:
-            return self._follow(ir, self.world.load(globals_), args)
+            next(walk)
+        except StopIteration as returned:
+            found: Operand = returned.value
+            return found
         finally:
             self.frames.pop()
+        raise AssertionError("only generators yield")
 
-    def _follow(self, ir: IR, load: Callable[[str], Operand | None], args: list[Operand]) -> Operand:
+    def _resumed(self, walk: Walk, globals_: dict[str, Any]) -> Iterator[Operand]:
+        """What a generator yields, as it is asked for it."""
+        while True:
+            self.frames.append(globals_)
+            try:
+                item = next(walk)
+            except StopIteration:
+                return
+            finally:
+                self.frames.pop()
+            yield item
+
+    def iterator(self, items: Iterator[Operand]) -> Variable:
+        """An operand that stands for an iterator."""
+        token = Variable("iterator")
+        self.iterators[token] = items
+        self.types[token] = Instance(type(iter(())))
+        return token
+
+    def _walk(self, ir: IR, globals_: dict[str, Any], args: list[Operand]) -> Walk:
+        load = self.world.load(globals_)
         bound: dict[Operand, Operand] = dict(zip(ir.entry.params, args, strict=True))
-        collected = self.made(list, []) if ir.kind == "generator" else None
         block, depth, backed = ir.entry, len(self.chain), stored_back(ir)
         while True:
             try:
                 for s in block.statements:
-                    self._step(s, bound, load, collected, backed)
+                    if s.op == "yield":
+                        yield bound.get(s.operands[0], s.operands[0])
+                        bound[s.result] = Constant(None)  # type: ignore[index]
+                    else:
+                        base = backed.get(s)
+                        self.stored_back = base is not None and self._is_array(bound.get(base, base))
+                        self._step(s, bound, load)
                 terminator = block.terminator
                 assert terminator is not None
                 self.position = terminator.position
                 operands = [bound.get(x, x) for x in terminator.operands]
                 if terminator.kind == "return":
-                    return operands[0] if collected is None else collected
+                    return operands[0]
                 edge, received = self._choose(terminator, operands)
             except Raised as raised:
                 if block.handler is None:
                     raise
                 del self.chain[depth:]
-                edge, received = block.handler, [Constant(raised.error), Constant(None)]
+                edge, received = block.handler, [self._caught(raised), Constant(None)]
             values = [*received, *(bound.get(x, x) for x in edge.args)]
             bound.update(zip(edge.target.params, values, strict=True))
             block = edge.target
 
-    def _step(
-        self,
-        s: Statement,
-        bound: dict[Operand, Operand],
-        load: Callable[[str], Operand | None],
-        collected: Any,
-        backed: set[Statement],
-    ) -> None:
+    def _is_array(self, operand: Operand) -> bool:
+        return isinstance(self.type_of(self.present(operand)), Array)
+
+    def _caught(self, raised: Raised) -> Operand:
+        """What a handler gets hold of."""
+        if raised.operand is not None:
+            return raised.operand
+        return self.token("error", Error(raised.cls))
+
+    def _step(self, s: Statement, bound: dict[Operand, Operand], load: Callable[[str], Operand | None]) -> None:
         self.position = s.position
-        if s.op == "yield" and collected is not None:
-            self.content(collected).append(bound.get(s.operands[0], s.operands[0]))
-            if s.result is not None:
-                bound[s.result] = Constant(None)
-            return
         if s.op == "global":
-            stored = self.stored_globals.get((id(self.frames[-1]), str(s.data)))
-            known = load(str(s.data)) if stored is None else stored[1]
-            if known is None:
-                raise Raised(NameError(f"name {s.data!r} is not defined"))
             assert s.result is not None
-            bound[s.result] = known
+            bound[s.result] = self._global(str(s.data), load)
             return
         operands = [bound.get(x, x) for x in s.operands]
-        self.stored_back = s.op == "inplace" and s in backed
         result = self.perform(s.op, operands, s.data, s.result.name if s.result is not None else None)
         if s.result is not None:
             bound[s.result] = result
+
+    def _global(self, name: str, load: Callable[[str], Operand | None]) -> Operand:
+        stored = self.stored_globals.get((id(self.frames[-1]), name))
+        known = load(name) if stored is None else stored[1]
+        if known is None:
+            self.world.missing(self.frames[-1], name)
+            raise Raised(NameError)
+        return known
 
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
@@ -196,12 +233,18 @@ class Path(Trail):
                 return edges[0], [item]
             return edges[1], []
         if terminator.kind in ("raise", "reraise") and operands:
-            error = self.type_of(operands[0])
-            if isinstance(error, Known):
-                value = error.value() if isinstance(error.value, type) else error.value
-                if isinstance(value, BaseException):
-                    raise Raised(value)
+            self._raise(operands[0])
         raise Refused(f"{terminator.kind} is left to the generic path")
+
+    def _raise(self, operand: Operand) -> None:
+        value = self.type_of(operand)
+        if isinstance(value, Known) and isinstance(value.value, type) and issubclass(value.value, BaseException):
+            operand = self.call(operand, [])
+            value = self.type_of(operand)
+        if isinstance(value, Known) and isinstance(value.value, BaseException):
+            raise Raised(value.value, operand)
+        if isinstance(value, (Fresh, Error)) and issubclass(value.cls, BaseException):
+            raise Raised(value.cls, operand)
 
     def inline(
         self, statement: Statement, code: Any, globals_: dict[str, Any], call: Parameters, cells: list[Operand]
@@ -212,8 +255,8 @@ class Path(Trail):
         ir = self.lifted.get(code)
         if ir is None:
             ir = self.lifted[code] = lifted(code, generators=bool(code.co_flags & _GENERATOR))
-        if code.co_flags & _GENERATOR and code.co_name != "<genexpr>":
-            raise Refused(f"{code.co_qualname} is a generator")
+        if code.co_flags & _GENERATOR and cleans_up(ir):
+            raise Refused(f"{code.co_qualname} is a generator with try or with")
         args = [self._argument(x) for x in call.values]
         if len(args) + len(cells) != len(ir.entry.params):
             raise Refused(f"a call of {code.co_qualname} that does not fit")
@@ -250,8 +293,8 @@ def _known(operand: Operand) -> Known | None:
     return Known(operand.value) if isinstance(operand, Constant) else None
 
 
-def stored_back(ir: IR) -> set[Statement]:
-    """The statements of ``a[k] += v`` whose result is nothing but stored where its operand came from."""
+def stored_back(ir: IR) -> dict[Statement, Operand]:
+    """The statements of ``a[k] += v`` whose result is nothing but stored where its operand came from, in ``a``."""
     uses: dict[Operand, int] = {}
     for block in ir.blocks:
         operands = [x for s in block.statements for x in s.operands] + [x for e in block.edges() for x in e.args]
@@ -260,7 +303,7 @@ def stored_back(ir: IR) -> set[Statement]:
     made: dict[Operand | None, Statement] = {
         s.result: s for b in ir.blocks for s in b.statements if s.op in ("getitem", "inplace")
     }
-    found = set()
+    found = {}
     for store in (s for b in ir.blocks for s in b.statements if s.op == "setitem"):
         change = made.get(store.operands[2])
         if change is None or change.op != "inplace" or uses[store.operands[2]] > 1:
@@ -268,5 +311,16 @@ def stored_back(ir: IR) -> set[Statement]:
         part = made.get(change.operands[0])
         if part is not None and part.op == "getitem" and uses[change.operands[0]] == 1:
             if part.operands == store.operands[:2]:
-                found.add(change)
+                found[change] = store.operands[0]
     return found
+
+
+_CHANGES: Final = frozenset(
+    {"call", "call_method", "call_ex", "exit_call", "setattr", "setitem", "cell_set", "store_global"}
+)
+
+
+def cleans_up(ir: IR) -> bool:
+    """Whether a generator that is given up may have something left to do."""
+    handlers = [b.handler.target for b in ir.blocks if b.handler is not None]
+    return any(s.op in _CHANGES for block in handlers for s in block.statements)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers
-from autodiff_hook.transform.one_way.attributes import field_read, field_written, looked_up
-from autodiff_hook.transform.one_way.builtins import NO_MANAGER, known_call
+from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
+from autodiff_hook.transform.one_way.builtins import known_call
 from autodiff_hook.transform.one_way.containers import adopted, pairs, parts
+from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
@@ -22,6 +23,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Cell,
     Closure,
     Container,
+    Error,
     Fresh,
     Instance,
     Known,
@@ -35,7 +37,8 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference, World
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.resolve import evaluate
+from autodiff_hook.transform.specialise.questions import classes_of
+from autodiff_hook.transform.specialise.resolve import COMPARE, NAMES, evaluate
 
 
 def path(world: World, types: dict[Variable, Abstract], updated: Callable[..., Any], limit: int) -> Path:
@@ -72,9 +75,27 @@ def _binary(inf: Path, s: Statement) -> Abstract | None:
     if s.op == "inplace":
         if isinstance(inf.type_of(s.operands[0]), Container):
             raise Refused("a container is changed in place")
+        changed = changed_by_method(inf, s)
+        if changed is not None:
+            return alias(inf, s, changed)
         result = augmented(inf, s)
         return None if result is None else alias(inf, s, result)
     return None
+
+
+def changed_by_method(inf: Path, s: Statement) -> Operand | None:
+    """``a += b`` of an object whose class says what that is; None if it does not."""
+    value = inf.type_of(s.operands[0])
+    if not isinstance(value, (Fresh, Outside)):
+        return None
+    name = f"__i{NAMES[s.data].strip('_')}__"
+    method = look(inf, value.cls, name)
+    if method is None:
+        return None
+    if not isinstance(method, FunctionType):
+        raise Refused(f"{name} of {value!r}")
+    inf.world.attribute(value.cls, name)
+    return inf.call(Constant(method), list(s.operands))
 
 
 def _setitem(inf: Path, s: Statement) -> Abstract:
@@ -84,6 +105,9 @@ def _setitem(inf: Path, s: Statement) -> Abstract:
 def _compare(inf: Path, s: Statement) -> Abstract | None:
     values = [inf.type_of(x) for x in s.operands]
     if any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands)):
+        if all(isinstance(v, Container) and v.cls in (set, frozenset) for v in values):
+            both = [inf.content(x) for x in s.operands]
+            return known_as(inf, s, COMPARE[s.data](*both))
         kinds = [v.cls for v in values if isinstance(v, Container)]
         if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
             raise Refused("a comparison of containers")
@@ -122,7 +146,7 @@ def _cell_set(inf: Path, s: Statement) -> Abstract:
 def _cell_get(inf: Path, s: Statement) -> Abstract:
     found = inf.cells.get(s.operands[0])
     if found is None:
-        raise Raised(NameError(f"cannot access free variable '{s.data}'"))
+        raise Raised(NameError)
     return alias(inf, s, found)
 
 
@@ -162,6 +186,10 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
     name, names = s.data
     owner, *args = s.operands
     value = inf.type_of(owner)
+    if isinstance(value, Super) and name == "__init__":
+        found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+        if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
+            return known_as(inf, s, None)
     if isinstance(value, Tuple) and value.cls is dict:
         if owner not in inf.aliased:
             inf.aliased[owner] = inf.made(dict, pairs(inf, owner), borrowed=True)
@@ -208,16 +236,20 @@ def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: list[Oper
 def _getattr(inf: Path, s: Statement) -> Abstract | None:
     owner, name = s.operands[0], str(s.data)
     value = inf.type_of(owner)
+    if name == "__class__" and len(classes_of(value)) == 1:
+        return known_as(inf, s, classes_of(value)[0])
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
         stored = inf.stored_globals.get((id(vars(value.value)), name))
         return None if stored is None else alias(inf, s, stored[1])
     if isinstance(value, (Fresh, Outside)):
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
+        if found is None and isinstance(value, Fresh):
+            found = described(inf, owner, value, name)
         return None if found is None else alias(inf, s, found)
     if isinstance(value, Container):
         method = getattr(value.cls, name, None)
         if method is None:
-            raise Raised(AttributeError(f"'{value.cls.__name__}' object has no attribute '{name}'"))
+            raise Raised(AttributeError)
         return Bound(method, owner)
     if isinstance(value, Super):
         after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
@@ -274,32 +306,21 @@ def _nothing(inf: Path, s: Statement) -> Abstract:
 def _exc_match(inf: Path, s: Statement) -> Abstract:
     error, kind = map(inf.type_of, s.operands)
     classes = tuple(_plainly(inf, s.operands[1])) if s.operands[1] in inf.tuples else example_of(kind)
-    return known_as(inf, s, isinstance(example_of(error), classes))
+    return known_as(inf, s, issubclass(_class_of(error), classes))
 
 
-def _enter(inf: Path, s: Statement) -> Abstract:
-    """The beginning of ``with``: how it will end, and the value."""
-    manager = s.operands[0]
-    value = inf.type_of(manager)
-    if isinstance(value, Known) and value.value is NO_MANAGER:
-        return alias(inf, s, inf.perform("build_tuple", [manager, Constant(None)]))
-    if not isinstance(value, (Fresh, Outside)):
-        raise Refused(f"a context manager {value!r}")
-    begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
-    if not isinstance(begin, FunctionType) or not isinstance(end, FunctionType):
-        raise Refused(f"a context manager {value!r}")
-    ending = Variable("exit")
-    inf.types[ending] = Bound(end, manager)
-    return alias(inf, s, inf.perform("build_tuple", [ending, inf.call(Constant(begin), [manager])]))
+def _class_of(error: Abstract) -> type:
+    return error.cls if isinstance(error, (Fresh, Error)) else type(example_of(error))
 
 
 def _exit_call(inf: Path, s: Statement) -> Abstract:
     ending, error = s.operands
     value = inf.type_of(ending)
     if isinstance(value, Known):
+        inf.silences.remove(value.value)
         return known_as(inf, s, None)
-    raised = example_of(inf.type_of(error))
-    three = [Constant(None)] * 3 if raised is None else [Constant(type(raised)), error, Constant(None)]
+    cls = _class_of(inf.type_of(error))
+    three = [Constant(None)] * 3 if cls is type(None) else [Constant(cls), error, Constant(None)]
     return alias(inf, s, inf.call(ending, list(three)))
 
 
@@ -317,6 +338,8 @@ STEPS: Final[dict[str, Step]] = {
     "list_extend": containers.list_extend,
     "list_to_tuple": containers.list_to_tuple,
     "map_add": containers.map_add,
+    "set_add": containers.set_add,
+    "set_update": containers.set_update,
     "dict_update": containers.dict_update,
     "dict_merge": containers.dict_update,
     "getitem": containers.getitem,
@@ -347,7 +370,7 @@ STEPS: Final[dict[str, Step]] = {
     "build_string": _format,
     "import_name": _import_name,
     "store_global": _store_global,
-    "enter": _enter,
+    "enter": enter,
     "exit_call": _exit_call,
     "push_exc": _nothing,
     "pop_exc": _nothing,

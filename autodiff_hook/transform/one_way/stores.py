@@ -25,14 +25,20 @@ _SHARE: Final = 16
 
 def note(inf: Path, s: Statement, result: Operand) -> None:
     """Remember where an array comes from: from nothing else's memory, or from what it may be a view of."""
-    if not isinstance(inf.type_of(result), Array):
+    if s.op.startswith("build_") or not _has_arrays(inf.type_of(result)):
         return
-    if _is_fresh(inf, s):
+    if isinstance(inf.type_of(result), Array) and _is_fresh(inf, s):
         inf.own.add(result)
         return
     for operand in s.operands:
-        if isinstance(inf.type_of(operand), Array):
+        if _has_arrays(inf.type_of(operand)):
             inf.views.setdefault(operand, []).append(result)
+
+
+def _has_arrays(value: Abstract) -> bool:
+    if isinstance(value, Tuple):
+        return any(map(_has_arrays, value.items))
+    return isinstance(value, Array)
 
 
 def _is_fresh(inf: Path, s: Statement) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any, ClassVar, Final
 
@@ -16,10 +16,17 @@ from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
     Array,
+    Bound,
+    Cell,
+    Closure,
     Container,
+    Error,
+    Fresh,
     Instance,
     Known,
     Number,
+    Partial,
+    Super,
     Tuple,
     example_of,
     number_types,
@@ -46,8 +53,9 @@ class TooLong(Refused):
 class Raised(Exception):
     """The program raises an exception here, whatever the values are."""
 
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+    def __init__(self, error: BaseException | type[BaseException], operand: Operand | None = None) -> None:
+        self.cls = error if isinstance(error, type) else type(error)
+        self.error, self.operand = error, operand
 
 
 class Trail(Inference):
@@ -73,6 +81,8 @@ class Trail(Inference):
         self.tuples: dict[Operand, list[Operand]] = {}
         self.iterators: dict[Operand, Iterator[Operand]] = {}
         self.pinned: dict[Operand, Any] = {}
+        self.silences: list[Any] = []
+        self.lengths: dict[Operand, int] = {}
         self.aliased: dict[Operand, Operand] = {}
         self.objects: dict[Any, dict[str, Operand]] = {}
         self.assigned: dict[tuple[Operand, str], Operand] = {}
@@ -142,6 +152,12 @@ class Trail(Inference):
             self.borrowed.add(token)
         return token
 
+    def token(self, name: str, abstract: Abstract) -> Variable:
+        """An operand for what exists only while the program is followed."""
+        token = Variable(name)
+        self.types[token] = abstract
+        return token
+
     def members(self, made: Any) -> dict[str, Operand]:
         """The attributes of an object that the program has made."""
         return self.objects.setdefault(made, {})
@@ -207,8 +223,8 @@ class Trail(Inference):
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
     ) -> tuple[list[Operand], dict[str, Operand]]:
         """The arguments of a call that stays in the program, as a call of this very function."""
-        args = [self.frozen(x) for x in args]
-        kwargs = {k: self.frozen(v) for k, v in kwargs.items()}
+        args = [self._real(x) for x in args]
+        kwargs = {k: self._real(v) for k, v in kwargs.items()}
         if s.op in ("call", "call_method"):
             s.op, s.data = "call", tuple(kwargs)
             s.operands = [Constant(function), *args, *kwargs.values()]
@@ -216,22 +232,39 @@ class Trail(Inference):
             s.operands = list(args)
         return args, kwargs
 
-    def frozen(self, operand: Operand) -> Operand:
-        """A value that code can get hold of: containers are built."""
+    def _real(self, operand: Operand) -> Operand:
+        """An argument of code that is called in earnest."""
+        found = self.frozen(operand)
+        if is_virtual(self.type_of(found)):
+            raise Refused(f"{self.type_of(found)!r} is given to other code")
+        return found
+
+    def frozen(self, operand: Operand, built: dict[Operand, Operand] | None = None) -> Operand:
+        """A value that code can get hold of: containers are built, each once if ``built`` says which have been."""
         operand = self.present(operand)
+        if built is None:
+            return self._frozen(operand, {})
+        if operand not in built:
+            built[operand] = self._frozen(operand, built)
+        return built[operand]
+
+    def _frozen(self, operand: Operand, built: dict[Operand, Operand]) -> Operand:
         abstract = self.type_of(operand)
         if isinstance(abstract, Container):
             if abstract.cls is dict:
-                keys, values = list(self.contents[operand]), [self.frozen(x) for x in self.contents[operand].values()]
+                keys, values = (
+                    list(self.contents[operand]),
+                    [self.frozen(x, built) for x in self.contents[operand].values()],
+                )
                 pairs = [x for key, value in zip(keys, values) for x in (Constant(key), value)]
                 types = tuple(map(self.type_of, values))
                 whole = Tuple(types, dict, tuple(keys), example=dict(zip(keys, map(example_of, types))))
                 return self.emit("build_map", *pairs, abstract=whole, plan=STRUCTURAL)
             if abstract.cls is not list:
                 raise Refused(f"a {abstract.cls.__name__} that is built")
-            return self._built(list, self.contents[operand])
+            return self._built(list, self.contents[operand], built)
         if operand in self.tuples and self._is_open(operand):
-            return self._built(tuple, self.tuples[operand])
+            return self._built(tuple, self.tuples[operand], built)
         return operand
 
     def _is_open(self, operand: Operand) -> bool:
@@ -239,8 +272,8 @@ class Trail(Inference):
         changed = operand in self.versions or isinstance(self.type_of(operand), Container)
         return changed or any(map(self._is_open, inside))
 
-    def _built(self, cls: type, items: list[Operand]) -> Operand:
-        operands = [self.frozen(x) for x in items]
+    def _built(self, cls: type, items: Iterable[Operand], built: dict[Operand, Operand]) -> Operand:
+        operands = [self.frozen(x, built) for x in items]
         types = tuple(map(self.type_of, operands))
         whole = Tuple(types, cls, example=cls(map(example_of, types)))
         return self.emit(f"build_{cls.__name__}", *operands, abstract=whole, plan=STRUCTURAL)
@@ -248,6 +281,13 @@ class Trail(Inference):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         raise NotImplementedError
+
+
+def is_virtual(value: Abstract) -> bool:
+    """Whether a value exists only while the program is followed, in whatever tuples and lists."""
+    if isinstance(value, Tuple):
+        return any(map(is_virtual, value.items))
+    return isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container))
 
 
 def _answer(op: str, s: Statement, values: list[Any]) -> Any:

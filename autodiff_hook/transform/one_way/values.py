@@ -21,6 +21,8 @@ def known_value(inf: Path, operand: Operand) -> Any:
     value = inf.type_of(operand)
     if isinstance(value, Known):
         return value.value
+    if isinstance(value, Container) and value.cls in (set, frozenset):
+        return value.cls(inf.content(operand))
     if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
         held = [known_value(inf, x) for x in parts(inf, operand)]
         if all(x is not UNKNOWN for x in held):

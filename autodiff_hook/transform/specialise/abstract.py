@@ -160,6 +160,13 @@ class Partial(Abstract):
     kwargs: dict[str, Operand]
 
 
+@dataclass(frozen=True, slots=True)
+class Error(Abstract):
+    """An exception, of which no more is known than its class."""
+
+    cls: type
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Super(Abstract):
     """``super(after, receiver)``."""

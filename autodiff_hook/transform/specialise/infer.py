@@ -64,6 +64,12 @@ class World(Protocol):
     def holds(self, owner: Operand, example: Any, key: Any) -> bool:
         """Whether a dict from outside has a key, guarded."""
 
+    def missing(self, globals_: dict[str, Any], name: str) -> None:
+        """Guard that there is no global of a name."""
+
+    def answers(self, owner: Any, name: str) -> bool:
+        """Whether a known object has an attribute, guarded."""
+
     def has(self, owner: Operand, example: Any, name: str) -> bool:
         """Whether an object from outside has an attribute of its own, guarded."""
 

@@ -11,7 +11,7 @@ from autodiff_hook.ir.types import (
     Statement,
     Variable,
 )
-from autodiff_hook.transform.specialise.abstract import Array, Iterator, Known, List, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, Known, List, Number, OwnList, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, LOAD, PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
@@ -39,6 +39,8 @@ class Cotangents(PrimalHalf):
 
     def _resume(self, value: Variable, out: Block) -> None:
         """Mark the cut; the cotangent of the value comes from outside."""
+        if self.split == "numbers" and _holds_lists(self.program.types[value]):
+            raise Refused("the value holds lists, whose cotangents go by reference")
         given = self.builder.emit(out, "resume", value)
         for path in self._paths(value):
             leaf = self._type_at(value, path)
@@ -253,3 +255,7 @@ def is_zero(operand: Operand) -> bool:
     return isinstance(operand, Constant) and (
         operand.value is None or (type(operand.value) is float and operand.value == 0.0)
     )
+
+
+def _holds_lists(value: Abstract) -> bool:
+    return isinstance(value, Tuple) and (value.cls is not tuple or any(map(_holds_lists, value.items)))

@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Cell,
     Closure,
     Container,
+    Error,
     Fresh,
     Known,
     OwnList,
@@ -118,7 +119,7 @@ def _apply_aliases(program: Program) -> None:
             continue
         if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
-        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell, Partial)):
+        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell, Partial, Error)):
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)

@@ -19,6 +19,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Bound,
     Closure,
     Container,
+    Error,
     Fresh,
     Instance,
     Iterator,
@@ -132,7 +133,7 @@ def classes_of(value: Abstract) -> list[type]:
         return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
     if isinstance(value, Tuple):
         return [value.cls]
-    if isinstance(value, (Outside, Fresh, Container)):
+    if isinstance(value, (Outside, Fresh, Container, Error)):
         return [value.cls]
     if isinstance(value, (List, OwnList)):
         return [list]

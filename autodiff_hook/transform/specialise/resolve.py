@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Array,
     Cell,
     Closure,
+    Fresh,
     Instance,
     Iterator,
     Known,
@@ -39,9 +40,7 @@ from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Alias, Inference
 from autodiff_hook.transform.specialise.members import attribute_of, imported, imported_from, method_call
-from autodiff_hook.transform.specialise.objects import (
-    write,
-)
+from autodiff_hook.transform.specialise.objects import look, write
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, part_of, pure, require_inert
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.results import outcome, samples
@@ -49,7 +48,7 @@ from autodiff_hook.transform.specialise.results import outcome, samples
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
 
-_NAMES: Final = {
+NAMES: Final = {
     **{"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul"},
     **{"<<": "lshift", ">>": "rshift", "&": "and_", "|": "or_", "^": "xor"},
 }
@@ -58,7 +57,7 @@ _NAMES: Final = {
 _UNARY: Final = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 
 
-_COMPARE: Final = {
+COMPARE: Final = {
     "<": operator.lt,
     "<=": operator.le,
     "==": operator.eq,
@@ -77,9 +76,13 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def _binary(inf: Inference, s: Statement) -> Abstract | None:
-    if s.op == "inplace" and any(isinstance(inf.type_of(x), (Array, List)) for x in s.operands[:1]):
-        raise Refused("an array or a list is changed in place")
-    return call_known(inf, s, getattr(operator, _NAMES[s.data]), s.operands, {})
+    if s.op == "inplace":
+        owner = inf.type_of(s.operands[0])
+        if isinstance(owner, (Array, List)):
+            raise Refused("an array or a list is changed in place")
+        if isinstance(owner, (Fresh, Outside)) and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None:
+            raise Refused("an object is changed in place")
+    return call_known(inf, s, getattr(operator, NAMES[s.data]), s.operands, {})
 
 
 def _unary(inf: Inference, s: Statement) -> Abstract | None:
@@ -89,13 +92,13 @@ def _unary(inf: Inference, s: Statement) -> Abstract | None:
 def _compare(inf: Inference, s: Statement) -> Abstract | None:
     a, b = map(inf.type_of, s.operands)
     if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
-        return known_as(inf, s, _COMPARE[s.data](a.value, b.value))
+        return known_as(inf, s, COMPARE[s.data](a.value, b.value))
     types = number_types(a), number_types(b)
     if types[0] is not None and types[1] is not None:
         numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
-        return pure(inf, s, outcome(_COMPARE[s.data], [a, b], {}) if numpy else BOOL)
+        return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
     require_inert(a, b)
-    return pure(inf, s, outcome(_COMPARE[s.data], [a, b], {}))
+    return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
 
 
 def _comparable(value: Any) -> bool:

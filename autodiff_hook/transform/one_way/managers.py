@@ -1,0 +1,67 @@
+"""Context managers of libraries on one way through a program: those that only say what is warned about.
+
+Where a program asks for silence, all of it runs silently; its numbers are the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.values import known_value
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Known, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+
+class Silence:
+    """What stands for a context manager, and for its end."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+_ERRSTATE: Final = Silence("errstate")
+_WARNINGS: Final = Silence("catch_warnings")
+_FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)
+_HARMLESS: Final = ("ignore", "default", "once", "always", "module")
+
+
+def managed_call(
+    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """A call that makes, ends or belongs to such a manager; None if it is none."""
+    if isinstance(function, Silence):
+        inf.silences.remove(function)
+        return known_as(inf, s, None)
+    values = [known_value(inf, x) for x in kwargs.values()]
+    if function is np.errstate and not args and all(v in ("ignore", "warn") for v in values):
+        return known_as(inf, s, _ERRSTATE)
+    if function is warnings.catch_warnings and not args and all(v is False for v in values):
+        return known_as(inf, s, _WARNINGS)
+    filters = any(function is x for x in _FILTERS)
+    if filters and args and _WARNINGS in inf.silences and known_value(inf, args[0]) in _HARMLESS:
+        return known_as(inf, s, None)
+    return None
+
+
+def enter(inf: Path, s: Statement) -> Abstract:
+    """The beginning of ``with``: how it will end, and the value."""
+    manager = s.operands[0]
+    value = inf.type_of(manager)
+    if isinstance(value, Known) and isinstance(value.value, Silence):
+        inf.quiet = True
+        inf.silences.append(value.value)
+        return alias(inf, s, inf.perform("build_tuple", [manager, Constant(None)]))
+    if not isinstance(value, (Fresh, Outside)):
+        raise Refused(f"a context manager {value!r}")
+    begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
+    if not callable(begin) or not callable(end):
+        raise Refused(f"a context manager {value!r}")
+    ending = inf.token("exit", Bound(end, manager))
+    return alias(inf, s, inf.perform("build_tuple", [ending, inf.call(Constant(begin), [manager])]))
