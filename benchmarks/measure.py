@@ -46,8 +46,8 @@ def timer(function: Callable[..., Any], arguments: Sequence[Any]) -> timeit.Time
 
 
 def calls_in(clock: timeit.Timer, seconds: float) -> int:
-    """How many calls fill a block; the first call is to warm up."""
-    clock.timeit(1)
+    """How many calls fill a block; the first ones are to warm up: long programs are specialised at the ninth."""
+    clock.timeit(10)
     calls = 1
     while (took := clock.timeit(calls)) < seconds / 4:
         calls *= 4
