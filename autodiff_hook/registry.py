@@ -52,6 +52,14 @@ def _is_real(cls: type) -> bool:
     return _numpy_type(cls, "floating", "integer")
 
 
+def _is_array(cls: type) -> bool:
+    if not _numpy_type(cls, "ndarray"):
+        return False
+    base: AnyType = sys.modules["numpy"].ndarray
+    names = [f"__{name}__" for name in (*_ARITHMETIC, "matmul", "array_ufunc", "array_function")]
+    return cls is base or all(getattr(cls, name, None) is getattr(base, name, None) for name in names)
+
+
 def _is_complex(cls: type) -> bool:
     return _is_real(cls) or issubclass(cls, complex) or _numpy_type(cls, "complexfloating")
 
@@ -60,8 +68,8 @@ Real: Final = Kind("Real", 1, _is_real)
 """int, float and NumPy's real scalars; not bool."""
 Complex: Final = Kind("Complex", 2, _is_complex)
 """``Real``, complex and NumPy's complex scalars."""
-Array: Final = Kind("Array", 1, lambda cls: _numpy_type(cls, "ndarray"))
-"""``numpy.ndarray`` of any dtype, 0-d arrays included."""
+Array: Final = Kind("Array", 1, _is_array)
+"""``numpy.ndarray`` of any dtype, 0-d arrays included, and subclasses that leave its arithmetic alone."""
 Any: Final = Kind("Any", 3, lambda cls: True)
 """Every type."""
 

@@ -54,7 +54,7 @@ def rules():
     [
         (Real, (int, float, np.float64, np.float32, np.int64), (bool, complex, np.bool_, np.ndarray, str)),
         (Complex, (int, float, complex, np.complex64, np.float32), (bool, np.bool_, np.ndarray)),
-        (Array, (np.ndarray, np.matrix), (float, np.float64, list)),
+        (Array, (np.ndarray, np.memmap), (float, np.float64, list, np.matrix, np.ma.MaskedArray)),
         (Any, (object, float, bool, np.ndarray, type(None)), ()),
     ],
 )

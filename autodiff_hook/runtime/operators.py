@@ -67,6 +67,8 @@ def _binary(ctx: Context, w: Any, op: str, function: Any, a: Any, b: Any) -> Res
 def inplace(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
     """``a op= b``."""
     function, kind = INPLACE[op], kind_of(type(a))
+    if kind == "array" and type(a) is not np.ndarray:
+        return _inplace_subclass(ctx, w, op, a, b)
     if kind == "array":
         return _inplace_array(ctx, w, op, a, b)
     if kind in ("number", "tuple", "inert"):
@@ -80,6 +82,17 @@ def inplace(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
         value, pullback = apply(ctx, (None, *w), method, (a, b), {})
         return value, None if pullback is None else _without_callable(pullback)
     return _binary(ctx, w, op, BINARY[op], a, b)
+
+
+def _inplace_subclass(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
+    """``a op= b`` for a subclass of arrays: its own method, or what has no derivative."""
+    method = find_in_type(type(a), f"__i{NAMES[op]}__")
+    if isinstance(method, FunctionType):
+        return _call_dunder(ctx, w, method, a, b) or _binary(ctx, w, op, BINARY[op], a, b)
+    buffers = ctx.buffers
+    if w[0] is not None or w[1] is not None or buffers.is_held(a) or buffers.is_stored(a) or ctx.reaches(b):
+        raise array_mutation(f"this augmented assignment writes to a {type(a).__qualname__}, which is")
+    return INPLACE[op](a, b), None
 
 
 def _inplace_array(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:

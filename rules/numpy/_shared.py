@@ -125,7 +125,9 @@ def reduced_shape(x, axis):
 
 def conj(x):
     """The conjugate, which costs nothing where it does nothing."""
-    return x if isinstance(x, float) else x.conjugate()
+    if isinstance(x, float):
+        return x
+    return x.conjugate() if x.__class__ is np.ndarray or not isinstance(x, np.ndarray) else np.conjugate(x)
 
 
 @rrule(conj)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers import assert_gradients
 
-from autodiff_hook import AutodiffError, NotDifferentiable, gradient, nondifferentiable, pullback, stop_gradient
+from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, nondifferentiable, pullback, stop_gradient
 from autodiff_hook.testing import check_gradient
 
 
@@ -575,3 +575,55 @@ def test_an_argument_written_to_under_another_name():
     except NotDifferentiable:
         return
     assert g.tolist() == [0.0, 4.0]
+
+
+class Borrowed(dict):
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+
+
+class Half(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+    __setattr__ = dict.__setitem__
+
+
+@pytest.mark.parametrize("cls", [Borrowed, Half])
+def test_hooks_that_are_methods_of_containers(cls):
+    def f(x):
+        a = cls(k=x)
+        a.y = a.k * 2
+        a.y = a.y * x
+        a["z"] = a.y
+        return a.y * a.z
+
+    check_gradient(f, 2.0)
+    primals, tangents = (2.0,), (1.0,)
+    assert jvp(f, primals, tangents)[1] == pytest.approx(128.0)
+
+
+class Twisted(np.ndarray):
+    """An array with a multiplication of its own."""
+
+    def __mul__(self, other):
+        return np.asarray(self) * 2 + np.asarray(other) * 3
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_subclasses_of_arrays_with_arithmetic_of_their_own():
+    q = np.array([1.0, 2.0]).view(Twisted)
+    x = np.array([3.0, 4.0])
+    check_gradient(lambda x: (q * x).sum(), x)
+    for f in (
+        lambda x: (x * q).sum(),
+        lambda x: np.asarray(q / x[0])[1],
+        lambda x: (np.matrix([[1.0, 2.0]]) * x[0]).sum(),
+    ):
+        try:
+            found = gradient(f, x)[0]
+        except NotDifferentiable:
+            continue
+        steps = 1e-6 * np.eye(2)
+        assert found == pytest.approx([(f(x + d) - f(x - d)) / 2e-6 for d in steps], rel=1e-5)
