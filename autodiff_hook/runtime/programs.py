@@ -108,13 +108,16 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
         grads = [_finished(builder, last, p, found[p], inference) for p in params]
     if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
-    for owner, name, kept in inference.commits:
-        if form in _CUT:
-            raise Refused("an attribute of an object from outside is assigned")
-        builder.emit(last, "setattr", owner, kept, data=name, result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
+    for owner, name, kept in inference.commits:
+        if form in _CUT:
+            raise Refused("an object from outside is changed")
+        if name is None:
+            builder.emit(last, "call", Constant(RUNTIME["refill"]), owner, kept, data=(), result=False)
+        else:
+            builder.emit(last, "setattr", owner, kept, data=name, result=False)
     last.terminator = Terminator("return", [result])
     blocks = builder.finish()
     _join_prologue(prologue, blocks, dict(zip(params, taken)))

@@ -24,6 +24,15 @@ def distinct(*references: Any) -> bool:
     return len(set(map(id, references))) == len(references)
 
 
+def refill(container: Any, content: Any) -> None:
+    """Give a list or a dict another content."""
+    if isinstance(container, list):
+        container[:] = content
+    else:
+        container.clear()
+        container.update(content)
+
+
 def seed(value: Any) -> Any:
     """The cotangent 1 of a scalar; the generic path says what is wrong with anything else."""
     from autodiff_hook.runtime.session import scalar_seed
@@ -137,6 +146,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "part": part,
     "tuple_cotangent": tuple_cotangent,
     "seed": seed,
+    "refill": refill,
     "zeros_like": zeros_like,
     "add_at": add_at,
     "number_gradient": number_gradient,
@@ -147,7 +157,7 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-effects(add_at)
+effects(add_at, refill)
 fresh(array_gradient, zeros_like, number_gradient, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part)

@@ -40,7 +40,7 @@ _CACHE_SIZE: Final = 2048
 _SHORT: Final = 6000
 _LONG: Final = 30000
 """How many operations a way may have: at the first call of a function, and after some calls."""
-_PATIENCE: Final = 8
+_PATIENCE: Final = 3
 _TRAPS: Final = 20
 Entry = Callable[[Any, tuple[Any, ...]], Any]
 

@@ -426,3 +426,86 @@ def test_what_the_program_does_is_done_once():
     for count in range(1, 4):
         same(ad.gradient(f, 3.0), (2.0,))
         assert len(seen) == count
+
+
+def changes_its_arguments(rows, table):
+    rows[0][1] = rows[1][0] * 2
+    rows.append([table["k"]])
+    inner = table["inner"]
+    table["inner"]["w"] *= rows[0][0]
+    table["new"] = rows[0]
+    rows[0] += [3.0]
+    del table["gone"]
+    return sum(map(sum, rows)) * inner["w"] + table["k"]
+
+
+def test_arguments_are_left_as_the_program_leaves_them():
+    def arguments():
+        return [[1.0, 2.0], [0.5]], {"k": 5.0, "inner": {"w": 2.0}, "gone": 1.0}
+
+    plain, generic = arguments(), arguments()
+    value = changes_its_arguments(*plain)
+    expected = oracle(changes_its_arguments, *generic)[1]
+    for _ in range(3):
+        given = arguments()
+        found, grads = ad.withgradient(changes_its_arguments, *given)
+        assert found == value
+        assert given == plain
+        assert given[1]["new"] is given[0][0]
+        same(grads, expected)
+    if not GENERIC:
+        assert is_specialised(changes_its_arguments) or ad.gradient(changes_its_arguments, *arguments())
+        assert is_specialised(changes_its_arguments)
+
+
+def test_containers_from_outside_are_left_as_the_program_leaves_them():
+    source = """
+def f(x):
+    history.append(x * 2)
+    for h in history:
+        if len(history) < 2:
+            history.append(h + 1.0)
+    cache.setdefault(len(history), []).append(x)
+    table["a"][0] = x
+    table["b"] = table["a"]
+    return sum(history) * x + table["b"][0] * table["a"][1]
+"""
+
+    def world():
+        return scope(source, history=[], cache={}, table={"a": [1.0, 2.0]})
+
+    plain, found, generic = world(), world(), world()
+    for x in (2.0, 3.0, 2.0, 4.0, 5.0):
+        value = plain["f"](x)
+        expected = oracle(generic["f"], x)[1]
+        result, grads = ad.withgradient(found["f"], x)
+        assert result == value
+        same(grads, expected)
+        for name in ("history", "cache", "table"):
+            assert plain[name] == found[name] == generic[name]
+        assert found["table"]["a"] is found["table"]["b"]
+
+
+def test_one_list_under_two_names():
+    source = "def f(x):\n    first.append(x)\n    return second[-1] * x + len(second)"
+    for shared in (False, True):
+        first = [5.0]
+        namespace = scope(source, first=first, second=first if shared else [5.0])
+        same(ad.gradient(namespace["f"], 3.0), (6.0 if shared else 5.0,))
+        assert first == [5.0, 3.0]
+        namespace["second"] = namespace["first"]
+        same(ad.gradient(namespace["f"], 3.0), (6.0,))
+
+
+def test_long_ways_are_followed_after_some_calls():
+    def f(x):
+        items = [x]
+        for i in range(2000):
+            items.append(items[-1] * 0.99 + i)
+        return items[-1]
+
+    expected = oracle(f, 1.5)[1]
+    for _ in range(6):
+        same(ad.gradient(f, 1.5), expected)
+    if not GENERIC:
+        assert is_specialised(f)

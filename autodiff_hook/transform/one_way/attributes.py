@@ -12,9 +12,10 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.questions import classes_of
 
 
 def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
@@ -71,6 +72,8 @@ def _is_data(found: Any) -> bool:
 
 def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value: Operand) -> Operand:
     """``owner.name = value``."""
+    if isinstance(target, (Number, Array, Tuple)) and not any(hasattr(cls, name) for cls in classes_of(target)):
+        raise Raised(AttributeError)
     if not isinstance(target, (Fresh, Outside)):
         raise Refused(f"an attribute of {target!r} is assigned")
     found = look(inf, target.cls, name)

@@ -53,6 +53,9 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         return containers.new(inf, dict, {**content, **kwargs})
     if function is sorted and len(args) == 1 and set(kwargs) <= {"key", "reverse"}:
         return sorted_(inf, s, args, kwargs)
+    if function in (max, min) and set(kwargs) == {"key"} and args:
+        held = list(parts(inf, args[0])) if len(args) == 1 else args
+        return alias(inf, s, _extreme_by(inf, function is max, held, kwargs["key"]))
     if meaning is not None and not kwargs:
         return meaning(inf, s, args)
     home: Any = getattr(function, "__objclass__", None)
@@ -336,6 +339,18 @@ def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> 
 
         order.sort(key=functools.cmp_to_key(compared), reverse=backwards)
     return containers.new(inf, list, [held[i] for i in order])
+
+
+def _extreme_by(inf: Path, greatest: bool, held: list[Operand], key: Operand) -> Operand:
+    """The first of the items with the greatest, or the least, key."""
+    if not held:
+        raise Raised(ValueError)
+    best, measure = held[0], inf.call(key, [held[0]])
+    for item in held[1:]:
+        other = inf.call(key, [item])
+        if _compared(inf, *((measure, other) if greatest else (other, measure))) < 0:
+            best, measure = item, other
+    return best
 
 
 def _compared(inf: Path, a: Operand, b: Operand) -> int:

@@ -129,7 +129,7 @@ def adopted(inf: Path, operand: Operand, value: Outside) -> Operand:
         if issubclass(value.cls, tuple):
             inf.aliased[operand] = inf.perform("build_tuple", content)
         else:
-            inf.aliased[operand] = inf.made(dict if issubclass(value.cls, dict) else list, content, borrowed=True)
+            inf.aliased[operand] = inf.made(value.cls, content, origin=operand)
     return inf.aliased[operand]
 
 
@@ -141,6 +141,24 @@ def build(inf: Path, s: Statement) -> Abstract:
     if s.op == "build_set":
         return new(inf, set, set(map(inf.pin, s.operands)))
     return new(inf, list, list(s.operands))
+
+
+def changeable(inf: Path, operand: Operand) -> Operand:
+    """The container that an operand is, or that stands for it."""
+    value = inf.type_of(operand)
+    if isinstance(value, Container):
+        return operand
+    if operand in inf.aliased:
+        return inf.aliased[operand]
+    if isinstance(value, Outside) and value.cls in (list, dict):
+        return adopted(inf, operand, value)
+    if isinstance(value, Tuple) and value.cls is dict:
+        inf.aliased[operand] = inf.made(dict, pairs(inf, operand), origin=operand)
+    elif isinstance(value, List) or isinstance(value, Tuple) and value.cls is list:
+        inf.aliased[operand] = inf.made(list, parts(inf, operand), origin=operand)
+    else:
+        raise Refused(f"a change of {value!r}")
+    return inf.aliased[operand]
 
 
 def list_append(inf: Path, s: Statement) -> Abstract:
@@ -192,7 +210,7 @@ def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
     if isinstance(value, Outside) and value.cls is dict:
         return dict(inf.content(adopted(inf, operand, value)))
     if isinstance(value, Tuple) and value.cls is dict:
-        return {k: inf.perform("getitem", [operand, Constant(k)]) for k in value.keys}
+        return {k: part_of_dict(inf, operand, value, k) for k in value.keys}
     return {inf.pin((two := parts(inf, item))[0]): two[1] for item in parts(inf, operand)}
 
 
@@ -205,6 +223,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         if value.cls is dict:
             if not inf.world.holds(inf.final(owner), value.example, inf.pin(key)):
                 raise Raised(KeyError(inf.pin(key)))
+            inf.peeked.add(owner)
             return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
         owner = adopted(inf, owner, value)
         value = inf.type_of(owner)
@@ -228,10 +247,24 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Container) and value.cls is dict:
         return alias(inf, s, _at(inf.content(owner), inf.pin(key)))
     if isinstance(value, Tuple):
-        s.operands = [owner, Constant(inf.pin(key))]
-        if s.operands[1].value not in value.keys:  # type: ignore[union-attr]
-            raise Raised(KeyError(s.operands[1].value))  # type: ignore[union-attr]
+        return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
     return None
+
+
+def part_of_dict(inf: Path, operand: Operand, value: Tuple, key: Any) -> Operand:
+    """An item of a dict whose keys are known: the same operand each time."""
+    if key not in value.keys:
+        raise Raised(KeyError(key))
+    found = inf.loaded_items.get((operand, key))
+    if found is None:
+        item = value.items[value.keys.index(key)]
+        if isinstance(item, Known):
+            found = Constant(item.value)
+        else:
+            found = inf.emit("getitem", operand, Constant(key), abstract=item, plan=STRUCTURAL)
+            inf.views.setdefault(operand, []).append(found)
+        inf.loaded_items[operand, key] = found
+    return found
 
 
 def _of_list(inf: Path, s: Statement, value: List) -> Abstract:
@@ -264,8 +297,7 @@ def _at(held: Any, where: Any) -> Any:
 def setitem(inf: Path, s: Statement) -> Abstract:
     """``owner[key] = value`` of a container."""
     owner, key, value = s.operands
-    if not isinstance(inf.type_of(owner), Container):
-        raise Refused(f"a store into {inf.type_of(owner)!r}")
+    owner = changeable(inf, owner)
     if key in inf.slices:
         key = Constant(slice(*map(inf.pin, inf.slices[key])))
     where, held = inf.pin(key), inf.changed(owner)
@@ -282,8 +314,7 @@ def setitem(inf: Path, s: Statement) -> Abstract:
 def delitem(inf: Path, s: Statement) -> Abstract:
     """``del owner[key]`` of a container."""
     owner, key = s.operands
-    if not isinstance(inf.type_of(owner), Container):
-        raise Refused(f"a removal from {inf.type_of(owner)!r}")
+    owner = changeable(inf, owner)
     try:
         del inf.changed(owner)[inf.pin(key)]
     except (IndexError, KeyError) as error:
@@ -330,6 +361,8 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
         return _live(held) if value.cls is list else _viewed(Keys(held) if value.cls in KEYED else held)
     if isinstance(value, Array):
         return _rows(inf, operand, value)
+    if isinstance(value, (Outside, Tuple, List)) and getattr(value, "cls", list) is list:
+        return _live(inf.content(changeable(inf, operand)))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         return _of_object(inf, operand, value)
     return iter(parts(inf, operand))
@@ -493,10 +526,9 @@ def joined(inf: Path, s: Statement) -> Abstract | None:
 
 def _changed(inf: Path, s: Statement, held: list[Operand]) -> Abstract:
     """A list that is changed in place."""
-    if not isinstance(inf.type_of(s.operands[0]), Container):
-        raise Refused("a container from outside is changed")
-    inf.changed(s.operands[0])[:] = held
-    return alias(inf, s, s.operands[0])
+    owner = changeable(inf, s.operands[0])
+    inf.changed(owner)[:] = held
+    return alias(inf, s, owner)
 
 
 def _sequence(inf: Path, operand: Operand) -> type | None:

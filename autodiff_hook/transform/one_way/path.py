@@ -23,6 +23,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Instance,
     Known,
+    List,
+    Outside,
+    Tuple,
     example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, is_plain, lifted
@@ -76,7 +79,7 @@ class Path(Trail):
 
     def _settle(self) -> None:
         """What is assigned to objects from outside, which are several if they were."""
-        built: dict[Operand, Operand] = {}
+        built = dict(self.origins)
         for (owner, name), value in self.assigned.items():
             for other, looked in self.looked | set(self.assigned):
                 if looked == name and other is not owner:
@@ -84,6 +87,15 @@ class Path(Trail):
                         raise Refused("an object that is known in two ways is changed")
                     self.guard(self.emit("is_not", owner, other, abstract=BOOL), True)
             self.commits.append((owner, name, self._kept(value, built)))
+        for token in self.dirty:
+            origin = self.origins[token]
+            for other in self.peeked - {origin}:
+                if self.type_of(origin).example is self.type_of(other).example:
+                    raise Refused("a container that is known in two ways is changed")
+                self.guard(self.emit("is_not", origin, other, abstract=BOOL), True)
+            content = self._frozen(token, built)
+            self._require_real(content)
+            self.commits.append((origin, None, content))
         for (_, name), (globals_, value) in self.stored_globals.items():
             before = self.world.load(globals_)(name)
             kept = self._kept(value, built)
@@ -95,9 +107,13 @@ class Path(Trail):
         """What an object from outside is given."""
         operand = self.frozen(value, built)
         found = self.type_of(operand)
+        self._require_real(operand)
+        return Constant(found.value) if isinstance(found, Known) else operand
+
+    def _require_real(self, operand: Operand) -> None:
+        found = self.type_of(operand)
         if is_virtual(found) or isinstance(found, Known) and isinstance(found.value, BaseException):
             raise Refused("an object from outside is given what the program makes")
-        return Constant(found.value) if isinstance(found, Known) else operand
 
     def follow(self, ir: IR, globals_: dict[str, Any], args: list[Operand]) -> Operand:
         """The value of a call of a function, whose statements are added to the program."""
@@ -198,6 +214,7 @@ class Path(Trail):
             raise TooLong(f"the way through the program has more than {self.limit} operations")
         s = Statement(op, [self.present(x) for x in operands], Variable(name), data, self.position)
         assert s.result is not None and self.block is not None
+        self.peeked.update(x for x in s.operands if self._is_shared(x))
         self.index = len(self.block.statements)
         abstract = self.evaluate(self, s)
         if abstract is None:
@@ -216,6 +233,11 @@ class Path(Trail):
             self._settle_type(s.result)
             self.noted(self, s, s.result)
         return s.result
+
+    def _is_shared(self, operand: Operand) -> bool:
+        """Whether an operand is a list or a dict that may be known by another name."""
+        value = self.type_of(operand)
+        return isinstance(value, List) or isinstance(value, (Outside, Tuple)) and value.cls in (list, dict)
 
     # Control flow
 

@@ -11,7 +11,7 @@ from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variab
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
 from autodiff_hook.transform.one_way.builtins import known_call
-from autodiff_hook.transform.one_way.containers import adopted, pairs, parts
+from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Instance,
     Known,
+    List,
     Outside,
     Partial,
     Super,
@@ -190,16 +191,9 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
-    if isinstance(value, Tuple) and value.cls is dict:
-        if owner not in inf.aliased:
-            inf.aliased[owner] = inf.made(dict, pairs(inf, owner), borrowed=True)
-        owner = inf.aliased[owner]
-    elif isinstance(value, Tuple) and value.cls is list:
-        if owner not in inf.aliased:
-            inf.aliased[owner] = inf.made(list, parts(inf, owner), borrowed=True)
-        owner = inf.aliased[owner]
-    elif isinstance(value, Outside) and value.cls in (list, dict):
-        owner = adopted(inf, owner, value)
+    cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
+    if cls in (list, dict) and hasattr(cls, name):
+        owner = changeable(inf, owner)
     value = inf.type_of(owner)
     if isinstance(value, Container):
         method = METHODS.get((value.cls, name))

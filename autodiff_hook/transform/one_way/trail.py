@@ -77,7 +77,10 @@ class Trail(Inference):
         self.limit = limit
         self.known, self.noted, self.updated = known, noted, updated
         self.contents: dict[Any, Any] = {}
-        self.borrowed: set[Any] = set()
+        self.origins: dict[Operand, Operand] = {}
+        self.dirty: dict[Operand, None] = {}
+        self.peeked: set[Operand] = set()
+        self.loaded_items: dict[tuple[Operand, Any], Operand] = {}
         self.tuples: dict[Operand, list[Operand]] = {}
         self.iterators: dict[Operand, Iterator[Operand]] = {}
         self.pinned: dict[Operand, Any] = {}
@@ -88,7 +91,6 @@ class Trail(Inference):
         self.assigned: dict[tuple[Operand, str], Operand] = {}
         self.stored_globals: dict[tuple[int, str], tuple[dict[str, Any], Operand]] = {}
         self.looked: set[tuple[Operand, str]] = set()
-        self.commits: list[tuple[Operand, str, Operand]] = []
         self.slices: dict[Operand, list[Operand]] = {}
         self.own: set[Operand] = set()
         self.views: dict[Operand, list[Operand]] = {}
@@ -143,13 +145,14 @@ class Trail(Inference):
         self.types[token] = abstract
         return token
 
-    def made(self, cls: type, content: Any, borrowed: bool = False) -> Variable:
-        """A new container."""
+    def made(self, cls: type, content: Any, origin: Operand | None = None) -> Variable:
+        """A new container, or one that stands for ``origin``, which is given its content at the end."""
         token = Variable(cls.__name__)
         self.types[token] = Container(cls, token)
         self.contents[token] = content
-        if borrowed:
-            self.borrowed.add(token)
+        if origin is not None:
+            self.origins[token] = origin
+            self.peeked.add(origin)
         return token
 
     def token(self, name: str, abstract: Abstract) -> Variable:
@@ -168,8 +171,10 @@ class Trail(Inference):
 
     def changed(self, operand: Operand) -> Any:
         """What a container holds, to be changed."""
-        if operand in self.borrowed:
-            raise Refused("a container from outside is changed")
+        origin = self.origins.get(operand)
+        if origin is not None:
+            self.dirty[operand] = None
+            self.versions[origin] = operand
         return self.contents[operand]
 
     # What is emitted

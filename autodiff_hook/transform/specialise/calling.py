@@ -254,7 +254,9 @@ def by_rule(
     """Call what has a rule."""
     types = [inf.type_of(x) for x in args]
     named = {k: inf.type_of(v) for k, v in kwargs.items()}
-    if _is_stateful(function) or any(isinstance(t, Known) and isinstance(t.value, _CODE) for t in types):
+    if _is_stateful(function) or any(
+        isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *named.values())
+    ):
         raise Refused(f"{function!r} may do more than compute")
     if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):
         try:

@@ -165,7 +165,7 @@ class Inference:
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
         self.quiet = False
-        self.commits: list[tuple[Operand, str, Operand]] = []
+        self.commits: list[tuple[Operand, str | None, Operand]] = []
         self.size = 0
         self.block: Block | None = None
         self.index = 0
