@@ -17,6 +17,7 @@ from autodiff_hook.transform.one_way.containers import VALUES, items, pairs, par
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
@@ -56,6 +57,15 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function in (max, min) and set(kwargs) == {"key"} and args:
         held = list(parts(inf, args[0])) if len(args) == 1 else args
         return alias(inf, s, _extreme_by(inf, function is max, held, kwargs["key"]))
+    if function is enumerate and set(kwargs) == {"start"}:
+        args, kwargs = [*args, kwargs["start"]], {}
+    if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
+        rows = [inf.made(list, parts(inf, x)) for x in args]
+        if len({len(inf.content(x)) for x in rows}) > 1:
+            raise Refused("sequences of several lengths")
+        args, kwargs = list(rows), {}
+    if isinstance(function, np.ufunc) and "out" in kwargs:
+        return stored_result(inf, s, function, args, kwargs)
     if meaning is not None and not kwargs:
         return meaning(inf, s, args)
     home: Any = getattr(function, "__objclass__", None)

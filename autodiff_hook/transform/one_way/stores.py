@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple, example_of
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.plans import alias, known_as
 
 _LARGE: Final = 4096
 _SHARE: Final = 16
@@ -100,16 +100,33 @@ def augmented(inf: Path, s: Statement) -> Operand | None:
     if not part:
         _require_own(inf, owner)
     result = inf.perform("binary", s.operands, s.data)
-    after = inf.type_of(result)
-    if (
-        not isinstance(after, Array)
-        or after.dtype != before.dtype
-        or np.shape(after.example) != np.shape(before.example)
-    ):
-        raise Refused("an array is changed in place by what is not like it")
+    _require_like(inf, result, before)
     if not part:
         replace(inf, owner, result)
     return result
+
+
+def stored_result(
+    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """``np.exp(a, out=b)``: from now on ``b`` is the result."""
+    rest = dict(kwargs)
+    out = inf.present(rest.pop("out"))
+    before = inf.type_of(out)
+    if rest or not isinstance(before, Array) or function.nout > 1:
+        return None
+    _require_own(inf, out)
+    result = inf.call(Constant(function), args)
+    _require_like(inf, result, before)
+    replace(inf, out, result)
+    return alias(inf, s, result)
+
+
+def _require_like(inf: Path, result: Operand, before: Array) -> None:
+    after = inf.type_of(result)
+    same = isinstance(after, Array) and after.dtype == before.dtype
+    if not same or np.shape(after.example) != np.shape(before.example):
+        raise Refused("an array is changed in place by what is not like it")
 
 
 def replace(inf: Path, owner: Operand, result: Operand) -> None:

@@ -6,7 +6,8 @@ An attribute may be assigned once. What is more is left to the generic path.
 from __future__ import annotations
 
 import operator
-from types import FunctionType
+import threading
+from types import FunctionType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
@@ -16,7 +17,10 @@ from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
 
 _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
-    for cls in (object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException)
+    for cls in (
+        *(object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException),
+        *(SimpleNamespace, threading.local),
+    )
     if "__getattribute__" in cls.__dict__
 ]
 
