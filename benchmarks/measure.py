@@ -46,7 +46,7 @@ def timer(function: Callable[..., Any], arguments: Sequence[Any]) -> timeit.Time
 
 
 def calls_in(clock: timeit.Timer, seconds: float) -> int:
-    """How many calls fill a block; the first ones are to warm up: long programs are specialised at the ninth."""
+    """How many calls fill a block; the first ones are to warm up: long programs are specialised after some."""
     clock.timeit(10)
     calls = 1
     while (took := clock.timeit(calls)) < seconds / 4:
@@ -146,7 +146,7 @@ def peaks(name: str, size: int) -> dict[str, int]:
 
 def peak(call: Callable[[], object]) -> int:
     """The peak of what Python and NumPy allocate during a call."""
-    for _ in range(3):
+    for _ in range(10):
         call()
     gc.collect()
     tracemalloc.start()
