@@ -89,12 +89,14 @@ class NumbersPullback:
 NUMBERS: Final = frozenset({float, int, complex})
 
 
-def apply_to_numbers(w: Any, lead: int, rule: Rule, args: tuple[Any, ...]) -> tuple[Any, Pullback | None]:
+def apply_to_numbers(ctx: Context, w: Any, lead: int, rule: Rule, args: tuple[Any, ...]) -> tuple[Any, Pullback | None]:
     """Call ``rule`` on plain numbers, of which some carry a derivative."""
     result, pullback = rule(*args)
     if type(result) in NUMBERS:
         return result, NumbersPullback(pullback, lead, w[lead:] if lead else w)
-    return result, RulePullback(pullback, lead, [i if x is not None else None for i, x in enumerate(w[lead:])])
+    back = RulePullback(pullback, lead, [i if x is not None else None for i, x in enumerate(w[lead:])])
+    _note_result(ctx, result, back)
+    return result, back
 
 
 def apply_rule(
@@ -139,6 +141,12 @@ def apply_rule(
         _capture(ctx, value)
     for value in kwargs.values():
         _capture(ctx, value)
+    _note_result(ctx, result, back)
+    return result, back
+
+
+def _note_result(ctx: Context, result: Any, back: RulePullback) -> None:
+    """Arrays and containers that a rule makes may be changed later: ``back`` is to hear of it."""
     kind = kind_of(type(result))
     if kind == "array":
         ctx.buffers.hold(result)
@@ -149,7 +157,6 @@ def apply_rule(
         for place, item in enumerate(result) if kind != "dict" else result.items():
             if kind_of(type(item)) == "array":
                 ctx.buffers.made(item, back, place)
-    return result, back
 
 
 def unchanging(value: Any) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from functools import cache
+from types import MethodDescriptorType
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,15 +14,49 @@ from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.items import store_into_array
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.opaque import array_mutation, call_native, live
+from autodiff_hook.runtime.opaque import array_mutation, arrays_in, call_native, call_opaque, live
 
 Result = tuple[Any, Pullback | None]
+
+
+_PLACES: Final = {
+    **{np.ndarray.__dict__[n]: 2 for n in ("round",)},
+    **{
+        np.ndarray.__dict__[n]: 3 for n in ("clip", "cumsum", "cumprod", "sum", "prod", "mean", "take", "choose", "std")
+    },
+    **{np.ndarray.__dict__[n]: 2 for n in ("min", "max", "argmin", "argmax", "all", "any", "dot")},
+    **{np.ndarray.__dict__[n]: 3 for n in ("var", "compress")},
+    np.ndarray.__dict__["trace"]: 5,
+}
+"""Where methods of arrays, called as functions, take the array for their result."""
+
+
+@cache
+def _place_of_out(function: Any) -> int | None:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return None
+    out = parameters.get("out")
+    by_place = out is not None and out.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return list(parameters).index("out") if by_place else None
+
+
+def _named_out(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether an array for the result is among the positional arguments."""
+    if type(function) is MethodDescriptorType:
+        place = _PLACES.get(function)
+    else:
+        place = _place_of_out(function) if type(function) is type(np.sum) else None
+    return place is not None and len(args) > place and args[place] is not None
 
 
 def writes_result(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether this is a call of NumPy's with an array for its result."""
     if isinstance(function, np.ufunc):
         return len(args) > function.nin or kwargs.get("out") is not None
+    if len(args) > 1 and _named_out(function, args):
+        raise array_mutation("an array for the result that is not given by name (out=…) is")
     return kwargs.get("out") is not None and (
         type(function).__module__ == "numpy"
         or getattr(function, "__objclass__", None) is np.ndarray
@@ -64,6 +101,24 @@ def _out_pullback(store: Pullback, pullback: Pullback | None, place: int) -> Pul
         return before and (*before[: 1 + place], None, *before[1 + place :])
 
     return out_pullback
+
+
+@handles(np.vectorize.__call__)
+def vectorized(ctx: Context, w: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """Calling a ``np.vectorize``, which runs Python code for each element."""
+    function, *rest = args
+    return call_opaque(ctx, w[1:], function, tuple(rest), kwargs, "which calls Python code for each element of arrays")
+
+
+@handles(np.nditer)
+def iterated(ctx: Context, w: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``np.nditer``, which hands out parts of arrays to be written to."""
+    values = [*args, *kwargs.values()]
+    arrays = [x for v in values for x in arrays_in(v)]
+    matters = any(live(ctx, x, v) for x, v in zip(w, values)) or any(map(ctx.buffers.is_held, arrays))
+    if matters and "op_flags" in kwargs:
+        raise array_mutation("np.nditer may write to")
+    return call_opaque(ctx, w, np.nditer, args, kwargs, "which hands out parts of arrays")
 
 
 @handles(np.copyto)

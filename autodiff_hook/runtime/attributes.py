@@ -21,7 +21,7 @@ from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
-from autodiff_hook.runtime.opaque import Loss, live
+from autodiff_hook.runtime.opaque import Loss, array_mutation, live
 from autodiff_hook.runtime.slots import Attribute, ctx_taint, dictionary_of, loaded, received, stored
 
 Result = tuple[Any, Pullback | None]
@@ -264,6 +264,9 @@ def setattr_(ctx: Context, w: Any, name: str, owner: Any, value: Any) -> tuple[N
     return set_plainly(ctx, w, name, owner, value)
 
 
+_CONTENT: Final = ("flat", "real", "imag", "data", "dtype", "strides")
+
+
 def is_borrowed(method: Any) -> bool:
     """Whether a class has a method of a container for one of its hooks, as in ``__setattr__ = dict.__setitem__``."""
     return isinstance(method, (WrapperDescriptorType, MethodDescriptorType)) and method.__objclass__ in _CONTAINERS
@@ -277,6 +280,10 @@ def set_plainly(ctx: Context, w: Any, name: str, owner: Any, value: Any) -> tupl
     from autodiff_hook.runtime.calls import apply
 
     found = find_in_type(type(owner), name)
+    if kind_of(type(owner)) == "array" and name in _CONTENT:
+        buffers = ctx.buffers
+        if w[0] is not None or live(ctx, w[1], value) or buffers.is_held(owner) or buffers.is_stored(owner):
+            raise array_mutation(f"the assignment to the attribute {name} writes to")
     if isinstance(found, property) and found.fset is not None:
         _, pullback = apply(ctx, (None, w[0], w[1]), found.fset, (owner, value), {})
         return None, _value_of_call(pullback, 2)

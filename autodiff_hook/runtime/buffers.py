@@ -73,6 +73,13 @@ class Buffers:
         if known is None or known[0]() is not root:
             self.makers[id(root)] = (weakref.ref(root), maker, (place, array if array is not root else None))
 
+    def is_known(self, array: Any) -> bool:
+        """Whether what is in the buffer of ``array`` gets its cotangent, also after a store."""
+        root = root_of(array)
+        known = self.makers.get(id(root))
+        made = known is not None and known[0]() is root
+        return made or id(root) in self.arguments or id(root) in self.stored
+
     def store(self, array: Any) -> None:
         """Something is stored into ``array``: its maker will look into the shadow."""
         root = root_of(array)
@@ -106,7 +113,8 @@ class Shadows:
             if not create:
                 return None
             low, high = _bounds(root)
-            shadow = np.zeros((high - low) // root.dtype.itemsize, root.dtype)
+            dtype = root.dtype if root.dtype.kind in _FLOATING else np.dtype(float)
+            shadow = np.zeros((high - low) // root.dtype.itemsize, dtype)
             entry = self.flat[id(root)] = (root, shadow, low)
         return _same_view(array, entry[1], entry[2])
 
@@ -254,10 +262,16 @@ def sum_to_shape(cotangent: Any, shape: tuple[int, ...]) -> Any:
     return result[()] if shape == () else result
 
 
+def is_whole(ctx: Any, array: Any) -> bool:
+    """Whether an array holds whole numbers that may have derivatives: those of the arguments count as real numbers."""
+    return bool(ctx.whole_numbers and array.dtype == np.int64)
+
+
 def store_item(ctx: Any, live: bool, array: Any, key: Any, value: Any, array_live: bool) -> Any:
     """``array[key] = value``; the pullback, or None if no derivative is concerned."""
     buffers: Buffers = ctx.buffers
-    floating = array.dtype.kind in _FLOATING
+    whole = is_whole(ctx, array) and (not array_live or buffers.is_known(array))
+    floating = whole or array.dtype.kind in _FLOATING
     tracked = buffers.is_stored(array) or (floating and (live or array_live or buffers.is_argument(array)))
     held = buffers.is_held(array)
     if not tracked and not held:
@@ -270,7 +284,8 @@ def store_item(ctx: Any, live: bool, array: Any, key: Any, value: Any, array_liv
     if tracked:
         buffers.store(array)
     ctx.effects += 1
-    shape = np.shape(value) if live and floating else None
+    truncated = whole and np.asarray(value).dtype.kind in _FLOATING
+    shape = np.shape(value) if live and floating and not truncated else None
     return ArrayStore(array, key, shape, content, tracked, source)
 
 

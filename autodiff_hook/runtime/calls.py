@@ -17,6 +17,7 @@ from types import (
 from typing import Any, Final
 
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime import equivalents
 from autodiff_hook.runtime.applying import NUMBERS, apply_rule, apply_to_numbers, drain
 from autodiff_hook.runtime.arrays import call_with_out, writes_result
 from autodiff_hook.runtime.attributes import RECEIVER, getattr_
@@ -24,6 +25,7 @@ from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, run, tuple_cotangent
 from autodiff_hook.runtime.functions import enter, in_library, in_scope
 from autodiff_hook.runtime.handlers import HANDLERS, LAZY, WITH_OPTIONS, handles
+from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
 from autodiff_hook.runtime.opaque import call_native, call_opaque, live
 from autodiff_hook.runtime.sequences import copy_of
@@ -31,6 +33,7 @@ from autodiff_hook.runtime.slots import loaded, stored
 
 Result = tuple[Any, Pullback | None]
 
+_TOTAL: Final[Any] = equivalents.total
 _HEAP_TYPE: Final = 1 << 9
 _GETATTRIBUTE: Final = object.__dict__["__getattribute__"]
 
@@ -151,6 +154,9 @@ def apply(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: di
     if kwargs and (handler := WITH_OPTIONS.get(id(function))) is not None:
         value, pullback = handler(ctx, w[1:], args, kwargs)
         return value, None if pullback is None else _Led(pullback)
+    if function is sum and not kwargs and _of_objects(args):
+        value, pullback = enter(ctx, (None, *w[1:]), _TOTAL, args, {})
+        return value, pullback
     if registry.has_rules(function):
         args, drained = drain(ctx, function, args)
         types = tuple(map(type, args))
@@ -159,7 +165,7 @@ def apply(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: di
             if not kwargs and NUMBERS.issuperset(types):
                 if all(witness is None for witness in w):
                     return function(*args), None
-                return apply_to_numbers(w, 1, rule, args)
+                return apply_to_numbers(ctx, w, 1, rule, args)
             return apply_rule(ctx, w, 1, rule, function, args, kwargs, drained)
     handler = HANDLERS.get(id(function))
     if handler is not None:
@@ -168,6 +174,13 @@ def apply(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: di
     if registry.is_constant(function):
         return call_native(ctx, function, args, kwargs, flows=False)
     return _unfold(ctx, w, function, args, kwargs)
+
+
+def _of_objects(args: tuple[Any, ...]) -> bool:
+    """Whether ``sum`` would call methods of objects, or concatenate lists or tuples."""
+    if not args or len(args) > 2 or type(args[0]) not in (list, tuple):
+        return False
+    return any(kind_of(type(x)) in ("object", "list", "tuple") for x in (*args[0], *args[1:]))
 
 
 def looks_later(function: Any) -> bool:
@@ -211,7 +224,7 @@ def _unfold(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: 
     if cls is functools.partial:
         return _call_partial(ctx, w, function, args, kwargs)
     inner = getattr(function, "_implementation", None) if cls.__module__ == "numpy" else None
-    if inner is None and cls is functools._lru_cache_wrapper:
+    if inner is None and cls is functools._lru_cache_wrapper and _matter(ctx, w, function, (*args, *kwargs.values())):
         inner = function.__wrapped__
     if isinstance(inner, FunctionType):
         return apply(ctx, w, inner, args, kwargs)
@@ -220,6 +233,11 @@ def _unfold(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: 
         result = apply(ctx, (None, *w), caller, (function, *args), kwargs)
         return realigned(result, range(1, 2 + len(args) + len(kwargs)))
     return _opaque(ctx, w, function, args, kwargs, "which is not Python code and has no rule")
+
+
+def _matter(ctx: Context, w: Any, function: Any, values: tuple[Any, ...]) -> bool:
+    """Whether derivatives flow into a call."""
+    return any(live(ctx, x, v) for x, v in zip(w[1:], values)) or any(map(ctx.reaches, (function, *values)))
 
 
 def _is_bound(function: Any) -> bool:

@@ -42,6 +42,14 @@ def minimum(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
     return default
 
 
+def total(items: Any, start: Any = 0) -> Any:
+    """``sum`` of what is not made of numbers."""
+    result = start
+    for item in items:
+        result = result + item
+    return result
+
+
 def item_of(keys: Any, owner: Any) -> Any:
     """``operator.itemgetter(*keys)(owner)``."""
     return owner[keys[0]] if len(keys) == 1 else tuple([owner[key] for key in keys])

@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime.applying import NUMBERS, apply_rule, apply_to_numbers
+from autodiff_hook.runtime.buffers import is_whole
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, pull
 from autodiff_hook.runtime.items import getitem, sequence_operator, store_into_array
@@ -59,7 +60,7 @@ def _binary(ctx: Context, w: Any, op: str, function: Any, a: Any, b: Any) -> Res
     rule = registry.rule(function, (cls, other))
     if rule is not None:
         if cls in NUMBERS and other in NUMBERS:
-            return apply_to_numbers(w, 0, rule, (a, b))
+            return apply_to_numbers(ctx, w, 0, rule, (a, b))
         return apply_rule(ctx, w, 0, rule, function, (a, b), {})
     return _dispatch(ctx, w, op, function, a, b)
 
@@ -100,7 +101,7 @@ def _inplace_array(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
     buffers = ctx.buffers
     if w[0] is None and w[1] is None and not buffers.is_held(a) and not buffers.is_stored(a) and not ctx.reaches(b):
         return INPLACE[op](a, b), None
-    if a.dtype.kind not in "fc":
+    if a.dtype.kind not in "fc" and not is_whole(ctx, a):
         if a.dtype.kind == "O":
             raise array_mutation("this augmented assignment writes to an array of objects:")
         store_into_array(ctx, (None, None, None), a, ..., INPLACE[op](a.copy(), b))

@@ -29,7 +29,7 @@ def stored_cotangent(cotangent: Any, array: Any, key: Any, value: Any) -> Any:
     """The cotangent of a stored value, summed over what it was broadcast to; None if it is cut off by the store."""
     import numpy as np
 
-    if array.dtype.kind not in "fc":
+    if array.dtype.kind not in "fc" and np.asarray(value).dtype.kind in "fc":
         return None
     whole = np.asarray(cotangent)
     found = sum_to_shape(winners(whole, key, np.array(whole[key])), np.shape(value))

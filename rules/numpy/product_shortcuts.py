@@ -14,9 +14,7 @@ borrowing(products.matmul_left, products.matmul_right, products.dot_left, produc
 borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
 fresh(np.zeros, np.dot, np.matmul, np.empty, np.arange, np.ones, np.full, np.linspace, np.identity, np.outer)
 fresh(np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.concatenate, np.stack, np.vstack, np.hstack)
-fresh(
-    np.copy, np.tile, np.repeat, np.cumsum, np.cumprod, np.sort, np.diff, np.kron, np.cross, np.column_stack, np.append
-)
+fresh(np.copy, np.tile, np.repeat, np.cumsum, np.cumprod, np.sort, np.kron, np.cross, np.column_stack, np.append)
 fresh(np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.tril, np.triu, np.eye)
 viewing(np.transpose)
 zeros(np.zeros)

@@ -343,7 +343,9 @@ def chosen_typing(site, condition, x, y):
 
 
 @typed(np.where)
-def where_typing(site, condition, x, y):
+def where_typing(site, condition, x=None, y=None):
+    if x is None or y is None:
+        return None
     fact = site.fact(condition)
     known = isinstance(fact, ArrayFact) and not fact.optional and fact.dtype.char == "?"
     doubles = all(site.is_double(v) or site.is_floating(v) for v in (x, y))

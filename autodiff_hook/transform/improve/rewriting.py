@@ -95,7 +95,8 @@ class Rewriting:
             self._spread_binary(s, numbers)
         for constant, other in (s.operands, s.operands[::-1]):
             if s.data == "*" and site.is_double(other) and isinstance(constant, Constant):
-                return other if _is_one(constant) else None
+                # What the program itself makes is an array of its own, which may leave it.
+                return other if _is_one(constant) and not site.exact else None
         return self._doubled(s) or self._negated(s)
 
     def _doubled(self, s: Statement) -> Operand | None:

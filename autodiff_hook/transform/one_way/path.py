@@ -15,19 +15,20 @@ from typing import Any, Final
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.one_way.trail import Raised, TooLong, Trail, is_virtual
 from autodiff_hook.transform.specialise.abstract import (
+    ANY,
     BOOL,
     Abstract,
     Array,
     Container,
     Error,
     Fresh,
-    Instance,
     Known,
     List,
     Outside,
     Tuple,
     example_of,
 )
+from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, is_plain, lifted
 
 _DEPTH: Final = 60
@@ -146,7 +147,7 @@ class Path(Trail):
         """An operand that stands for an iterator."""
         token = Variable("iterator")
         self.iterators[token] = items
-        self.types[token] = Instance(type(iter(())))
+        self.types[token] = IteratorOf(ANY)
         return token
 
     def _walk(self, ir: IR, globals_: dict[str, Any], args: list[Operand]) -> Walk:
@@ -220,7 +221,7 @@ class Path(Trail):
         if abstract is None:
             if s.result in self.types:
                 return s.result
-            if self.inlined is Constant(NotImplemented):
+            if isinstance(self.inlined, Constant) and self.inlined.value is NotImplemented:
                 raise Refused("an operator that is not implemented")
             return self.inlined
         if s.result in self.aliases:

@@ -18,6 +18,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
 from autodiff_hook.transform.one_way.trail import ENTERED, Raised
 from autodiff_hook.transform.specialise.abstract import (
+    ANY,
     Abstract,
     Bound,
     Cell,
@@ -277,7 +278,8 @@ def _format(inf: Path, s: Statement) -> Abstract | None:
         shown = example_of(values[0]) if convert is None else convert(example_of(values[0]))
         return known_as(inf, s, format(shown, *map(example_of, values[1:])))
     if any(isinstance(v, (Container, Fresh, Outside, Tuple)) for v in values):
-        return Instance(str, example="…")
+        # What it says is not known; it may go into the message of an exception.
+        return ANY
     return None
 
 

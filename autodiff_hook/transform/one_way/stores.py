@@ -15,7 +15,16 @@ from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple, example_of
+from autodiff_hook.transform.specialise.abstract import (
+    BOOL,
+    Abstract,
+    Array,
+    Instance,
+    Known,
+    Number,
+    Tuple,
+    example_of,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
@@ -35,6 +44,9 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
             inf.views.setdefault(operand, []).append(result)
 
 
+_VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
+
+
 def _has_arrays(value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return any(map(_has_arrays, value.items))
@@ -51,7 +63,7 @@ def _is_fresh(inf: Path, s: Statement) -> bool:
     if s.op != "call" or not isinstance(s.operands[0], Constant):
         return False
     function = s.operands[0].value
-    if _is_numpy(function) and all(_is_number(inf.type_of(x)) for x in s.operands[1:]):
+    if _is_numpy(function) and function not in _VIEWING and all(_is_number(inf.type_of(x)) for x in s.operands[1:]):
         return True
     if function is abs:
         return True
@@ -100,7 +112,7 @@ def augmented(inf: Path, s: Statement) -> Operand | None:
     if not part:
         _require_own(inf, owner)
     result = inf.perform("binary", s.operands, s.data)
-    _require_like(inf, result, before)
+    _require_like(inf, owner, result, before)
     if not part:
         replace(inf, owner, result)
     return result
@@ -117,16 +129,18 @@ def stored_result(
         return None
     _require_own(inf, out)
     result = inf.call(Constant(function), args)
-    _require_like(inf, result, before)
+    _require_like(inf, out, result, before)
     replace(inf, out, result)
     return alias(inf, s, result)
 
 
-def _require_like(inf: Path, result: Operand, before: Array) -> None:
+def _require_like(inf: Path, owner: Operand, result: Operand, before: Array) -> None:
     after = inf.type_of(result)
     same = isinstance(after, Array) and after.dtype == before.dtype
     if not same or np.shape(after.example) != np.shape(before.example):
         raise Refused("an array is changed in place by what is not like it")
+    shapes = [inf.emit("getattr", x, abstract=Instance(tuple), data="shape") for x in (owner, result)]
+    inf.guard(inf.emit("compare", *shapes, abstract=BOOL, data="=="), True)
 
 
 def replace(inf: Path, owner: Operand, result: Operand) -> None:

@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     example_of,
     number_types,
 )
+from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan, World
 from autodiff_hook.transform.specialise.results import abstract_of
@@ -154,6 +155,11 @@ class Trail(Inference):
             self.origins[token] = origin
             self.peeked.add(origin)
         return token
+
+    def require_untouched(self) -> None:
+        """Refuse code that is called in earnest where something from outside has been changed."""
+        if self.assigned or self.dirty or self.stored_globals:
+            raise Refused("code that may see what has been changed")
 
     def token(self, name: str, abstract: Abstract) -> Variable:
         """An operand for what exists only while the program is followed."""
@@ -292,7 +298,9 @@ def is_virtual(value: Abstract) -> bool:
     """Whether a value exists only while the program is followed, in whatever tuples and lists."""
     if isinstance(value, Tuple):
         return any(map(is_virtual, value.items))
-    return isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container))
+    return (
+        isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container, IteratorOf)) or value is ANY
+    )
 
 
 def _answer(op: str, s: Statement, values: list[Any]) -> Any:

@@ -149,6 +149,9 @@ def call_known(
         raise Refused(f"{function!r} is declared to have no derivative")
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
+    if type(function) is functools._lru_cache_wrapper and all(isinstance(t, Known) for t in types) and not kwargs:
+        inf.require_untouched()
+        return pure(inf, s, outcome(function, types, {}))
     inner = implementation(function)
     if inner is not None and inf.world.in_scope(inner):
         return inline_call(inf, s, inner, args, kwargs)
@@ -159,10 +162,8 @@ def call_known(
 
 
 def implementation(function: Any) -> FunctionType | None:
-    """The Python code behind a dispatcher of NumPy's or a cache."""
+    """The Python code behind a dispatcher of NumPy's."""
     inner = getattr(function, "_implementation", None) if type(function).__module__ == "numpy" else None
-    if type(function) is functools._lru_cache_wrapper:
-        inner = function.__wrapped__
     return inner if isinstance(inner, FunctionType) else None
 
 

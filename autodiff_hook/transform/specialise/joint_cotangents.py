@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from autodiff_hook.ir.types import (
     Block,
     Constant,
@@ -28,10 +30,10 @@ class Cotangents(PrimalHalf):
             self._resume(value, out)
         elif isinstance(abstract, Known) and type(abstract.value) in (float, int):
             pass
-        elif isinstance(abstract, Number) and not abstract.types & {bool, complex}:
+        elif isinstance(abstract, Number) and not abstract.types & {bool, complex, np.complex128}:
             if value in self.needs:
                 self.builder.write(("c", value, ()), out, Constant(1.0))
-        elif isinstance(abstract, Array):
+        elif isinstance(abstract, Array) and (abstract.dtype is None or abstract.dtype.kind != "c"):
             seed = self.builder.emit(out, "call", Constant(self.runtime["seed"]), value, data=())
             self.builder.write(("c", value, ()), out, seed)
         else:

@@ -11,7 +11,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside, Super
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Super
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
 
@@ -131,15 +131,35 @@ def special_method(
         return None
     name = DUNDERS[function]
     left, right = types
-    if isinstance(left, (Fresh, Outside)):
-        found = look(inf, left.cls, name)
-        if isinstance(found, FunctionType):
-            return found, args
-    if isinstance(right, (Fresh, Outside)) and not isinstance(left, (Fresh, Outside)):
-        found = look(inf, right.cls, f"__r{name[2:]}")
-        if isinstance(found, FunctionType):
-            return found, args[::-1]
+    own, reflected = _method_of(inf, left, name), _method_of(inf, right, f"__r{name[2:]}")
+    if isinstance(left, (Fresh, Outside)) and isinstance(right, (Fresh, Outside)):
+        inherited = lookup(left.cls, f"__r{name[2:]}", inf.one_way)
+        first = right.cls is not left.cls and issubclass(right.cls, left.cls) and reflected is not inherited
+        if first and reflected is not None:
+            return reflected, args[::-1]
+        return (own, args) if own is not None else None
+    if own is not None:
+        return own, args
+    if reflected is not None:
+        _require_deferring(left, right)
+        return reflected, args[::-1]
     return None
+
+
+def _method_of(inf: Inference, value: Abstract, name: str) -> FunctionType | None:
+    found = look(inf, value.cls, name) if isinstance(value, (Fresh, Outside)) else None
+    if not isinstance(found, FunctionType):
+        return None
+    if not inf.one_way and "NotImplemented" in found.__code__.co_names:
+        raise Refused(f"{name} may not be implemented")
+    return found
+
+
+def _require_deferring(left: Abstract, right: Abstract) -> None:
+    """Refuse what NumPy does by itself with an object on its right: it takes it for an array of objects."""
+    numpy = isinstance(left, Array) or isinstance(left, Number) and any(c.__module__ == "numpy" for c in left.types)
+    if numpy and getattr(receiver_class(right), "__array_ufunc__", False) is not None:
+        raise Refused("an array of objects")
 
 
 def receiver_class(value: Abstract) -> type:

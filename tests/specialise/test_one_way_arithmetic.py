@@ -1,0 +1,274 @@
+"""Operators of classes, arrays that are given away, caches and shapes, in specialised programs."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from specialised_cases import oracle, same
+
+import autodiff_hook as ad
+
+ROW = np.array([1.0, 2.0, 3.0])
+
+
+class Left:
+    def __init__(self, v):
+        self.v = v
+
+    def __mul__(self, other):
+        return Left(self.v * other.v) if isinstance(other, Left) else NotImplemented
+
+    def __iadd__(self, other):
+        return NotImplemented
+
+    def __add__(self, other):
+        return Left(self.v + other)
+
+
+class Right:
+    def __init__(self, v):
+        self.v = v
+
+    def __rmul__(self, other):
+        return Left(other.v * self.v * 3)
+
+
+class Base:
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return self.v + other.v
+
+
+class Derived(Base):
+    def __radd__(self, other):
+        return self.v * other.v * 100
+
+
+class Elementwise:
+    def __init__(self, v):
+        self.v = v
+
+    def __rmul__(self, other):
+        return self.v * (2.0 if isinstance(other, float) else 3.0)
+
+
+def not_implemented_at_first(x):
+    r = Left(x) * Right(x)
+    m = Left(x)
+    m += x
+    try:
+        m = m * 2.0
+    except TypeError:
+        m = Left(x * 5)
+    return r.v * m.v if isinstance(r, Left) else x
+
+
+def subclasses_come_first(x):
+    return Base(x) + Derived(2 * x)
+
+
+def sums_of_objects(x):
+    class Number:
+        def __init__(self, v):
+            self.v = v
+
+        def __add__(self, other):
+            return Number(self.v * 2 + other.v)
+
+    return sum([Number(x), Number(x * x)], Number(x)).v + sum([[x, 2.0], [x]], [])[2]
+
+
+@pytest.mark.parametrize("f", [not_implemented_at_first, subclasses_come_first, sums_of_objects])
+def test_operators_of_classes(f):
+    for x in (2.0, 3.0):
+        value, grads = ad.withgradient(f, x)
+        assert value == pytest.approx(f(x))
+        assert grads[0] == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_arrays_of_objects_are_right_or_an_error():
+    def f(x):
+        return (x * Elementwise(x[0])).sum()
+
+    try:
+        found = ad.gradient(f, ROW)[0]
+    except ad.NotDifferentiable:
+        return
+    assert found == pytest.approx([(f(ROW + d) - f(ROW - d)) / 2e-6 for d in 1e-6 * np.eye(3)])
+
+
+class Holder:
+    pass
+
+
+def test_what_leaves_a_program_shares_no_memory_that_the_plain_run_does_not_share():
+    x = ROW.copy()
+    for f in (lambda x: x * 1.0, lambda x: 1 * x, lambda x: [x * 1.0, 1.0 * x][0]):
+        value, _ = ad.pullback(f, x)
+        value[0] = 99.0
+        assert x[0] == 1.0
+    holder = Holder()
+
+    def g(x):
+        holder.q = x * 2
+        holder.p = holder.q * 1.0
+        holder.r = x * 1.0
+        return (x * x).sum()
+
+    ad.gradient(g, x)
+    holder.p[0] = holder.r[0] = 99.0
+    assert holder.q[0] == 2.0
+    assert x[0] == 1.0
+
+
+def test_caches_are_used_where_nothing_is_differentiated():
+    calls = []
+
+    @functools.cache
+    def table(n):
+        calls.append(n)
+        return tuple([1.0] * n)
+
+    def f(x):
+        held = [x]
+        return held[0] * sum(table(3))
+
+    for _ in range(3):
+        same(ad.gradient(f, 2.0), (3.0,))
+        assert calls == [3]
+
+
+def test_shapes_of_what_is_changed_in_place():
+    def f(x):
+        a = np.zeros(1)
+        a += x
+        return (a * a).sum()
+
+    def g(x):
+        a = np.zeros(1)
+        np.add(x, 1.0, out=a)
+        return (a * a).sum()
+
+    for h in (f, g):
+        ad.gradient(h, np.ones(1))
+        with pytest.raises(ValueError, match="broadcast"):
+            ad.gradient(h, ROW)
+
+
+def test_complex_values_have_no_gradient():
+    for f in (lambda z: np.exp(z), lambda z: (np.asarray(z) * 2).sum(), lambda z: [z * 2][0]):
+        for z in (2 + 1j, np.complex128(1j)):
+            with pytest.raises(ad.Unsupported):
+                ad.gradient(f, z)
+
+
+def test_where_with_one_argument():
+    def f(x):
+        i = np.where(x > 1)[0]
+        return (x[i] ** 2).sum()
+
+    same(ad.gradient(f, ROW), (np.array([0.0, 4.0, 6.0]),))
+
+
+def into_views(x):
+    a = x * 1.0
+    np.cumsum(x, 0, None, a)
+    return (a * ROW).sum()
+
+
+def accumulated(x):
+    a = np.maximum.accumulate(x)
+    a[0] = x[1]
+    return (a * ROW).sum()
+
+
+def counted(x):
+    a = np.bincount([0, 0, 1], weights=x)
+    a[0] = 0.0
+    return (a * ROW[:2]).sum()
+
+
+def vectorized(x):
+    return (np.vectorize(lambda v: v * v)(x) * ROW).sum()
+
+
+def flat(x):
+    a = x * 1.0
+    a.flat = x[1]
+    return (a * ROW).sum()
+
+
+def imaginary(x):
+    z = x + 0j
+    z.imag = x
+    return np.abs(z).sum()
+
+
+def iterated(x):
+    a = x * 1.0
+    for v in np.nditer(a, op_flags=["readwrite"]):
+        v[...] = v * 2
+    return (a * ROW).sum()
+
+
+def whole_numbers(x):
+    a = x.copy()
+    a[0] = 5
+    a[1] *= 3
+    return (a * x).sum()
+
+
+def filled(x):
+    a = np.full(3, x[0])
+    b = np.full(3, float(x[1]))
+    b[0] = 1
+    a *= x
+    return (a * b).sum()
+
+
+def filled_with_numbers(x):
+    a = np.full(3, x[0] * 1)
+    a[0] = 1
+    a *= 2
+    return (a * x).sum()
+
+
+def indices(x):
+    k = np.arange(len(x))
+    k[0] = 2
+    return (x[k] ** 2).sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        *((f, ROW) for f in (filled, filled_with_numbers, indices)),
+        (filled_with_numbers, np.array([1, 2, 3])),
+        *((f, ROW) for f in (into_views, accumulated, counted, vectorized, flat, imaginary, iterated)),
+        (whole_numbers, np.array([1, 2, 3])),
+    ],
+)
+def test_rare_ways_to_write_are_right_or_an_error(f, x):
+    for gradient in (ad.gradient, lambda f, x: oracle(f, x)[1]):
+        try:
+            found = gradient(f, x.copy())[0]
+        except ad.AutodiffError:
+            continue
+        x = x.astype(float)
+        assert found == pytest.approx([(f(x + d) - f(x - d)) / 2e-6 for d in 1e-6 * np.eye(3)], rel=1e-6)
+
+
+def test_arrays_made_of_a_number_are_stored_into():
+    def f(v):
+        k = np.full(3, v)
+        k[0] = 1
+        k *= 2
+        return k.sum()
+
+    for gradient in (ad.gradient, lambda f, v: oracle(f, v)[1]):
+        for v in (2.0, 2, np.int64(2)):
+            same(gradient(f, v), (4.0,))
