@@ -86,6 +86,8 @@ def call_with_out(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kw
         return call_native(ctx, function, args, kwargs, flows=matters)
     if options.get("where", True) is not True:
         raise array_mutation("a call with where= and out= writes to")
+    if getattr(function, "signature", None) is not None:
+        return call_opaque(ctx, w[1:], function, args, kwargs, "which writes its result to an array")
     value, pullback = apply(ctx, witnesses, function, rest, options)
     store = store_into_array(ctx, (w[1 + place], None, pullback), out, ..., value)
     return out, None if store is None else _out_pullback(store, pullback, place)

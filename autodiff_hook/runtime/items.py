@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime.applying import apply_rule
 from autodiff_hook.runtime.buffers import Part, frozen_key, store_item
@@ -17,7 +16,7 @@ from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.opaque import Loss, array_mutation, call_opaque, live, user_location
+from autodiff_hook.runtime.opaque import Loss, array_mutation, call_opaque, live
 from autodiff_hook.runtime.slots import attribute_slot, loaded, stored
 
 Result = tuple[Any, Pullback | None]
@@ -211,11 +210,6 @@ def store_into_array(ctx: Context, w: Any, owner: Any, key: Any, value: Any) -> 
         return None if pullback is None else _through(pullback, made)
     if owner.dtype.kind == "O" and (live(ctx, w[2], value) or w[0] is not None):
         raise array_mutation("this store writes to an array of objects:")
-    if w[0] is not None and owner.dtype.kind in "fc" and not ctx.buffers.is_known(owner):
-        raise NotDifferentiable(
-            f"{user_location()}: this store writes to an array that comes out of a call without a known derivative. "
-            f"Remedy: store into a copy of it, or register a rule for that call (autodiff_hook.rrule)"
-        )
     return store_item(ctx, live(ctx, w[2], value), owner, key, value, w[0] is not None)
 
 

@@ -20,17 +20,21 @@ from autodiff_hook.runtime.tracebacks import is_engine
 class Loss:
     """Pullback of an opaque call: an error as soon as a cotangent wants to pass."""
 
-    __slots__ = ("callable", "place", "reason", "references")
+    __slots__ = ("callable", "collected", "place", "reason", "references")
 
     def __init__(self, function: Any, reason: str, references: list[Any]) -> None:
         self.callable, self.reason, self.references = describe(function), reason, references
         self.place = user_location()
+        self.collected: list[Any] = []
+
+    def collect(self, place: Any, array: Any) -> None:
+        """The result, an array, has been written to: its cotangent is in a shadow."""
+        self.collected.append(array)
 
     def __call__(self, sweep: Sweep, cotangent: Any) -> None:
-        lost = nonzero(cotangent) or any(
-            nonzero(c) for reference in self.references for c in sweep.peek(reference).values()
-        )
-        if lost:
+        cotangents = [c for reference in self.references for c in sweep.peek(reference).values()]
+        cotangents += [sweep.buffers.view(array) for array in self.collected]
+        if nonzero(cotangent) or any(map(nonzero, cotangents)):
             raise self.error()
 
     def error(self) -> NotDifferentiable:
@@ -99,6 +103,8 @@ def call_opaque(
     for reference in touched:
         ctx_taint(ctx, reference, loss)
     ctx_taint(ctx, result, loss)
+    if kind_of(type(result)) == "array":
+        ctx.buffers.made(result, loss, None)
     ctx.effects += 1
     return result, loss
 

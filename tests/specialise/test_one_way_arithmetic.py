@@ -222,6 +222,19 @@ def whole_numbers(x):
     return (a * x).sum()
 
 
+def transformed(x):
+    a = np.fft.irfft(np.fft.rfft(x), 3)
+    a[0] = x[1]
+    return (a * ROW).sum()
+
+
+def reduced(x):
+    a = np.add.reduce(np.outer(x, x))
+    for i in range(2):
+        a[i] = x[i]
+    return (a * ROW).sum()
+
+
 def filled(x):
     a = np.full(3, x[0])
     b = np.full(3, float(x[1]))
@@ -246,7 +259,7 @@ def indices(x):
 @pytest.mark.parametrize(
     ("f", "x"),
     [
-        *((f, ROW) for f in (filled, filled_with_numbers, indices)),
+        *((f, ROW) for f in (transformed, reduced, filled, filled_with_numbers, indices)),
         (filled_with_numbers, np.array([1, 2, 3])),
         *((f, ROW) for f in (into_views, accumulated, counted, vectorized, flat, imaginary, iterated)),
         (whole_numbers, np.array([1, 2, 3])),
