@@ -373,12 +373,16 @@ def _compared(inf: Path, a: Operand, b: Operand) -> int:
 
 
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    value = inf.type_of(args[0])
+    copied = _copied_alone(inf, args[0])
+    return None if copied is None else alias(inf, s, copied)
+
+
+def _copied_alone(inf: Path, operand: Operand) -> Operand | None:
+    """The copy of what holds nothing else; None if it is not such."""
+    value = inf.type_of(operand)
     if isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
-        return alias(inf, s, args[0])
-    if isinstance(value, Array):
-        return alias(inf, s, inf.perform("call_method", args[:1], ("copy", ())))
-    return None
+        return operand
+    return inf.perform("call_method", [operand], ("copy", ())) if isinstance(value, Array) else None
 
 
 def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -398,12 +402,11 @@ def _copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operan
                 inf.content(token).extend(_copied(inf, x, done) for x in held)
         elif operand in inf.tuples:
             done[operand] = inf.perform("build_tuple", [_copied(inf, x, done) for x in inf.tuples[operand]])
-        elif isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
-            done[operand] = operand
-        elif isinstance(value, Array):
-            done[operand] = inf.perform("call_method", [operand], ("copy", ()))
         else:
-            raise Refused(f"a deep copy of {value!r}")
+            alone = _copied_alone(inf, operand)
+            if alone is None:
+                raise Refused(f"a deep copy of {value!r}")
+            done[operand] = alone
     return done[operand]
 
 

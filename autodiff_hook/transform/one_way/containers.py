@@ -229,11 +229,9 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         value = inf.type_of(owner)
     if isinstance(value, Known) and type(value.value) in (str, tuple, range) and _is_key(inf.type_of(key)):
         return known_as(inf, s, _at(value.value, inf.pin(key)))
-    if key in inf.slices and isinstance(value, (Container, Tuple)):
-        key = Constant(slice(*map(inf.pin, inf.slices[key])))
     sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
     if sequence or isinstance(value, Tuple) and value.cls is not dict:
-        where = inf.pin(key)
+        where = _place(inf, key)
         held = parts(inf, owner)
         if isinstance(where, slice):
             chosen = held[where]
@@ -270,10 +268,7 @@ def part_of_dict(inf: Path, operand: Operand, value: Tuple, key: Any) -> Operand
 def _of_list(inf: Path, s: Statement, value: List) -> Abstract:
     """``items[key]`` of a list of numbers."""
     owner, key = s.operands
-    if key in inf.slices:
-        where = slice(*map(inf.pin, inf.slices[key]))
-        return new(inf, list, _elements(inf, owner, value)[where])
-    index = inf.pin(key)
+    index = _place(inf, key)
     if type(index) is not int:
         return new(inf, list, _elements(inf, owner, value)[index])
     if not -len(value.example) <= index < len(value.example):
@@ -287,6 +282,11 @@ def _is_key(value: Abstract) -> bool:
     return isinstance(value, (Known, Number))
 
 
+def _place(inf: Path, key: Operand) -> Any:
+    """An index, a key or a slice: it decides about the way."""
+    return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else inf.pin(key)
+
+
 def _at(held: Any, where: Any) -> Any:
     try:
         return held[where]
@@ -298,9 +298,7 @@ def setitem(inf: Path, s: Statement) -> Abstract:
     """``owner[key] = value`` of a container."""
     owner, key, value = s.operands
     owner = changeable(inf, owner)
-    if key in inf.slices:
-        key = Constant(slice(*map(inf.pin, inf.slices[key])))
-    where, held = inf.pin(key), inf.changed(owner)
+    where, held = _place(inf, key), inf.changed(owner)
     if isinstance(where, slice):
         held[where] = parts(inf, value)
     else:
@@ -475,14 +473,16 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Outside) and value.cls is dict:
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
-    if isinstance(value, Container) and value.cls in (set, frozenset):
-        return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
-    if isinstance(value, Container) and value.cls is dict and isinstance(inf.type_of(item), (Known, Instance)):
+    if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
         return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples:
         place = next(found(inf, parts(inf, owner), item), None)
         return known_as(inf, s, (place is not None) == (s.op == "in"))
     return None
+
+
+def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
+    return value.cls is not dict or isinstance(inf.type_of(item), (Known, Instance))
 
 
 def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
@@ -507,20 +507,17 @@ def build_slice(inf: Path, s: Statement) -> None:
 def joined(inf: Path, s: Statement) -> Abstract | None:
     """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
     kinds = [_sequence(inf, x) for x in s.operands]
-    if s.data == "+" and kinds[0] is not None and kinds[0] is kinds[1]:
+    extended = s.op == "inplace" and kinds[0] is list
+    if s.data == "+" and kinds[0] is not None and (extended or kinds[0] is kinds[1]):
         both = [x for operand in s.operands for x in parts(inf, operand)]
-        return _changed(inf, s, both) if s.op == "inplace" and kinds[0] is list else _as(inf, s, kinds[0], both)
-    if s.data == "+" and s.op == "inplace" and kinds[0] is list:
-        return _changed(inf, s, [*parts(inf, s.operands[0]), *parts(inf, s.operands[1])])
+        return _changed(inf, s, both) if extended else _as(inf, s, kinds[0], both)
     if s.data == "*" and (kinds[0] is None) != (kinds[1] is None):
         place = 0 if kinds[0] is not None else 1
         count = inf.type_of(s.operands[1 - place])
         cls = kinds[place]
         if isinstance(count, (Known, Number)) and type(example_of(count)) is int and cls is not None:
             repeated = parts(inf, s.operands[place]) * inf.pin(s.operands[1 - place])
-            if s.op == "inplace" and cls is list and place == 0:
-                return _changed(inf, s, repeated)
-            return _as(inf, s, cls, repeated)
+            return _changed(inf, s, repeated) if extended and place == 0 else _as(inf, s, cls, repeated)
     return None
 
 

@@ -84,16 +84,12 @@ class Path(Trail):
         for (owner, name), value in self.assigned.items():
             for other, looked in self.looked | set(self.assigned):
                 if looked == name and other is not owner:
-                    if example_of(self.type_of(owner)) is example_of(self.type_of(other)):
-                        raise Refused("an object that is known in two ways is changed")
-                    self.guard(self.emit("is_not", owner, other, abstract=BOOL), True)
+                    self._require_another(owner, other)
             self.commits.append((owner, name, self._kept(value, built)))
         for token in self.dirty:
             origin = self.origins[token]
             for other in self.peeked - {origin}:
-                if self.type_of(origin).example is self.type_of(other).example:
-                    raise Refused("a container that is known in two ways is changed")
-                self.guard(self.emit("is_not", origin, other, abstract=BOOL), True)
+                self._require_another(origin, other)
             content = self._frozen(token, built)
             self._require_real(content)
             self.commits.append((origin, None, content))
@@ -103,6 +99,12 @@ class Path(Trail):
             if before is kept or before is not None and self.type_of(before) == self.type_of(kept) == _known(kept):
                 continue
             raise Refused(f"the global name {name} is assigned")
+
+    def _require_another(self, changed: Operand, other: Operand) -> None:
+        """What is changed has no other name: two objects that were several are guarded to be several."""
+        if example_of(self.type_of(changed)) is example_of(self.type_of(other)):
+            raise Refused("an object that is known in two ways is changed")
+        self.guard(self.emit("is_not", changed, other, abstract=BOOL), True)
 
     def _kept(self, value: Operand, built: dict[Operand, Operand]) -> Operand:
         """What an object from outside is given."""

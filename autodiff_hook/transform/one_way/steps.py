@@ -10,7 +10,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
-from autodiff_hook.transform.one_way.builtins import known_call
+from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
@@ -222,10 +222,7 @@ def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: list[Oper
         return known_as(inf, s, inf.pin(owner).join(_plainly(inf, x) for x in parts(inf, args[0])))
     if not all(isinstance(inf.type_of(x), Known) for x in (owner, *args)):
         return None
-    found = getattr(inf.pin(owner), name)(*map(inf.pin, args))
-    if type(found) is list:
-        return containers.new(inf, list, list(map(Constant, found)))
-    return known_as(inf, s, found)
+    return held_as(inf, s, getattr(inf.pin(owner), name)(*map(inf.pin, args)))
 
 
 def _getattr(inf: Path, s: Statement) -> Abstract | None:

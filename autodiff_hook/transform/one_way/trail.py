@@ -123,11 +123,9 @@ class Trail(Inference):
             found = abstract_of(abstract.example)
         else:
             return
-        cls = self.emit("call", Constant(type), result, abstract=Instance(type), data=())
-        self.guard(self.emit("is", cls, Constant(type(abstract.example)), abstract=BOOL), True)
+        self._guard_type(result, type(abstract.example))
         if isinstance(found, Array):
-            ndim = self.emit("getattr", result, abstract=INT, data="ndim")
-            self.guard(self.emit("compare", ndim, Constant(found.ndim), abstract=BOOL, data="=="), True)
+            self._guard_equal(self.emit("getattr", result, abstract=INT, data="ndim"), found.ndim)
             dtype = self.emit("getattr", result, abstract=Instance(type(found.dtype)), data="dtype")
             self.guard(self.emit("is", dtype, Constant(found.dtype), abstract=BOOL), True)
         self.types[result] = found
@@ -206,6 +204,13 @@ class Trail(Inference):
         self.block, self.index = rest, 0
         self.program.blocks.append(rest)
 
+    def _guard_type(self, operand: Operand, cls: type) -> None:
+        found = self.emit("call", Constant(type), operand, abstract=Instance(type), data=())
+        self.guard(self.emit("is", found, Constant(cls), abstract=BOOL), True)
+
+    def _guard_equal(self, operand: Operand, value: Any) -> None:
+        self.guard(self.emit("compare", operand, Constant(value), abstract=BOOL, data="=="), True)
+
     def pin(self, operand: Operand) -> Any:
         """The value of an operand on this way: a guard stands for it."""
         abstract = self.type_of(operand)
@@ -219,9 +224,8 @@ class Trail(Inference):
                 self.guard(operand, value)
             else:
                 if number_types(abstract) not in (None, {type(value)}):
-                    cls = self.emit("call", Constant(type), operand, abstract=Instance(type), data=())
-                    self.guard(self.emit("is", cls, Constant(type(value)), abstract=BOOL), True)
-                self.guard(self.emit("compare", operand, Constant(value), abstract=BOOL, data="=="), True)
+                    self._guard_type(operand, type(value))
+                self._guard_equal(operand, value)
             self.pinned[operand] = value
         return self.pinned[operand]
 
@@ -263,10 +267,8 @@ class Trail(Inference):
         abstract = self.type_of(operand)
         if isinstance(abstract, Container):
             if abstract.cls is dict:
-                keys, values = (
-                    list(self.contents[operand]),
-                    [self.frozen(x, built) for x in self.contents[operand].values()],
-                )
+                keys = list(self.contents[operand])
+                values = [self.frozen(x, built) for x in self.contents[operand].values()]
                 pairs = [x for key, value in zip(keys, values) for x in (Constant(key), value)]
                 types = tuple(map(self.type_of, values))
                 whole = Tuple(types, dict, tuple(keys), example=dict(zip(keys, map(example_of, types))))
