@@ -14,29 +14,27 @@ from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.items import store_into_array
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.opaque import array_mutation, arrays_in, call_native, call_opaque, live
+from autodiff_hook.runtime.opaque import array_mutation, arrays_in, call_native, call_opaque, flows_in, live
 
 Result = tuple[Any, Pullback | None]
 
 
-_PLACES: Final = {
-    **{np.ndarray.__dict__[n]: 2 for n in ("round",)},
-    **{
-        np.ndarray.__dict__[n]: 3 for n in ("clip", "cumsum", "cumprod", "sum", "prod", "mean", "take", "choose", "std")
-    },
-    **{np.ndarray.__dict__[n]: 2 for n in ("min", "max", "argmin", "argmax", "all", "any", "dot")},
-    **{np.ndarray.__dict__[n]: 3 for n in ("var", "compress")},
-    np.ndarray.__dict__["trace"]: 5,
-}
-"""Where methods of arrays, called as functions, take the array for their result."""
+_DISPATCHED: Final = type(np.sum)
+_WITHOUT_SIGNATURE: Final = {np.dot: 2, np.concatenate: 2}
+"""Where functions take the array for their result that say nothing about their parameters before NumPy 2.3."""
 
 
 @cache
 def _place_of_out(function: Any) -> int | None:
+    """Where a function of NumPy's takes the array for its result; the method of its name, called with an array, too."""
+    if type(function) is MethodDescriptorType:
+        function = getattr(np, function.__name__, None) if function.__objclass__ is np.ndarray else None
+    if type(function) is not _DISPATCHED:
+        return None
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return None
+    except ValueError:
+        return _WITHOUT_SIGNATURE.get(function)
     out = parameters.get("out")
     by_place = out is not None and out.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     return list(parameters).index("out") if by_place else None
@@ -44,10 +42,7 @@ def _place_of_out(function: Any) -> int | None:
 
 def _named_out(function: Any, args: tuple[Any, ...]) -> bool:
     """Whether an array for the result is among the positional arguments."""
-    if type(function) is MethodDescriptorType:
-        place = _PLACES.get(function)
-    else:
-        place = _place_of_out(function) if type(function) is type(np.sum) else None
+    place = _place_of_out(function) if type(function) in (MethodDescriptorType, _DISPATCHED) else None
     return place is not None and len(args) > place and args[place] is not None
 
 
@@ -81,7 +76,7 @@ def call_with_out(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kw
         if isinstance(out, tuple) and len(out) == 1:
             out = out[0]
     values = [*rest, *options.values()]
-    matters = any(live(ctx, x, v) for x, v in zip(witnesses[1:], values)) or any(map(ctx.reaches, values))
+    matters = flows_in(ctx, witnesses[1:], values)
     if kind_of(type(out)) != "array" or not (matters or live(ctx, w[1 + place], out)):
         return call_native(ctx, function, args, kwargs, flows=matters)
     if options.get("where", True) is not True:

@@ -77,8 +77,7 @@ def _lookup(ctx: Context, witness: Any, name: str, owner: Any, cls: type, kind: 
         value, pullback = apply(ctx, (None, None, witness, None), getter, (found, owner, cls), {})
         return value, None if pullback is None else _Picked(pullback, 2)
     fallback = find_in_type(cls, "__getattr__")
-    follows = isinstance(fallback, FunctionType) or is_borrowed(fallback)
-    if found is None and follows and not plainly:
+    if found is None and is_followed(fallback) and not plainly:
         return _second(apply(ctx, (None, witness, None), fallback, (owner, name), {}))
     value = object.__getattribute__(owner, name) if plainly else getattr(owner, name)
     if callable(value) and getattr(value, "__self__", None) is owner:
@@ -258,7 +257,7 @@ def setattr_(ctx: Context, w: Any, name: str, owner: Any, value: Any) -> tuple[N
         return None, None
     cls = type(owner)
     writer = find_in_type(cls, "__setattr__")
-    if isinstance(writer, FunctionType) or is_borrowed(writer):
+    if is_followed(writer):
         _, pullback = apply(ctx, (None, w[0], None, w[1]), writer, (owner, name, value), {})
         return None, _value_of_call(pullback, 3)
     return set_plainly(ctx, w, name, owner, value)
@@ -267,9 +266,10 @@ def setattr_(ctx: Context, w: Any, name: str, owner: Any, value: Any) -> tuple[N
 _CONTENT: Final = ("flat", "real", "imag", "data", "dtype", "strides")
 
 
-def is_borrowed(method: Any) -> bool:
-    """Whether a class has a method of a container for one of its hooks, as in ``__setattr__ = dict.__setitem__``."""
-    return isinstance(method, (WrapperDescriptorType, MethodDescriptorType)) and method.__objclass__ in _CONTAINERS
+def is_followed(method: Any) -> bool:
+    """Whether a hook of a class is Python code, or a method of a container as in ``__setattr__ = dict.__setitem__``."""
+    borrowed = isinstance(method, (WrapperDescriptorType, MethodDescriptorType)) and method.__objclass__ in _CONTAINERS
+    return borrowed or isinstance(method, FunctionType)
 
 
 _CONTAINERS: Final = (dict, list, set)
@@ -317,7 +317,7 @@ def delattr_(ctx: Context, w: Any, name: str, owner: Any) -> tuple[None, Pullbac
 
     cls = type(owner)
     eraser, found = find_in_type(cls, "__delattr__"), find_in_type(cls, name)
-    if isinstance(eraser, FunctionType) or is_borrowed(eraser):
+    if is_followed(eraser):
         return None, call_special(ctx, (w[0], None), eraser, (owner, name))[1]
     if isinstance(found, property) and found.fdel is not None:
         return None, call_special(ctx, w, found.fdel, (owner,))[1]

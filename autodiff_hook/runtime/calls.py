@@ -27,7 +27,7 @@ from autodiff_hook.runtime.functions import enter, in_library, in_scope
 from autodiff_hook.runtime.handlers import HANDLERS, LAZY, WITH_OPTIONS, handles
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
-from autodiff_hook.runtime.opaque import call_native, call_opaque, live
+from autodiff_hook.runtime.opaque import call_native, call_opaque, flows_in
 from autodiff_hook.runtime.sequences import copy_of
 from autodiff_hook.runtime.slots import loaded, stored
 
@@ -155,8 +155,7 @@ def apply(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: di
         value, pullback = handler(ctx, w[1:], args, kwargs)
         return value, None if pullback is None else _Led(pullback)
     if function is sum and not kwargs and _of_objects(args):
-        value, pullback = enter(ctx, (None, *w[1:]), _TOTAL, args, {})
-        return value, pullback
+        return enter(ctx, (None, *w[1:]), _TOTAL, args, {})
     if registry.has_rules(function):
         args, drained = drain(ctx, function, args)
         types = tuple(map(type, args))
@@ -224,8 +223,9 @@ def _unfold(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: 
     if cls is functools.partial:
         return _call_partial(ctx, w, function, args, kwargs)
     inner = getattr(function, "_implementation", None) if cls.__module__ == "numpy" else None
-    if inner is None and cls is functools._lru_cache_wrapper and _matter(ctx, w, function, (*args, *kwargs.values())):
-        inner = function.__wrapped__
+    if inner is None and cls is functools._lru_cache_wrapper:
+        if flows_in(ctx, w[1:], [*args, *kwargs.values()]) or ctx.reaches(function):
+            inner = function.__wrapped__
     if isinstance(inner, FunctionType):
         return apply(ctx, w, inner, args, kwargs)
     caller = find_in_type(cls, "__call__")
@@ -233,11 +233,6 @@ def _unfold(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: 
         result = apply(ctx, (None, *w), caller, (function, *args), kwargs)
         return realigned(result, range(1, 2 + len(args) + len(kwargs)))
     return _opaque(ctx, w, function, args, kwargs, "which is not Python code and has no rule")
-
-
-def _matter(ctx: Context, w: Any, function: Any, values: tuple[Any, ...]) -> bool:
-    """Whether derivatives flow into a call."""
-    return any(live(ctx, x, v) for x, v in zip(w[1:], values)) or any(map(ctx.reaches, (function, *values)))
 
 
 def _is_bound(function: Any) -> bool:
@@ -274,8 +269,7 @@ def _call_function(
     if in_scope(ctx, function):
         return enter(ctx, w, function, args, kwargs)
     if in_library(function):
-        values = [*args, *kwargs.values()]
-        if any(live(ctx, x, v) for x, v in zip(w[1:], values)) or any(map(ctx.reaches, [function, *values])):
+        if flows_in(ctx, w[1:], [*args, *kwargs.values()]) or ctx.reaches(function):
             return enter(ctx, w, function, args, kwargs)
     return _opaque(ctx, w, function, args, kwargs, "which is not opted in and has no rule")
 

@@ -99,9 +99,9 @@ class Prologue:
 
     def __init__(self, f: Any) -> None:
         self.f = f
-        self.function, self.args = Variable("f"), Variable("args")
+        self.callee, self.args = Variable("f"), Variable("args")
         self.miss = Block(terminator=Terminator("return", [Constant(MISS)]))
-        self.block = Block([self.function, self.args])
+        self.block = Block([self.callee, self.args])
         self.blocks = [self.block]
         self.types: dict[Variable, Abstract] = {}
         self.outside: set[Variable] = set()
@@ -131,7 +131,7 @@ class Prologue:
         own = globals_ is self.f.__globals__
         if own and not self.own_globals:
             self.own_globals = True
-            self.require_same(self.emit("getattr", self.function, data="__globals__"), globals_)
+            self.require_same(self.emit("getattr", self.callee, data="__globals__"), globals_)
         if name in globals_:
             value = globals_[name]
             here = self.emit("global", data=name) if own else self.emit("getitem", Constant(globals_), Constant(name))
@@ -182,7 +182,7 @@ class Prologue:
                 here: Operand = Constant(cell)
             else:
                 if self.closure is None:
-                    self.closure = self.emit("getattr", self.function, data="__closure__")
+                    self.closure = self.emit("getattr", self.callee, data="__closure__")
                 here = self.emit("getitem", self.closure, Constant(index))
             self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
         return self.loaded[key]
@@ -192,7 +192,7 @@ class Prologue:
         known = functions.in_scope(self, function) or functions.in_library(function)
         return known and id(function) not in HANDLERS
 
-    def function_(self, function: FunctionType) -> None:
+    def function(self, function: FunctionType) -> None:
         """Guard that a function still has its code and its default values."""
         key = ("function", id(function))
         if key not in self.loaded:
@@ -208,7 +208,7 @@ class Prologue:
 
     def receiver(self) -> Operand:
         """What a method is bound to."""
-        return self.guarded(self.emit("getattr", self.function, data="__self__"), self.f.__self__)
+        return self.guarded(self.emit("getattr", self.callee, data="__self__"), self.f.__self__)
 
     # Guards
 
@@ -223,12 +223,12 @@ class Prologue:
             raise Refused("a call that does not fit")
         values: list[Operand] = []
         if missing:
-            self.require_same(self.emit("getattr", self.function, data="__defaults__"), defaults)
+            self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
             first = len(defaults) - missing
             values = [self._default(defaults, place) for place in range(first, len(defaults))]
         if code.co_kwonlyargcount:
             named = f.__kwdefaults__ or {}
-            options = self.emit("getattr", self.function, data="__kwdefaults__")
+            options = self.emit("getattr", self.callee, data="__kwdefaults__")
             items = self.emit("call", Constant(dict.items), options, data=())
             self.same_items(self.emit("call", Constant(tuple), items, data=()), tuple(named.items()))
             names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]

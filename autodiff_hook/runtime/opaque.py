@@ -54,6 +54,11 @@ def nonzero(cotangent: Any) -> bool:
     return cotangent is not None
 
 
+def flows_in(ctx: Context, witnesses: Any, values: Any) -> bool:
+    """Whether derivatives flow into a call: by its arguments, or by what they refer to."""
+    return any(live(ctx, x, v) for x, v in zip(witnesses, values)) or any(map(ctx.reaches, values))
+
+
 def user_location() -> str:
     """File, line and function of the innermost frame that is not ours."""
     frame = sys._getframe(1)

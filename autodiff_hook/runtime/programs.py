@@ -38,18 +38,6 @@ from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
 
 
-class _World:
-    """The prologue as the inference sees it."""
-
-    def __init__(self, prologue: Prologue) -> None:
-        self.load, self.attribute, self.captured = prologue.load, prologue.attribute, prologue.captured
-        self.in_scope, self.function = prologue.in_scope, prologue.function_
-        self.part, self.method, self.imported = prologue.part, prologue.method, prologue.imported
-        self.members, self.length = prologue.members, prologue.length
-        self.holds, self.has = prologue.holds, prologue.has
-        self.missing, self.answers = prologue.missing, prologue.answers
-
-
 @dataclass(slots=True)
 class Made:
     """A joint program, and what was found on the way."""
@@ -90,9 +78,7 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     leading = [] if receiver is None else [receiver]
     rest = prologue.rest(code, len(leading) + len(args), f, bool(one_way))
     inference = (
-        path(_World(prologue), prologue.types, updated, one_way)
-        if one_way
-        else Inference(_World(prologue), evaluate, prologue.types)
+        path(prologue, prologue.types, updated, one_way) if one_way else Inference(prologue, evaluate, prologue.types)
     )
     params = inference.run(f.__code__, f.__globals__, f.__closure__, types, leading, rest)
     clock("infer")
@@ -105,7 +91,7 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
-        grads = [_finished(builder, last, p, found[p], inference) for p in params]
+        grads = [_in_form(builder, last, inference.types[p], p, found[p], inference) for p in params]
     if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
@@ -123,11 +109,7 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     _join_prologue(prologue, blocks, dict(zip(params, taken)))
     name = f.__code__.co_name
     ir = IR(name, Signature(("f", "args"), 2, 2), f.__qualname__, f.__code__.co_filename, f.__code__.co_firstlineno)
-    ir.blocks = [
-        *prologue.blocks,
-        *blocks,
-        prologue.miss,
-    ]
+    ir.blocks = [*prologue.blocks, *blocks, prologue.miss]
     clock("adjoint")
     small = _small(inference)
     polished = None if form == "split" or _is_complex(inference) else inference.types
@@ -201,14 +183,10 @@ def _may_raise(s: Statement, inference: Inference) -> bool:
     return True
 
 
-def _finished(builder: Builder, out: Block, param: Variable, cotangent: Operand, inference: Inference) -> Operand:
-    """The gradient in the form of the argument."""
-    return _in_form(builder, out, inference.types[param], param, cotangent, inference)
-
-
 def _in_form(
     builder: Builder, out: Block, abstract: Abstract, value: Operand, cotangent: Operand, inference: Inference
 ) -> Operand:
+    """The gradient in the form of the argument."""
     if isinstance(abstract, Number) and bool not in abstract.types:
         if isinstance(cotangent, Constant) and type(cotangent.value) is float and abstract.types <= {float, int}:
             return cotangent

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from sys import gettrace
 from typing import Any, Final
 
+from autodiff_hook import config
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.guards import MISS
@@ -31,9 +32,9 @@ class Pulled:
         if fitting is not UNFIT:
             try:
                 return self._reverse(fitting)
-            except Exception:
+            except Exception as error:
                 # The generic path says what is wrong, and where.
-                pass
+                config.trace(f"a specialised pullback raised {type(error).__name__}: {error}")
         return self.session().back(cotangent)
 
     def session(self) -> Session:

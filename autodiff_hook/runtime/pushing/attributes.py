@@ -7,7 +7,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, Modu
 from typing import Any
 
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.attributes import is_borrowed
+from autodiff_hook.runtime.attributes import is_followed
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
 from autodiff_hook.runtime.pushing.applying import push_rule
@@ -113,7 +113,7 @@ def _reading_by_code(cls: type, found: Any, name: str, plainly: bool) -> Plan:
     if isinstance(getter, FunctionType) and not isinstance(found, FunctionType):
         return "getter", (found, getter)
     fallback = find_in_type(cls, "__getattr__")
-    if found is None and (isinstance(fallback, FunctionType) or is_borrowed(fallback)) and not plainly:
+    if found is None and is_followed(fallback) and not plainly:
         return "reader", fallback
     home = home_of(cls, name)
     return ("plain", None) if home is None else ("inherited", home)
@@ -163,7 +163,7 @@ def writing(owner: Any, name: str) -> Plan:
     if isinstance(owner, ModuleType):
         return "module", None
     writer = find_in_type(cls, "__setattr__")
-    if isinstance(writer, FunctionType) or is_borrowed(writer):
+    if is_followed(writer):
         return "writer", writer
     found = find_in_type(cls, name)
     if isinstance(found, property) and found.fset is not None:
@@ -177,7 +177,7 @@ def delattr_(ctx: TangentContext, t: Any, name: str, owner: Any) -> Result:
     from autodiff_hook.runtime.pushing.calls import apply
 
     deleter = find_in_type(type(owner), "__delattr__")
-    if (isinstance(deleter, FunctionType) or is_borrowed(deleter)) and not quiet(ctx, t):
+    if is_followed(deleter) and not quiet(ctx, t):
         apply(ctx, (None, t[0], None), deleter, (owner, name), {})
         return None, None
     holder = holder_of(owner, name)
