@@ -31,7 +31,9 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.invariants import is_total
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.prepare import prepare
@@ -106,6 +108,8 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
             builder.emit(last, "setattr", owner, kept, data=name, result=False)
     last.terminator = Terminator("return", [result])
     blocks = builder.finish()
+    adjoint = {s for block in builder.blocks[len(primal) :] for s in block.statements}
+    merge(blocks)
     _join_prologue(prologue, blocks, dict(zip(params, taken)))
     name = f.__code__.co_name
     ir = IR(name, Signature(("f", "args"), 2, 2), f.__qualname__, f.__code__.co_filename, f.__code__.co_firstlineno)
@@ -114,7 +118,6 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     small = _small(inference)
     polished = None if form == "split" or _is_complex(inference) else inference.types
     numbers = isinstance(small, _Everything)
-    adjoint = {s for block in builder.blocks[len(shape.ir.blocks) :] for s in block.statements}
     simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers)
     verify(ir)
     clock("simplify")
@@ -179,7 +182,8 @@ def _may_raise(s: Statement, inference: Inference) -> bool:
     if s.op in ("binary", "inplace", "unary", "compare", "truth", "not"):
         plain = frozenset({float, int, bool})
         numbers = all((number_types(inference.type_of(x)) or {None}) <= plain for x in s.operands)
-        return not (numbers and s.data in ("+", "-", "*", "<", "<=", ">", ">=", "==", "!=", None))
+        plainly = s.data in ("+", "-", "*", "<", "<=", ">", ">=", "==", "!=", None)
+        return not (numbers and plainly or is_total(s, inference.type_of))
     return True
 
 

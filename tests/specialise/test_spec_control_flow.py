@@ -42,6 +42,23 @@ def rotate_while(x, y):
     return x + 2 * y + 3 * z
 
 
+def lagging(x, y):
+    n, z = 0, 0.5
+    while n < 3:
+        n += 1
+        x, y, z = math.sin(x * y), x, y
+    return x + 2 * y + 3 * z
+
+
+def lagging_true(x, y):
+    while True:
+        old, x = y, x * y
+        y = x + 0.5 * y
+        if x < -2.0 or x > 2.0:
+            break
+    return x * y + old
+
+
 def swap_true(x, y):
     n = 0
     while True:
@@ -78,7 +95,7 @@ def test_values_change_places(f):
     check_slopes(f, 0.7, -1.3)
 
 
-@pytest.mark.parametrize("f", [fibonacci, swap_while, swap_true, rotate_while])
+@pytest.mark.parametrize("f", [fibonacci, swap_while, swap_true, rotate_while, lagging, lagging_true])
 def test_values_change_places_in_loops_that_are_left_at_their_end(f):
     check_slopes(f, 0.7, -1.3)
 

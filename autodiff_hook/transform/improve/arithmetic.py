@@ -1,26 +1,38 @@
-"""Arithmetic of numbers in a block, with the same digits in fewer operations.
+"""Arithmetic of numbers in a block, in fewer operations.
 
 What is computed twice is computed once. A negation moves outwards through products and quotients, and turns a
-sum into a difference: ``s + (-a) * b`` is ``s - a * b``, bit for bit.
+sum into a difference: ``s + (-a) * b`` is ``s - a * b``, bit for bit. In the adjoint constant factors move, too,
+and become one: ``a * 0.5 * b / 3.0`` is ``a * b * 0.1666``, which may differ in the last digit.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
 
 _PRODUCTS = ("*", "/")
 _ARITHMETIC = ("binary", "unary")
+_MODERATE = 1024.0
+"""Factors up to this size, and down to its inverse, may move: few products are that close to the ends of floats."""
 
 
-def economise(ir: IR, essential: set[Statement]) -> None:
-    """Rewrite the arithmetic of ``ir``, a program of numbers; ``essential`` statements stay as they are."""
+def economise(ir: IR, essential: set[Statement], adjoint: set[Statement]) -> None:
+    """Rewrite the arithmetic of ``ir``, a program of numbers; ``essential`` statements stay as they are.
+
+    Digits may change in ``adjoint`` statements, whose operands are floats.
+    """
     known: dict[Operand, Operand] = {}
     for block in ir.blocks:
         _share(block, known, essential)
     substitute(ir.blocks, known)
+    uses = Counter(x for block in ir.blocks for s in block.statements for x in s.operands)
+    uses.update(x for block in ir.blocks for edge in block.edges() for x in edge.args)
+    uses.update(x for block in ir.blocks if block.terminator is not None for x in block.terminator.operands)
     for block in ir.blocks:
-        _Negations(block, essential).run()
+        _Factors(block, essential, adjoint, uses, known).run()
+    substitute(ir.blocks, known)
 
 
 def _key(operand: Operand) -> object:
@@ -48,49 +60,100 @@ def _share(block: Block, known: dict[Operand, Operand], essential: set[Statement
     block.statements = kept
 
 
-class _Negations:
-    """Moves negations outwards; ``base[v]`` is a variable whose negation ``v`` is."""
+class _Factors:
+    """Moves constant factors outwards; ``parts[v]`` are a factor and a variable whose product ``v`` is."""
 
-    def __init__(self, block: Block, essential: set[Statement]) -> None:
-        self.block, self.essential = block, essential
-        self.base: dict[Operand, Operand] = {}
+    def __init__(
+        self,
+        block: Block,
+        essential: set[Statement],
+        adjoint: set[Statement],
+        uses: Counter[Operand],
+        known: dict[Operand, Operand],
+    ) -> None:
+        self.block, self.essential, self.adjoint, self.uses, self.known = block, essential, adjoint, uses, known
+        self.parts: dict[Operand, tuple[float, Operand]] = {}
 
     def run(self) -> None:
-        """Rewrite the block; a negation whose result is still used stays where it was, or follows its base."""
+        """Rewrite the block; a product that is still used stays where it was."""
         kept: list[Statement] = []
         for s in self.block.statements:
-            if s.result is None or s in self.essential or s.op not in _ARITHMETIC:
-                kept.append(s)
-                continue
-            if s.op == "unary":
-                if s.data == "-" and isinstance(s.operands[0], Variable):
-                    self.base[s.result] = s.operands[0]
-                kept.append(s)
-                continue
-            kept += self._binary(s)
+            s.operands = [resolve(x, self.known) for x in s.operands]
+            if s.result is not None and s not in self.essential and s.op in _ARITHMETIC:
+                self._rewrite(s, kept)
+            kept.append(s)
         self.block.statements = kept
 
-    def _binary(self, s: Statement) -> list[Statement]:
-        a, b = s.operands
-        if s.data in _PRODUCTS and (a in self.base) != (b in self.base):
-            return self._product(s, a, b)
-        if s.data == "+" and b in self.base:
-            self._replace(s, "-", [a, self.base[b]])
-        elif s.data == "+" and a in self.base:
-            self._replace(s, "-", [b, self.base[a]])
-        elif s.data == "-" and b in self.base:
-            self._replace(s, "+", [a, self.base[b]])
-        return [s]
+    def _rewrite(self, s: Statement, kept: list[Statement]) -> None:
+        if s.op == "unary":
+            if s.data == "-" and isinstance(s.operands[0], Variable):
+                self._scaled(s, -1.0, s.operands[0])
+        elif s.data not in _PRODUCTS:
+            self._sum(s)
+        elif not any(isinstance(x, Constant) for x in s.operands):
+            self._product(s, kept)
+        elif s in self.adjoint:
+            a, b = s.operands
+            if isinstance(b, Constant) and _is_moderate(b.value):
+                self._scaled(s, b.value if s.data == "*" else 1.0 / b.value, a)
+            elif isinstance(a, Constant) and _is_moderate(a.value) and s.data == "*":
+                self._scaled(s, a.value, b)
 
-    def _product(self, s: Statement, a: Operand, b: Operand) -> list[Statement]:
-        """The product of what is not negated; its negation, which disappears if only sums use it."""
+    def _split(self, s: Statement, x: Operand) -> tuple[float, Operand]:
+        """The factor of an operand that may move through ``s``, and the rest."""
+        factor, rest = self.parts.get(x, (1.0, x))
+        moves = factor == -1.0 or s in self.adjoint and self.uses[x] == 1
+        return (factor, rest) if moves else (1.0, x)
+
+    def _scaled(self, s: Statement, factor: float, x: Operand) -> None:
+        """``s`` is a variable times a constant."""
         assert s.result is not None
-        if any(isinstance(x, Constant) for x in (a, b)):
-            return [s]
-        positive = Variable(s.result.name)
-        product = Statement("binary", [self.base.get(a, a), self.base.get(b, b)], positive, s.data, s.position)
-        self.base[s.result] = positive
-        return [product, Statement("unary", [positive], s.result, "-", s.position)]
+        before, rest = self._split(s, x) if s in self.adjoint else (1.0, x)
+        if before != 1.0 and _is_moderate(before * factor):
+            factor, x = before * factor, rest
+            _scale(s, x, factor)
+        if factor == 1.0:
+            self.known[s.result] = x
+        else:
+            self.parts[s.result] = factor, x
+
+    def _product(self, s: Statement, kept: list[Statement]) -> None:
+        """The product of the rests, before the product of the factors, which disappears if only sums use it."""
+        (f, a), (g, b) = (self._split(s, x) for x in s.operands)
+        factor = f * g if s.data == "*" else f / g
+        if f == g == 1.0 or not _is_moderate(factor):
+            return
+        if factor == 1.0:
+            s.operands = [a, b]
+            return
+        assert s.result is not None
+        rest = Variable(s.result.name)
+        kept.append(Statement("binary", [a, b], rest, s.data, s.position))
+        _scale(s, rest, factor)
+        self.parts[s.result] = factor, rest
+
+    def _sum(self, s: Statement) -> None:
+        a, b = s.operands
+        if s.data == "+" and self._is_negation(b):
+            self._replace(s, "-", [a, self.parts[b][1]])
+        elif s.data == "+" and self._is_negation(a):
+            self._replace(s, "-", [b, self.parts[a][1]])
+        elif s.data == "-" and self._is_negation(b):
+            self._replace(s, "+", [a, self.parts[b][1]])
+
+    def _is_negation(self, x: Operand) -> bool:
+        return x in self.parts and self.parts[x][0] == -1.0
 
     def _replace(self, s: Statement, data: str, operands: list[Operand]) -> None:
         s.data, s.operands = data, operands
+
+
+def _scale(s: Statement, x: Operand, factor: float) -> None:
+    if factor == -1.0:
+        s.op, s.data, s.operands = "unary", "-", [x]
+    else:
+        s.op, s.data, s.operands = "binary", "*", [x, Constant(float(factor))]
+
+
+def _is_moderate(factor: object) -> bool:
+    return type(factor) in (float, int) and 1.0 / _MODERATE <= abs(factor) <= _MODERATE  # type: ignore[arg-type]

@@ -47,7 +47,8 @@ def simplify(
         drop_params(ir, program_start(ir))
         _fold(ir, adjoint, floats)
     if numbers:
-        economise(ir, essential)
+        _sweep(ir, _Liveness(ir, essential), essential)
+        economise(ir, essential, {s for s in adjoint if all(map(floats, s.operands))})
     site = polish(ir, types, essential) if types is not None else None
     live = _Liveness(ir, essential)
     _sweep(ir, live, essential)

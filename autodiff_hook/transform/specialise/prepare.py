@@ -39,6 +39,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Alias, Inference, Program, RulePlan
+from autodiff_hook.transform.specialise.invariants import hoist, take_items
 
 
 @dataclass(slots=True)
@@ -69,6 +70,7 @@ def prepare(inference: Inference) -> Shape:
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)
     merge(ir.blocks, partial(_substitute, program))
+    _substitute(program, ir.blocks, take_items(ir.blocks))
     exit_block = _single_exit(ir, program)
     _isolate_items(ir, program)
     _shape_loops(ir, program)
@@ -81,7 +83,9 @@ def prepare(inference: Inference) -> Shape:
     loops = natural_loops(ir)
     _require_reducible(ir, loops)
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
-    return Shape(ir, exit_block, loops, loops_of, predecessors(ir))
+    incoming = predecessors(ir)
+    hoist(loops, incoming, program.type_of)
+    return Shape(ir, exit_block, loops, loops_of, incoming)
 
 
 def _require_orders(inference: Inference) -> None:
@@ -197,8 +201,18 @@ def _shape_loops(ir: IR, program: Program) -> None:
         inside = [(b, e) for b, e in incoming if b in loop.body]
         _gather(ir, program, loop.header, outside)
         inner = [x for x in loops if x is not loop and x.header in loop.body]
-        if len(inside) > 1 or any(inside[0][0] in x.body for x in inner):
+        if len(inside) > 1 or any(inside[0][0] in x.body for x in inner) or _lags(ir, loop):
             _gather(ir, program, loop.header, inside)
+
+
+def _lags(ir: IR, loop: Loop) -> bool:
+    """Whether what the last iteration began with is read after a loop that is left at its latch."""
+    leaving = [edge for block, edge in loop.exits if block in loop.latches]
+    after = [b for b in ir.blocks if b not in loop.body] if leaving else []
+    read = {x for b in after for s in b.statements for x in s.operands}
+    read.update(x for b in after if b.terminator is not None for x in b.terminator.operands)
+    read.update(x for edge in [*leaving, *(e for b in after for e in b.edges())] for x in edge.args)
+    return not read.isdisjoint(loop.header.params)
 
 
 def _gather(ir: IR, program: Program, target: Block, edges: list[tuple[Block, Edge]]) -> None:

@@ -1,0 +1,122 @@
+"""What specialised programs do not do twice: arithmetic of each iteration, tuples of a call, constant factors."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from specialised_cases import check, check_slopes, scope
+
+import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import GENERIC
+
+shown = pytest.mark.skipif(GENERIC, reason="there is no joint program")
+
+
+def lines(f, *args):
+    """The statements of the adjoint program, without variables and lines."""
+    return [line.split("  #")[0].strip() for line in ad.code_adjoint(f, *args).splitlines()]
+
+
+def pair(x, y):
+    return x * y, x + y
+
+
+def with_pairs(x, n):
+    y = 1.0
+    for _ in range(n):
+        y, z = pair(x, y)
+        y = y + z
+    return y
+
+
+def stepped(x, dt, n):
+    for _ in range(n):
+        x = x + 0.5 * dt * math.sin(x) + dt / 6.0
+    return x
+
+
+def nested(x, a, n):
+    total = 0.0
+    for i in range(n):
+        for _ in range(i):
+            total = total + x * x * a * math.cos(total)
+        total = total - (x + a)
+    return total
+
+
+def not_taken(x, a, n):
+    total = x
+    for i in range(n):
+        if i > 10:
+            total = total + a * a
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("f", [with_pairs, stepped, nested])
+def test_values_and_gradients(f, n):
+    args = (0.7, n) if f is with_pairs else (0.7, 0.3, n)
+    check(f, *args)
+    check_slopes(lambda *x: f(*x, n), *args[:-1])
+
+
+@pytest.mark.parametrize("n", [0, 3, 20])
+def test_what_is_not_taken_adds_nothing_though_it_is_infinite(n):
+    check(not_taken, 2.0, math.inf, n, specialised=None)
+    check(not_taken, 2.0, math.nan, n, specialised=None)
+
+
+@shown
+def test_a_tuple_that_a_call_returns_is_not_built():
+    assert not any("build_tuple" in line and line.count("%") > 2 for line in lines(with_pairs, 0.7, 3)[:-4])
+
+
+@shown
+def test_what_is_the_same_in_every_iteration_is_computed_once_and_not_recorded():
+    found = lines(stepped, 0.7, 0.3, 3)
+    before = found[: next(i for i, line in enumerate(found) if line.startswith("next"))]
+    assert any("binary[*] 0.5" in line for line in before)
+    assert any("binary[/]" in line for line in before)
+
+
+@shown
+def test_constant_factors_become_one():
+    found = lines(lambda x, y: 0.5 * x / 4.0 * y * 3.0, 1.0, 2.0)
+    assert any("binary[*] %2 0.375" in line for line in found)
+
+
+def test_factors_that_cancel():
+    check(lambda x, y: -(-x * 2.0) * 0.5 * y, 1.5, 2.5)
+    check(lambda x: 0.0 - (-(0.0 - x)), 1.5)
+    check(lambda x, y: (-x) * (-y) + (-x) / (-y), 1.5, 2.5)
+
+
+def test_factors_that_are_too_large_or_small_to_move():
+    check(lambda x, y: x * 1e-300 * y * 1e300, 1e300, 1e-300)
+    check(lambda x, y: x * 1e200 * (y * 1e-200), 1e150, 1e150)
+
+
+FACTORS = st.sampled_from([0.5, -0.5, 2.0, -1.0, 3.0, 7.0, 1024.0, 1e-9, 1e9])
+STEPS = st.tuples(
+    st.sampled_from(["{} * {c}", "{c} * {}", "{} / {c}", "-{}", "{} * y", "x / {}", "{} * math.exp({})"]), FACTORS
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEPS, min_size=1, max_size=6), st.floats(0.5, 2.0), st.floats(0.5, 2.0))
+def test_chains_of_products(steps, x, y):
+    def written(text, step):
+        form, factor = step
+        return "(" + form.format(text, text, c=factor) + ")"
+
+    source = f"def f(x, y):\n    z = {reduce(written, steps, 'x')}\n    return math.atan(z) + z * 0.25 * y"
+    try:
+        f = scope(source, math=math)["f"]
+        f(x, y)
+    except (OverflowError, ZeroDivisionError):
+        return
+    check(f, x, y)
