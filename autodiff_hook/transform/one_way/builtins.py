@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way.caching import cached_call
 from autodiff_hook.transform.one_way.classes import construct, instance
 from autodiff_hook.transform.one_way.containers import VALUES, items, pairs, parts
 from autodiff_hook.transform.one_way.managers import managed_call
@@ -79,9 +80,10 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
                 return held_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error, Constant(error)) from None
-    managed = managed_call(inf, s, function, args, kwargs)
-    if managed is not None:
-        return managed
+    for special in (managed_call, cached_call):
+        found = special(inf, s, function, args, kwargs)
+        if found is not None:
+            return found
     if function in (np.asarray, np.asanyarray) and _is_itself(inf, args, kwargs):
         return alias(inf, s, args[0])
     if function in (float, int) and len(args) == 1:

@@ -96,9 +96,16 @@ class Path(Trail):
         for (_, name), (globals_, value) in self.stored_globals.items():
             before = self.world.load(globals_)(name)
             kept = self._kept(value, built)
-            if before is kept or before is not None and self.type_of(before) == self.type_of(kept) == _known(kept):
-                continue
-            raise Refused(f"the global name {name} is assigned")
+            if before is None or not (before is kept or self._is_equal(before, kept)):
+                raise Refused(f"the global name {name} is assigned")
+
+    def _is_equal(self, before: Operand, kept: Operand) -> bool:
+        """Whether two values are known to be equal; a string may be guarded."""
+        old, new = self.type_of(before), self.type_of(kept)
+        if isinstance(old, Known) and isinstance(kept, Constant):
+            return old == new
+        known = isinstance(new, Known) and type(new.value) is str and type(example_of(old)) is str
+        return known and bool(self.pin(before) == self.pin(kept))
 
     def _require_another(self, changed: Operand, other: Operand) -> None:
         """What is changed has no other name: two objects that were several are guarded to be several."""
@@ -312,10 +319,6 @@ class Path(Trail):
 
     def begin(self, statement: Statement) -> None:
         """A statement is looked at before it is added."""
-
-
-def _known(operand: Operand) -> Known | None:
-    return Known(operand.value) if isinstance(operand, Constant) else None
 
 
 def stored_back(ir: IR) -> dict[Statement, Operand]:

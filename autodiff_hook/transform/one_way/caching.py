@@ -1,0 +1,55 @@
+"""Calls that ``functools.lru_cache`` may answer, on one way through a program."""
+
+from __future__ import annotations
+
+import functools
+from types import CodeType, FunctionType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
+from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.results import outcome
+
+
+def cached_call(
+    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Ask the cache, as the plain run does: its answer may be older than what the function says now.
+
+    The arguments have to be known, or strings, which are guarded; so is a string that is the answer. None if this
+    is no such call.
+    """
+    if type(function) is not functools._lru_cache_wrapper:
+        return None
+    values = [_guarded(inf, x) for x in (*args, *kwargs.values())]
+    if any(v is UNKNOWN for v in values):
+        return None
+    if inf.assigned or inf.dirty or not _names(function.__wrapped__).isdisjoint(n for _, n in inf.stored_globals):
+        raise Refused("a cache that may come to see what has been changed")
+    given = [Known(v) for v in values]
+    named = dict(zip(kwargs, given[len(args) :]))
+    found = outcome(function, given[: len(args)], named)
+    answer = inf.emit("call", Constant(function), *map(Constant, values), abstract=found, data=tuple(kwargs))
+    if isinstance(found, Instance) and found.cls is str:
+        return known_as(inf, s, inf.pin(answer))
+    return alias(inf, s, answer)
+
+
+def _guarded(inf: Path, operand: Operand) -> Any:
+    value = inf.type_of(operand)
+    return inf.pin(operand) if isinstance(value, Instance) and value.cls is str else known_value(inf, operand)
+
+
+def _names(function: Any) -> set[str]:
+    """The names that the code of a function reads."""
+    code = function.__code__ if isinstance(function, FunctionType) else None
+    return _names_in(code) if code is not None else set()
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*map(_names_in, inner))

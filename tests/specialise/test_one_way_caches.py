@@ -1,0 +1,95 @@
+"""Calls of ``functools.lru_cache`` on one way, and strings that decide about it."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import pytest
+
+import autodiff_hook as ad
+
+_asked = []
+_mode = "plain"
+
+
+@functools.lru_cache
+def factor(name):
+    _asked.append(name)
+    return {"A": 2.0, "b": 3.0}[name.strip()]
+
+
+@functools.lru_cache
+def lowered(name, *, strip=True):
+    return name.lower().strip() if strip else name.lower()
+
+
+@functools.lru_cache
+def current():
+    return _mode
+
+
+def scaled_by(x, name):
+    return x * x * factor(name)
+
+
+def by_mode(x, name):
+    return x * x if lowered(name, strip=True) == "square" else math.sin(x)
+
+
+def in_a_mode(x, name):
+    global _mode
+    before = _mode
+    _mode = lowered(name)
+    y = x * x if _mode == "square" else math.sin(x)
+    _mode = lowered(before)
+    return y
+
+
+def asked_while_changed(x):
+    global _mode
+    before, _mode = _mode, "other"
+    y = x * x if current() == "other" else x
+    _mode = before
+    return y
+
+
+def test_caches_are_asked_with_strings():
+    _asked.clear()
+    factor.cache_clear()
+    for name, slope in (("A", 4.0), ("b ", 6.0), ("A", 4.0), ("b", 6.0)):
+        for _ in range(3):
+            assert ad.gradient(scaled_by, 1.0, name)[0] == slope
+    assert _asked == ["A", "b ", "b"]
+
+
+def test_strings_that_caches_give_decide_about_the_way():
+    for name, slope in (("Square", 1.0), (" square", 1.0), ("Sine", math.cos(0.5)), ("SQUARE", 1.0)):
+        for _ in range(3):
+            assert ad.gradient(by_mode, 0.5, name)[0] == slope
+
+
+@pytest.mark.parametrize("before", ["plain", "Plain", "other"])
+def test_a_global_that_is_put_back_through_a_cache(before, monkeypatch):
+    for name, slope in (("Square", 1.0), ("Sine", math.cos(0.5)), ("Square", 1.0)):
+        for _ in range(3):
+            monkeypatch.setitem(globals(), "_mode", before)
+            assert ad.gradient(in_a_mode, 0.5, name)[0] == slope
+            assert _mode == before.lower()
+
+
+def test_a_cached_function_that_is_replaced(monkeypatch):
+    for _ in range(3):
+        assert ad.gradient(scaled_by, 1.0, "A")[0] == 4.0
+    monkeypatch.setitem(globals(), "factor", functools.lru_cache(lambda name: 5.0))
+    for _ in range(3):
+        assert ad.gradient(scaled_by, 1.0, "A")[0] == 10.0
+
+
+def test_a_cache_that_reads_what_has_been_changed():
+    current.cache_clear()
+    assert ad.gradient(asked_while_changed, 3.0) == (6.0,)
+    current.cache_clear()
+    current()
+    for _ in range(3):
+        assert ad.gradient(asked_while_changed, 3.0) == (1.0,)
