@@ -7,11 +7,12 @@ import enum
 import importlib
 import sys
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, GenericAlias, MethodType, ModuleType, UnionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.handlers import HANDLERS
+from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.runtime.specialised_runtime import distinct, uniform
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -77,21 +78,43 @@ def arguments(args: tuple[Any, ...], one_way: bool = False) -> list[Abstract]:
 
 
 def argument(value: Any, nested: bool = False, one_way: bool = False) -> Abstract:
-    """The abstract value of an argument: what has parts with derivatives is known in all its parts."""
-    if callable(value) and not isinstance(value, type):
+    """The abstract value of an argument.
+
+    What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,
+    and parts are loaded as the program reads them.
+    """
+    if constant_kind(value) and not isinstance(value, type):
         raise Refused("a callable as an argument")
     if type(value) is dict and all(type(key) is str for key in value):
-        return Tuple(tuple(argument(x, True, one_way) for x in value.values()), dict, tuple(value), example=value)
-    if type(value) is tuple:
-        return Tuple(tuple(argument(x, True, one_way) for x in value), example=value)
-    if type(value) is list and one_way:
-        return Tuple(tuple(argument(x, True, one_way) for x in value), list, example=value)
+        return _of_parts(value, tuple(value.values()), tuple(value), one_way)
+    if type(value) is tuple or type(value) is list and one_way:
+        return _of_parts(value, tuple(value), (), one_way)
     found = described(value)
     if nested and isinstance(found, List):
         raise Refused("a list within an argument")
-    if isinstance(found, Outside) or isinstance(found, Tuple) and found.cls is list:
+    if isinstance(found, Tuple) and found.cls is list:
+        found = Outside(list, example=value)
+    if isinstance(found, Outside) and not one_way:
         raise Refused(f"an argument of type {type(value).__qualname__}")
     return found
+
+
+def _of_parts(value: Any, parts: tuple[Any, ...], keys: tuple[str, ...], one_way: bool) -> Abstract:
+    items = tuple(argument(x, True, one_way) for x in parts)
+    if any(isinstance(item, Outside) for item in items):
+        return Outside(type(value), example=value)
+    return Tuple(items, type(value), keys, example=value)
+
+
+class Slot(NamedTuple):
+    """Where a part of an argument is kept: under a key of its owner, or in an argument if that is None.
+
+    There it is in tuples, of which ``path`` gives lengths and places.
+    """
+
+    owner: Operand
+    key: Any
+    path: tuple[tuple[int, int], ...] = ()
 
 
 class Prologue:
@@ -106,6 +129,9 @@ class Prologue:
         self.types: dict[Variable, Abstract] = {}
         self.outside: set[Variable] = set()
         self.references: list[Variable] = []
+        self.taken: list[Variable] = []
+        self.slots: dict[Operand, Slot] = {}
+        """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
         self.own_globals = False
         self.loaded: dict[tuple[Any, ...], Operand] = {}
         self.closure: Variable | None = None
@@ -258,8 +284,30 @@ class Prologue:
             except Exception as error:
                 raise Refused(str(error)) from error
             here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
-            self.loaded[key] = self.guarded(here, value)
+            found = self.loaded[key] = self.guarded(here, value)
+            if owner in self.slots and isinstance(found, Variable):
+                self.slots[found] = self._slot(owner, example, name, item)
         return self.loaded[key]
+
+    def _slot(self, owner: Operand, example: Any, name: Any, item: bool) -> Slot:
+        """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""
+        if not isinstance(example, tuple):
+            return Slot(owner, name if item else Attribute(name))
+        place = range(len(example))[name] if item else type(example)._fields.index(name)  # type: ignore[attr-defined]
+        whole = self.slots[owner]
+        return Slot(whole.owner, whole.key, (*whole.path, (len(example), place)))
+
+    def argument(self, place: int) -> Operand:
+        """An argument as it is taken on entry."""
+        return self.taken[place]
+
+    def leaves(self) -> dict[Variable, Slot]:
+        """The parts of arguments that are objects, as far as they were read, each with its slot."""
+        return {v: slot for v, slot in self.slots.items() if isinstance(v, Variable) and v not in self.taken}
+
+    def is_given(self, operand: Operand) -> bool:
+        """Whether an object is an argument, or a part of one."""
+        return operand in self.slots
 
     def length(self, owner: Operand, example: Any) -> None:
         """Guard that a list from outside has as many items, a dict the same keys."""
@@ -428,13 +476,17 @@ class Prologue:
 
     def parameters(self, types: list[Abstract]) -> list[Variable]:
         """Take the arguments apart and guard their types; with another number of them, this raises ``ValueError``."""
-        taken = []
+        taken = self.taken
         whole = self.emit("unpack", self.args, data=(len(types), None)) if types else None
         for i in range(len(types)):
             assert whole is not None
             taken.append(self.emit("project", whole, data=i))
         for variable, abstract in zip(taken, types):
             self.check(variable, abstract, given=True)
+            if isinstance(abstract, Outside):
+                self.types[variable] = abstract
+                self.slots[variable] = Slot(Constant(None), taken.index(variable))
+                self.outside.add(variable)
         if len(self.references) > 1:
             self.require(self.emit("call", Constant(distinct), *self.references, data=()))
         return taken

@@ -65,7 +65,8 @@ class Mirror:
         return self.value, Attribute(key) if self.kind == "object" else key
 
     def _tangent(self, fields: dict[str, Any]) -> Tangent:
-        return Tangent(getattr(self.value, "__qualname__", type(self.value).__qualname__), fields)
+        named = self.value if self.kind == "function" else type(self.value)
+        return Tangent(named.__qualname__, fields)
 
 
 def mirror_of(value: Any, known: dict[int, Mirror] | None = None) -> Mirror:

@@ -10,23 +10,21 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.runtime.forms import Forms
 from autodiff_hook.runtime.guards import Prologue, arguments
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
 from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
     Array,
     Instance,
     Iterator,
     Known,
-    List,
     Number,
-    Tuple,
+    Outside,
     number_types,
 )
 from autodiff_hook.transform.specialise.activity import needed
@@ -85,15 +83,19 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     params = inference.run(f.__code__, f.__globals__, f.__closure__, types, leading, rest)
     clock("infer")
     shape = prepare(inference)
-    needs = needed(inference.program, shape, params)
+    leaves = prologue.leaves()
+    if form in _CUT and any(isinstance(t, Outside) for t in types):
+        raise Refused("an object as an argument of a pullback")
+    sources = [*params, *leaves]
+    needs = needed(inference.program, shape, sources)
     clock("activity")
-    builder, last, found, value = joint_pass(inference.program, shape, params, needs, RUNTIME, split=_CUT.get(form))
+    builder, last, found, value = joint_pass(inference.program, shape, sources, needs, RUNTIME, split=_CUT.get(form))
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
-        grads = [_in_form(builder, last, inference.types[p], p, found[p], inference) for p in params]
+        grads = Forms(builder, last, inference).gradients(params, found, leaves)
     if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
@@ -184,48 +186,4 @@ def _may_raise(s: Statement, inference: Inference) -> bool:
         numbers = all((number_types(inference.type_of(x)) or {None}) <= plain for x in s.operands)
         plainly = s.data in ("+", "-", "*", "<", "<=", ">", ">=", "==", "!=", None)
         return not (numbers and plainly or is_total(s, inference.type_of))
-    return True
-
-
-def _in_form(
-    builder: Builder, out: Block, abstract: Abstract, value: Operand, cotangent: Operand, inference: Inference
-) -> Operand:
-    """The gradient in the form of the argument."""
-    if isinstance(abstract, Number) and bool not in abstract.types:
-        if isinstance(cotangent, Constant) and type(cotangent.value) is float and abstract.types <= {float, int}:
-            return cotangent
-        if abstract.types <= {float, int} and _only_floats(inference):
-            return cotangent
-        return builder.emit(out, "call", Constant(RUNTIME["number_gradient"]), value, cotangent, data=())
-    if isinstance(abstract, Array) and (abstract.dtype is None or abstract.dtype.kind != "b"):
-        return builder.emit(out, "call", Constant(RUNTIME["array_gradient"]), value, cotangent, data=())
-    if isinstance(abstract, Tuple):
-        parts: list[Operand] = []
-        for i, item in enumerate(abstract.items):
-            part = builder.emit(out, "getitem", value, Constant(abstract.keys[i] if abstract.keys else i))
-            piece = builder.emit(out, "getitem", cotangent, Constant(i))
-            parts.append(_in_form(builder, out, item, part, piece, inference))
-        if abstract.cls is dict:
-            pairs = [x for key, part in zip(abstract.keys, parts) for x in (Constant(key), part)]
-            return builder.emit(out, "build_map", *pairs)
-        if abstract.cls is list:
-            return builder.emit(out, "build_list", *parts)
-        return builder.emit(out, "build_tuple", *parts)
-    if isinstance(abstract, List):
-        if isinstance(cotangent, Constant):
-            return builder.emit(out, "call", Constant(RUNTIME["zero_list"]), value, data=())
-        return (
-            cotangent
-            if _only_floats(inference)
-            else builder.emit(out, "call", Constant(RUNTIME["float_list"]), cotangent, data=())
-        )
-    return Constant(None)
-
-
-def _only_floats(inference: Inference) -> bool:
-    """Whether no number of NumPy's takes part, so that all cotangents are plain floats."""
-    plain = {float, int, bool}
-    for abstract in inference.types.values():
-        if isinstance(abstract, Array) or (isinstance(abstract, Number) and not abstract.types <= plain):
-            return False
     return True

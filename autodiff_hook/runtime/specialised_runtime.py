@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand
 from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
-from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.runtime.mirror import Mirror, array_gradient, mirror_of, number_gradient
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
 from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
 from autodiff_hook.transform.improve.site import Site, common_dtype
@@ -134,6 +135,26 @@ def float_list(items: list[Any]) -> list[float]:
     return list(map(float, items))
 
 
+def object_gradients(values: tuple[Any, ...], *parts: Any) -> tuple[Any, ...]:
+    """The gradients of arguments that are objects, from the cotangents of their parts.
+
+    Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples.
+    """
+    sweep, direct = Sweep(Context()), dict.fromkeys(range(len(values)))
+    for owner, slot, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
+        for length, place in reversed(path):
+            if cotangent is not None:
+                cotangent = tuple(cotangent if i == place else None for i in range(length))
+        if owner is None:
+            direct[slot] = accumulate(direct[slot], cotangent)
+        else:
+            sweep.add(owner, slot, cotangent)
+    known: dict[int, Mirror] = {}
+    done: dict[int, Any] = {}
+    mirrors = [mirror_of(value, known) for value in values]
+    return tuple(mirror.gradient(sweep, direct[i], done) for i, mirror in enumerate(mirrors))
+
+
 RUNTIME: Final[dict[str, Any]] = {
     "accumulate": accumulate,
     "counted": counted,
@@ -153,12 +174,13 @@ RUNTIME: Final[dict[str, Any]] = {
     "array_gradient": array_gradient,
     "zero_list": zero_list,
     "float_list": float_list,
+    "object_gradients": object_gradients,
 }
 
 # What the typed pass may know of these functions
 
 effects(add_at, refill)
-fresh(array_gradient, zeros_like, number_gradient, len, type)
+fresh(array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part)
 

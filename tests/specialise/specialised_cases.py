@@ -90,6 +90,8 @@ def same(a: Any, b: Any) -> None:
         assert list(a) == list(b)
         for key in a:
             same(a[key], b[key])
+    elif isinstance(a, ad.Tangent):
+        same({k: a[k] for k in a}, {k: b[k] for k in b})
     elif isinstance(a, np.ndarray):
         assert a.dtype == b.dtype and a.shape == b.shape
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)

@@ -30,7 +30,7 @@ def cached_call(
         return None
     if inf.assigned or inf.dirty or not _names(function.__wrapped__).isdisjoint(n for _, n in inf.stored_globals):
         raise Refused("a cache that may come to see what has been changed")
-    given = [Known(v) for v in values]
+    given: list[Abstract] = [Known(v) for v in values]
     named = dict(zip(kwargs, given[len(args) :]))
     found = outcome(function, given[: len(args)], named)
     answer = inf.emit("call", Constant(function), *map(Constant, values), abstract=found, data=tuple(kwargs))

@@ -57,6 +57,7 @@ class Path(Trail):
         self.block = Block(list(params))
         self.program.blocks = [self.block]
         self.types.update(zip(params, types, strict=True))
+        self.aliases.update((p, self.world.argument(i)) for i, p in enumerate(params) if isinstance(types[i], Outside))
         cells = [Variable() for _ in closure or ()]
         for variable, cell in zip(cells, closure or ()):
             self.cells[variable] = self.world.captured(cell)
@@ -81,6 +82,7 @@ class Path(Trail):
     def _settle(self) -> None:
         """What is assigned to objects from outside, which are several if they were."""
         built = dict(self.origins)
+        self._separate()
         for (owner, name), value in self.assigned.items():
             for other, looked in self.looked | set(self.assigned):
                 if looked == name and other is not owner:
@@ -98,6 +100,16 @@ class Path(Trail):
             kept = self._kept(value, built)
             if before is None or not (before is kept or self._is_equal(before, kept)):
                 raise Refused(f"the global name {name} is assigned")
+
+    def _separate(self) -> None:
+        """What belongs to an argument has no other name, by which its derivatives would be missed."""
+        read: set[tuple[Operand, str | None]] = {*self.looked, *((self.final(x), None) for x in self.peeked)}
+        given = [(owner, name) for owner, name in read if self.world.is_given(owner)]
+        for other, name in read if given else ():
+            if not self.world.is_given(other):
+                for owner, same in given:
+                    if same == name:
+                        self._require_another(owner, other)
 
     def _is_equal(self, before: Operand, kept: Operand) -> bool:
         """Whether two values are known to be equal; a string may be guarded."""

@@ -58,6 +58,12 @@ class World(Protocol):
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside, loaded and guarded on entry."""
 
+    def argument(self, place: int) -> Operand:
+        """An argument as it is taken on entry."""
+
+    def is_given(self, operand: Operand) -> bool:
+        """Whether an object is an argument, or a part of one."""
+
     def length(self, owner: Operand, example: Any) -> None:
         """Guard that a list or dict from outside has as many items, or the same keys."""
 

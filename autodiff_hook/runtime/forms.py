@@ -1,0 +1,86 @@
+"""The end of a joint program: gradients in the form of the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import Block, Constant, Operand, Variable
+from autodiff_hook.runtime.guards import Slot
+from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, Number, Outside, Tuple
+from autodiff_hook.transform.specialise.infer import Inference
+
+
+class Forms:
+    """Writes the gradients of a program to the end of it."""
+
+    def __init__(self, builder: Builder, out: Block, inference: Inference) -> None:
+        self.builder, self.out, self.types = builder, out, inference.types
+        self.plain = _only_floats(inference)
+
+    def gradients(
+        self, params: list[Variable], cotangents: Mapping[Variable, Operand], slots: Mapping[Variable, Slot]
+    ) -> list[Operand]:
+        """The gradients of the parameters; those of objects are made of the cotangents of their parts."""
+        objects = [isinstance(self.types[p], Outside) for p in params]
+        if not any(objects):
+            return [self._form(self.types[p], p, cotangents[p]) for p in params]
+        parts: list[Operand] = []
+        for part, slot in slots.items():
+            parts += [slot.owner, Constant(slot.key), Constant(slot.path), self._part(part, cotangents)]
+        values = [p if given else Constant(None) for p, given in zip(params, objects)]
+        made = self._call("object_gradients", self._emit("build_tuple", *values), *parts)
+        return [
+            self._emit("getitem", made, Constant(i)) if given else self._form(self.types[p], p, cotangents[p])
+            for i, (p, given) in enumerate(zip(params, objects))
+        ]
+
+    def _part(self, part: Variable, cotangents: Mapping[Variable, Operand]) -> Operand:
+        abstract = self.types[part]
+        return self._form(abstract, part, cotangents[part]) if isinstance(abstract, Tuple) else cotangents[part]
+
+    def _form(self, abstract: Abstract, value: Operand, cotangent: Operand) -> Operand:
+        """The gradient in the form of a value."""
+        if isinstance(abstract, Number) and bool not in abstract.types:
+            if isinstance(cotangent, Constant) and type(cotangent.value) is float and abstract.types <= {float, int}:
+                return cotangent
+            if abstract.types <= {float, int} and self.plain:
+                return cotangent
+            return self._call("number_gradient", value, cotangent)
+        if isinstance(abstract, Array) and (abstract.dtype is None or abstract.dtype.kind != "b"):
+            return self._call("array_gradient", value, cotangent)
+        if isinstance(abstract, Tuple):
+            return self._of_parts(abstract, value, cotangent)
+        if isinstance(abstract, List):
+            if isinstance(cotangent, Constant):
+                return self._call("zero_list", value)
+            return cotangent if self.plain else self._call("float_list", cotangent)
+        return Constant(None)
+
+    def _of_parts(self, abstract: Tuple, value: Operand, cotangent: Operand) -> Operand:
+        parts: list[Operand] = []
+        for i, item in enumerate(abstract.items):
+            part = self._emit("getitem", value, Constant(abstract.keys[i] if abstract.keys else i))
+            parts.append(self._form(item, part, self._emit("getitem", cotangent, Constant(i))))
+        if abstract.cls is dict:
+            return self._emit(
+                "build_map", *(x for key, part in zip(abstract.keys, parts) for x in (Constant(key), part))
+            )
+        return self._emit("build_list" if abstract.cls is list else "build_tuple", *parts)
+
+    def _call(self, name: str, *operands: Operand) -> Variable:
+        return self._emit("call", Constant(RUNTIME[name]), *operands, data=())
+
+    def _emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
+        return self.builder.emit(self.out, op, *operands, data=data)
+
+
+def _only_floats(inference: Inference) -> bool:
+    """Whether no number of NumPy's takes part, so that all cotangents are plain floats."""
+    plain = {float, int, bool}
+    for abstract in inference.types.values():
+        if isinstance(abstract, Array) or (isinstance(abstract, Number) and not abstract.types <= plain):
+            return False
+    return True
