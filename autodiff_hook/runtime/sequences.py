@@ -90,8 +90,10 @@ def from_parts(ctx: Context, items: list[Any], witnesses: list[Any], gathered: P
     return list_pullback
 
 
-def to_slots(items: list[Any], gathered: Pullback) -> Pullback:
-    """The pullback of a tuple of what is in a list."""
+def to_slots(ctx: Context, items: list[Any], gathered: Pullback) -> Pullback:
+    """The pullback of a tuple of what is in a list; what that refers to carries derivatives as before."""
+    for index, item in enumerate(items):
+        loaded(ctx, items, index, item)
 
     def tuple_pullback(sweep: Sweep, cotangent: Any) -> Any:
         for index, part in enumerate(cotangent or ()):
@@ -110,7 +112,7 @@ def copy_of(ctx: Context, w: Any, args: Args, make: Any) -> Result:
     items, gathered = listed(ctx, w[0], args[0])
     if make is list:
         return items, gathered
-    return tuple(items), None if gathered is None else to_slots(items, gathered)
+    return tuple(items), None if gathered is None else to_slots(ctx, items, gathered)
 
 
 def concatenate(ctx: Context, a: list[Any], b: list[Any]) -> Result:
@@ -158,8 +160,10 @@ def repeat(ctx: Context, w: Any, a: Any, b: Any) -> Result:
 
 
 def slots_of(ctx: Context, items: list[Any]) -> list[Any]:
-    """For each slot of a list whether it carries a derivative: a witness."""
+    """A witness for each slot of a list that carries a derivative; what it refers to carries them as before."""
     mark = ctx.marks.get(id(items))
+    for index, item in enumerate(items):
+        loaded(ctx, items, index, item)
     return [None if mark is None or not mark.covers(i) else mark for i in range(len(items))]
 
 
