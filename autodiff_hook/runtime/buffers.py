@@ -130,16 +130,28 @@ class Shadows:
                 view += _like(view, cotangent)
             return
         cotangent = _like(view, dense(cotangent))
+        flat, places = self._places(array)
+        np.add.at(flat, places, cotangent)
+
+    def _places(self, array: Any) -> tuple[Any, Any]:
+        """The shadow of a buffer, and where in it the elements of ``array`` are."""
         _, flat, low = self.flat[id(root_of(array))]
-        index = _same_view(array, np.arange(flat.size), low, flat.dtype.itemsize)
-        np.add.at(flat, index, cotangent)
+        return flat, _same_view(array, np.arange(flat.size), low, flat.dtype.itemsize)
 
     def take(self, array: Any) -> Any:
-        """The cotangent of ``array``, which starts again from zero."""
+        """The cotangent of ``array``, which starts again from zero.
+
+        What several elements of a view share, as those of ``np.broadcast_to`` do, is given to one of them.
+        """
         view = self.view(array)
         if view is None:
             return None
         taken = view.copy()
+        if _overlaps_itself(array):
+            first = np.unique(self._places(array)[1], return_index=True)[1]
+            others = np.ones(taken.size, bool)
+            others[first] = False
+            taken[others.reshape(taken.shape)] = 0
         view[...] = 0
         return taken
 

@@ -191,6 +191,21 @@ def broadcast_to_rule(array, shape, subok=False):
     return np.broadcast_to(array, shape, subok), broadcast_to_pullback
 
 
+@array_rrule(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view_rule(x, window_shape, axis=None, *, subok=False, writeable=False):
+    x = np.asarray(x)
+
+    def sliding_window_view_pullback(ȳ):
+        places = np.lib.stride_tricks.sliding_window_view(np.arange(x.size).reshape(x.shape), window_shape, axis)
+        total = np.zeros(x.size, np.asarray(ȳ).dtype)
+        np.add.at(total, places, ȳ)
+        return total.reshape(x.shape), None, None
+
+    return np.lib.stride_tricks.sliding_window_view(
+        x, window_shape, axis, subok=subok, writeable=writeable
+    ), sliding_window_view_pullback
+
+
 @rrule(np.broadcast_arrays)
 def broadcast_arrays_rule(*args, subok=False):
     def broadcast_arrays_pullback(ȳ):

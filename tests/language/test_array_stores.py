@@ -262,3 +262,37 @@ def test_loops_over_items_stay_linear():
 
     w = np.arange(2000.0)
     assert gradient(f, w)[0] == pytest.approx(2 * w)
+
+
+def overlapping(kind, m):
+    if kind == "broadcast":
+        return np.broadcast_to(m[0], (3, 4))
+    if kind == "windows":
+        return np.lib.stride_tricks.sliding_window_view(m[0], 2)
+    return np.broadcast_arrays(m[0], m)[0]
+
+
+@pytest.mark.parametrize("kind", ["broadcast", "windows", "arrays"])
+@pytest.mark.parametrize("used", [0.0, 1.0])
+def test_a_view_whose_elements_share_memory_and_a_store_after_it(kind, used):
+    def f(m):
+        m = m * 1.0
+        view = overlapping(kind, m)
+        before = (view * view).sum()
+        m[1] *= 0.5
+        m[0, 1] = m[1, 2]
+        return (m * m).sum() + used * (before + (view * 3.0).sum())
+
+    def g(m):
+        view = overlapping(kind, m)
+        m[1] *= 0.5
+        return (m * m).sum() + used * view.sum()
+
+    matrix = np.arange(8.0).reshape(2, 4) + 1.0
+    for h in (f, g):
+        expected = np.zeros((2, 4))
+        for place in np.ndindex(2, 4):
+            step = np.zeros((2, 4))
+            step[place] = 1e-6
+            expected[place] = (h(matrix + step) - h(matrix - step)) / 2e-6
+        np.testing.assert_allclose(gradient(h, matrix.copy())[0], expected, rtol=1e-6)
