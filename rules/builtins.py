@@ -6,6 +6,7 @@ Containers and iteration (``list``, ``zip``, ``sorted``, …) are the runtime's.
 
 from __future__ import annotations
 
+import bisect
 import math
 
 from autodiff_hook.registry import Complex, Real, nondifferentiable, not_implemented, rrule
@@ -258,6 +259,7 @@ for function in (
     *(print, input, open, compile, breakpoint, __import__),
     *(float.is_integer, float.hex, float.imag, int.imag, int.denominator),
     *(int.bit_length, int.bit_count, int.to_bytes),
+    *(bisect.bisect, bisect.bisect_left, bisect.bisect_right),
     *(float.__int__, float.__floor__, float.__ceil__, float.__trunc__, float.__round__, float.__bool__),
 ):
     nondifferentiable(function)

@@ -156,6 +156,7 @@ def _note_result(ctx: Context, result: Any, back: RulePullback) -> None:
         mark_deep(ctx, result)
         for place, item in enumerate(result) if kind != "dict" else result.items():
             if kind_of(type(item)) == "array":
+                ctx.buffers.hold(item)
                 ctx.buffers.made(item, back, place)
 
 

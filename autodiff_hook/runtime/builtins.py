@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime import sequences
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
@@ -25,7 +26,7 @@ from autodiff_hook.runtime.iteration import (
 )
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.opaque import Loss
+from autodiff_hook.runtime.opaque import Loss, user_location
 from autodiff_hook.runtime.slots import ctx_taint, received
 
 Result = tuple[Any, Pullback | None]
@@ -253,6 +254,11 @@ def next_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     try:
         if isinstance(find_in_type(type(iterator), "__next__"), FunctionType) and type(iterator) is not Iteration:
             value, pullback = advance(ctx, iterator)
+        elif kind_of(type(iterator)) == "array":
+            raise Unsupported(
+                f"{user_location()}: next() of the flat iterator of an array is not differentiated; run over it with a "
+                f"loop, or take items of array.ravel()"
+            )
         else:
             source, _ = get_iter(ctx, w[:1], None, iterator)
             value, pullback = builtins.next(source)

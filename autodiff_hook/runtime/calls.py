@@ -303,6 +303,8 @@ def _make_instance(ctx: Context, w: Any, cls: Any, args: tuple[Any, ...], kwargs
         instance, made = _opaque(
             ctx, (None, None, *w[1:]), new, (cls, *args), kwargs, "a constructor that is not Python code"
         )
+    if isinstance(instance, cls):
+        init = find_in_type(type(instance), "__init__")
     if not isinstance(instance, cls) or not (isinstance(init, FunctionType) or id(init) in HANDLERS):
         return realigned((instance, made), range(1, 2 + len(args) + len(kwargs)))
     _, filled = apply(ctx, (None, made, *w[1:]), init, (instance, *args), kwargs)

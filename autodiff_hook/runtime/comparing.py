@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
+from autodiff_hook.runtime.equivalents import differs
 from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.items import call_special
 from autodiff_hook.runtime.iteration import Drained, get_iter
@@ -48,15 +49,8 @@ def compare(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
 def _method(value: Any, name: str) -> Any:
     found = find_in_type(type(value), name)
     if found is object.__ne__ and isinstance(find_in_type(type(value), "__eq__"), FunctionType):
-        return _differs
+        return differs
     return found
-
-
-def _differs(a: Any, b: Any) -> Any:
-    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
-    equal: Any = type(a).__eq__
-    result = equal(a, b)
-    return result if result is NotImplemented else not result
 
 
 def _rich(ctx: Context, w: Any, op: str, a: Any, b: Any, left: Any, right: Any) -> Result:

@@ -11,6 +11,10 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
+from autodiff_hook.registry import nondifferentiable
+
 MISSING: Final = object()
 
 
@@ -216,12 +220,23 @@ def zip_longest(*iterables: Any, fillvalue: Any = None) -> Any:
 def chosen(indices: Any) -> Any:
     """Tuples of the items of an iterable, at the places that ``indices`` gives for their number."""
 
+    @nondifferentiable
+    def all_places(count: int, *args: Any) -> Any:
+        return list(indices(range(count), *args))
+
     def choose(iterable: Any, *args: Any) -> Any:
         pool = tuple(iterable)
-        for places in indices(range(len(pool)), *args):
+        for places in all_places(len(pool), *args):
             yield tuple([pool[place] for place in places])
 
     return choose
+
+
+def differs(a: Any, b: Any) -> Any:
+    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
+    equal: Any = type(a).__eq__
+    result = equal(a, b)
+    return result if result is NotImplemented else not result
 
 
 def groupby(iterable: Any, key: Any = None) -> Any:
@@ -237,6 +252,13 @@ def groupby(iterable: Any, key: Any = None) -> Any:
         name = value
     if name is not MISSING:
         yield name, iter(group)
+
+
+def ndenumerate(arr: Any) -> Any:
+    """``np.ndenumerate``."""
+    array = np.asarray(arr)
+    for index in np.ndindex(array.shape):
+        yield index, array[index]
 
 
 SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
@@ -255,6 +277,7 @@ SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (itertools.starmap, starmap),
     (itertools.zip_longest, zip_longest),
     (itertools.groupby, groupby),
+    (np.ndenumerate, ndenumerate),
     (itertools.combinations, chosen(itertools.combinations)),
     (itertools.permutations, chosen(itertools.permutations)),
     (itertools.combinations_with_replacement, chosen(itertools.combinations_with_replacement)),

@@ -11,7 +11,7 @@ import numpy as np
 
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime.applying import apply_rule
-from autodiff_hook.runtime.buffers import Part, frozen_key, store_item
+from autodiff_hook.runtime.buffers import Part, frozen_key, root_of, store_item
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.kinds import kind_of
@@ -59,7 +59,7 @@ def _array_part(ctx: Context, witness: Any, owner: Any, key: Any) -> Result:
     if owner.dtype.kind == "O":
         return value, Loss(operator.getitem, "of an array of objects", [])
     pullback = Part(owner, frozen_key(key), stored_to)
-    if kind_of(type(value)) == "array" and value.base is None:
+    if kind_of(type(value)) == "array" and root_of(value) is not root_of(owner):
         ctx.buffers.made(value, pullback, None)
     return value, pullback
 

@@ -108,8 +108,9 @@ def call_opaque(
     for reference in touched:
         ctx_taint(ctx, reference, loss)
     ctx_taint(ctx, result, loss)
-    if kind_of(type(result)) == "array":
-        ctx.buffers.made(result, loss, None)
+    for part in result if isinstance(result, (tuple, list)) else (result,):
+        if kind_of(type(part)) == "array":
+            ctx.buffers.made(part, loss, None)
     ctx.effects += 1
     return result, loss
 

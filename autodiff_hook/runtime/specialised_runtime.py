@@ -182,7 +182,7 @@ RUNTIME: Final[dict[str, Any]] = {
 effects(add_at, refill)
 fresh(array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
-borrowing(accumulate, counted, part)
+borrowing(accumulate, counted, part, array)
 
 
 @typed(accumulate)
@@ -230,6 +230,12 @@ def counted_shortcut(site: Site, present: Operand, contribution: Operand) -> Ope
 
 def _is_there(site: Site, operand: Operand) -> bool:
     return site.is_array(operand) or site.is_number(operand)
+
+
+@shortcut(array)
+def array_shortcut(site: Site, cotangent: Operand, value: Operand) -> Operand | None:
+    """A cotangent that is not missing."""
+    return cotangent if _is_there(site, cotangent) else None
 
 
 @shortcut(array_gradient)

@@ -36,7 +36,7 @@ EFFECTS = """
     show_config show_runtime load loadtxt fromfile genfromtxt save savetxt savez savez_compressed
 """.split()
 """What does something, or depends on more than its arguments."""
-ATTRIBUTES = "shape ndim size dtype itemsize nbytes strides flags base device data".split()
+ATTRIBUTES = "shape ndim size dtype itemsize nbytes strides flags device".split()
 
 
 for name in FUNCTIONS:

@@ -11,9 +11,37 @@ from autodiff_rules.numpy.linalg import adjoint
 
 def one_triangle(c, uplo):
     """The cotangent of the triangle that was read, from one of the whole Hermitian matrix."""
-    c = c + adjoint(c)
-    half = 0.5 * np.eye(np.shape(c)[-1]) * c
-    return np.tril(c) - half if uplo in "Ll" else np.triu(c) - half
+    return half_triangle(c + adjoint(c), uplo)
+
+
+def half_triangle(c, uplo="L"):
+    """One triangle of matrices, with half of the diagonal."""
+    c = np.tril(c) if uplo in "Ll" else np.triu(c)
+    diagonal = np.arange(np.shape(c)[-1])
+    c[..., diagonal, diagonal] *= 0.5
+    return c
+
+
+_DIRECTLY = 32
+
+
+def inverse_of_lower(low):
+    """The inverse of lower triangular matrices, by blocks: products are faster than eliminations."""
+    inverse = np.zeros(np.shape(low), low.dtype)
+    _invert(low, inverse)
+    return inverse
+
+
+def _invert(low, inverse):
+    n = np.shape(low)[-1]
+    if n <= _DIRECTLY:
+        inverse[...] = np.linalg.inv(low)
+        return
+    k = n // 2
+    first, last = inverse[..., :k, :k], inverse[..., k:, k:]
+    _invert(low[..., :k, :k], first)
+    _invert(low[..., k:, k:], last)
+    inverse[..., k:, :k] = np.matmul(np.matmul(last, low[..., k:, :k]), -first)
 
 
 @array_rrule(np.linalg.cholesky)
@@ -22,11 +50,9 @@ def cholesky_rule(a, /, *, upper=False):
 
     def cholesky_pullback(ȳ):
         low, c = (adjoint(y), adjoint(ȳ)) if upper else (y, ȳ)
-        h = adjoint(low)
-        middle = np.tril(np.matmul(h, c))
-        middle = middle - 0.5 * np.eye(np.shape(middle)[-1]) * middle
-        inverse = np.linalg.inv(h)
-        whole = np.matmul(np.matmul(inverse, middle), adjoint(inverse))
+        middle = half_triangle(np.matmul(adjoint(low), c))
+        inverse = inverse_of_lower(low)
+        whole = np.matmul(np.matmul(adjoint(inverse), middle), inverse)
         return (unbroadcast(one_triangle(whole, "U" if upper else "L"), a),)
 
     return y, cholesky_pullback

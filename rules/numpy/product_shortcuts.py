@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.ir.types import Constant
-from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact
+from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, TupleFact
 from autodiff_hook.transform.improve.shortcuts import borrowing, fresh, shortcut, typed, viewing, zeros
-from autodiff_rules.numpy import linalg, powers, products
-from autodiff_rules.numpy.shortcuts import DOUBLE, NONE, NUMBER, ZERO, like
+from autodiff_rules.numpy import decompositions, joining, linalg, powers, products, rearranging
+from autodiff_rules.numpy.shortcuts import DOUBLE, NONE, NUMBER, ZERO, is_double_dtype, like
 
 borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
 borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
@@ -16,6 +16,8 @@ fresh(np.zeros, np.dot, np.matmul, np.empty, np.arange, np.ones, np.full, np.lin
 fresh(np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.concatenate, np.stack, np.vstack, np.hstack)
 fresh(np.copy, np.tile, np.repeat, np.cumsum, np.cumprod, np.sort, np.kron, np.cross, np.column_stack, np.append)
 fresh(np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.tril, np.triu, np.eye)
+fresh(decompositions.one_triangle, decompositions.half_triangle, decompositions.inverse_of_lower)
+fresh(rearranging.diagonal_matrix)
 viewing(np.transpose)
 zeros(np.zeros)
 
@@ -41,14 +43,27 @@ def solve_typing(site, a, b):
     return ArrayFact(DOUBLE, site.dims(b)) if same else None
 
 
-@typed(np.linalg.inv, np.linalg.cholesky)
-def square_typing(site, a):
+@typed(np.linalg.inv, np.linalg.cholesky, decompositions.inverse_of_lower)
+def square_typing(site, a, upper=None):
     return site.fact(a) if site.is_double(a) else None
 
 
-@typed(np.tril, np.triu)
+@typed(np.tril, np.triu, decompositions.one_triangle, decompositions.half_triangle)
 def triangle_typing(site, m, k=ZERO):
     return site.fact(m) if site.is_double(m) and len(site.dims(m)) > 1 else None
+
+
+@typed(rearranging.diagonal_matrix)
+def diagonal_matrix_typing(site, shape, dtype, offset, axis1, axis2, c):
+    known = site.fact(shape)
+    return ArrayFact(DOUBLE, known.dims) if isinstance(known, ShapeFact) and is_double_dtype(site, dtype) else None
+
+
+@typed(np.diag)
+def diag_typing(site, v, k=ZERO):
+    dims = site.dims(v)
+    square = site.is_double(v) and len(dims) == 2 and site.shapes.same(*dims) and site.value(k) == 0
+    return ArrayFact(DOUBLE, dims[:1]) if square else None
 
 
 @typed(np.eye)
@@ -69,6 +84,24 @@ def zeros_typing(site, shape, *options):
     if isinstance(fact, NumberFact) and fact.dim is not None:
         return ArrayFact(DOUBLE, (fact.dim,))
     return ArrayFact(DOUBLE, fact.dims) if isinstance(fact, ShapeFact) else None
+
+
+@typed(joining.concatenate_rule)
+def concatenate_typing(site, arrays, axis=ZERO, out=NONE, casting=NONE, dtype=NONE):
+    """What is known of the value and the pullback."""
+    made, place = site.source(arrays), site.value(axis)
+    parts = made.operands if made is not None and made.op in ("build_tuple", "build_list") else []
+    plain = site.value(out) is None and site.value(dtype) is None and type(place) is int
+    if not parts or not plain or not all(map(site.is_double, parts)):
+        return None
+    first, *others = map(site.dims, parts)
+    rank = len(first)
+    if not -rank <= place < rank or any(len(dims) != rank for dims in others):
+        return None
+    joined = place % rank
+    if not all(site.shapes.same(first[i], dims[i]) for dims in others for i in range(rank) if i != joined):
+        return None
+    return TupleFact((ArrayFact(DOUBLE, (*first[:joined], *site.unknown(), *first[joined + 1 :])), None))
 
 
 # Products

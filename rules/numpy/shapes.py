@@ -197,9 +197,7 @@ def sliding_window_view_rule(x, window_shape, axis=None, *, subok=False, writeab
 
     def sliding_window_view_pullback(ȳ):
         places = np.lib.stride_tricks.sliding_window_view(np.arange(x.size).reshape(x.shape), window_shape, axis)
-        total = np.zeros(x.size, np.asarray(ȳ).dtype)
-        np.add.at(total, places, ȳ)
-        return total.reshape(x.shape), None, None
+        return scatter_add((x.size,), float_dtype(x), places, ȳ).reshape(x.shape), None, None
 
     return np.lib.stride_tricks.sliding_window_view(
         x, window_shape, axis, subok=subok, writeable=writeable

@@ -28,7 +28,7 @@ fresh(np.max, np.min, np.mean, np.size, np.where, _shared.float_dtype)
 effects(np.add.at, np.put_along_axis, np.put, np.copyto, np.fill_diagonal)
 ranks(np.ndim)
 harmless(np.add.reduce, np.mean)
-fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce)
+fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce, np.vdot)
 fresh(indexing.scatter_add, indexing.scatter_along)
 
 
@@ -83,7 +83,19 @@ def total(site, c):
     made = site.source(c)
     if made is not None and made.op == "unary" and made.data == "-":
         return site.emit("unary", total(site, made.operands[0]), data="-")
+    if made is not None and made.op == "binary" and made.data == "*":
+        x, y = made.operands
+        for number, array in ((x, y), (y, x)):
+            if site.is_floating(number) and site.is_double(array):
+                return site.emit("binary", total(site, array), number, data="*")
+        if site.is_double(x) and site.is_double(y) and site.alike(x, y):
+            return site.call(np.vdot, x, y)
     return site.call(np.add.reduce, c, NONE)
+
+
+@typed(np.vdot)
+def vdot_typing(site, a, b):
+    return NUMBER if site.is_double(a) and site.is_double(b) else None
 
 
 def summed(site, c, dims, wanted):
@@ -224,6 +236,11 @@ def mean_shortcut(site, a, axis=NONE, dtype=NONE, out=NONE, keepdims=FALSE, wher
 @typed(np.size)
 def size_typing(site, a):
     return NumberFact(frozenset({int})) if site.is_array(a) else None
+
+
+@typed(len)
+def len_typing(site, a):
+    return NumberFact(frozenset({int}), site.dims(a)[0]) if site.is_array(a) else None
 
 
 @shortcut(np.size)

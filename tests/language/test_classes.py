@@ -676,3 +676,30 @@ class Celsius(float):
 def test_subclasses_of_numbers(x):
     c = Celsius(x)
     return c * c + c.kelvin * x
+
+
+class Shape:
+    def __new__(cls, *sizes):
+        return object.__new__(Square if cls is Shape else cls)
+
+    def __init__(self):
+        pass
+
+
+class Square(Shape):
+    def __init__(self, side):
+        self.side = side
+
+    def __eq__(self, other):
+        return isinstance(other, Square) and self.side == other.side
+
+
+@gradient_at(1.3)
+def test_new_gives_an_instance_of_a_subclass(x):
+    return Shape(x).side * x
+
+
+@gradient_at(1.3)
+def test_not_equal_by_equal(x):
+    s = Square(x)
+    return s.side * x if s != None and s != Square(0.5) else x  # noqa: E711

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import operator
@@ -157,3 +158,17 @@ def test_sorting_a_list_with_some_constants(x):
 def test_comparison_functions(xs):
     xs = sorted(xs, key=functools.cmp_to_key(lambda a, b: (a > b) - (a < b)))
     return xs[0] * 2 + xs[1] * 3 + xs[2] * 4
+
+
+@gradient_at(1.3)
+def test_combinations(x):
+    items = [x, 2.0, x * x]
+    pairs = sum(a * b for a, b in itertools.combinations(items, 2))
+    orders = sum(a + 2 * b for a, b in itertools.permutations(items, 2))
+    return pairs + orders + sum(a * b for a, b in itertools.combinations_with_replacement(items, 2))
+
+
+@gradient_at(1.3)
+def test_places_in_sorted_lists(x):
+    grid = [0.0, 1.0, x * 2, 3.0]
+    return x * grid[bisect.bisect_right(grid, x)] + grid[bisect.bisect_left(grid, 0.5)]

@@ -306,3 +306,34 @@ def test_the_environment_says_which_path(tmp_path, generic):
     )
     assert found.stdout == "(12.0,) (12.0, (12.0,))\n"
     assert ("specialised f" in found.stderr) is (not generic)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "np.sum(np.sign(p[:2]) * p[2:])",
+        "np.sum(np.sign(p[1:]) * np.sqrt(abs(p[1:])))",
+        "np.sum(p[:2].astype(int) * p[2:])",
+        "np.sum(np.full_like(p[:2], 2.0) * p[2:])",
+        "np.sum(np.where(p[:2], p[2:], 1.0))",
+        "np.sum(np.sign(p[p > 1]) * p[:2])",
+        "np.sum(np.sign(p[[0, 1]]) * p[2:])",
+        "np.sum(np.divmod(p[2:], p[:2])[0] * p[2:])",
+        "np.sum(np.meshgrid(p[:1], p[2:])[0] ** 2)",
+        "np.sum(np.broadcast_arrays(p[:2], p[2:][None])[0] ** 2)",
+        "np.sum(np.atleast_2d(p[:2], p[2:][None])[0] ** 2)",
+    ],
+)
+def test_parts_that_get_no_derivative(expression):
+    check(scope(f"def f(p): return {expression}", np=np)["f"], np.array([0.3, 1.1, 0.7, 2.3]), specialised=None)
+
+
+def test_lengths_that_were_taken_to_fit():
+    def f(p, q):
+        n = q.shape[0]
+        return np.sum(p[:, :n] * q) + np.sum(p[:, n:] ** 2)
+
+    for width, length in ((4, 2), (4, 4), (5, 3), (1, 1), (3, 2)):
+        check(f, RNG.normal(size=(3, width)), RNG.normal(size=length))
+    with pytest.raises(ValueError, match="broadcast"):
+        ad.gradient(f, RNG.normal(size=(3, 2)), RNG.normal(size=3))

@@ -7,10 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from autodiff_hook import gradient
+from autodiff_hook import code_adjoint, gradient
 from autodiff_hook.api import generic_gradient
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.printer import to_text
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import joint_ir
@@ -30,14 +29,14 @@ def entry(f, *args):
 
 
 def text(f, *args):
-    """What is left of the program behind its guards, with short names."""
-    lines = to_text(made(f, *args)).split("\n")
-    last = max(i for i, line in enumerate(lines) if line.lstrip().startswith("branch"))
-    miss = max(i for i, line in enumerate(lines) if line.lstrip().startswith("return <object"))
-    body = [re.sub(r" at 0x\w+>", ">", line.strip()) for line in lines[last + 2 : miss - 1]]
+    """The program behind its guards, with short names."""
+    registry.load_packs()
+    body = [line.split("  # ")[0].strip() for line in code_adjoint(f, *args).split("\n")[2:]]
     names: dict[str, str] = {}
     return "\n".join(
-        re.sub(r"%\d+", lambda m: names.setdefault(m.group(), f"%{len(names)}"), line) for line in body if line
+        re.sub(r"%\d+", lambda m: names.setdefault(m.group(), f"%{len(names)}"), re.sub(r" at 0x[\w.]+>?", ">", line))
+        for line in body
+        if line
     )
 
 

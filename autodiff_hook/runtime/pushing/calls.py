@@ -242,6 +242,7 @@ def make_instance(ctx: TangentContext, t: Any, cls: Any, args: Args, kwargs: Kwa
         instance = blank(cls)
     else:
         instance, tangent = apply(ctx, (None, *t), new, (cls, *args), kwargs)
+        init = constructors(type(instance))[2]
     if isinstance(instance, cls) and init is not None:
         apply(ctx, (None, tangent, *t[1:]), init, (instance, *args), kwargs)
     return instance, tangent

@@ -55,7 +55,14 @@ class ShapeFact:
     dims: Dims
 
 
-Fact = ArrayFact | NumberFact | ShapeFact
+@dataclass(frozen=True, slots=True)
+class TupleFact:
+    """A tuple whose items are known, as far as they are."""
+
+    items: tuple[ArrayFact | NumberFact | ShapeFact | None, ...]
+
+
+Fact = ArrayFact | NumberFact | ShapeFact | TupleFact
 NOTHING: Final = ArrayFact(None, (), optional=True)
 """The constant None as a cotangent."""
 
@@ -64,7 +71,7 @@ class Shapes:
     """Comparing dimensions, and what had to be assumed for it."""
 
     def __init__(self) -> None:
-        self.assumed: list[tuple[Symbol, Symbol]] = []
+        self.assumed: list[tuple[Symbol, str, Symbol]] = []
         self._derived: dict[tuple[Any, ...], Symbol] = {}
 
     def find(self, dim: Dim) -> Dim:
@@ -82,8 +89,20 @@ class Shapes:
             return False
         if a.example is None or a.example != b.example:
             return False
-        self.assumed.append((a, b))
+        self.assumed.append((a, "==", b))
         b.parent = a
+        return True
+
+    def fits(self, a: Dim, b: Dim) -> bool:
+        """Whether the first length is at most the second, perhaps by an assumption."""
+        a, b = self.find(a), self.find(b)
+        if a is b or isinstance(a, int) and isinstance(b, int):
+            return a is b or a <= b  # type: ignore[operator]
+        if not (isinstance(a, Symbol) and isinstance(b, Symbol) and a.source and b.source):
+            return False
+        if a.example is None or b.example is None or a.example > b.example:
+            return False
+        self.assumed.append((a, "<=", b))
         return True
 
     def equal(self, a: Dims, b: Dims) -> bool:

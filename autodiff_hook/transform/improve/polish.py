@@ -37,7 +37,7 @@ def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -
     outside = _outside(ir, first)
     _adopt(ir, types, first)
     _fold_ranks(ir, types)
-    straighten(ir)
+    straighten(ir, first)
     site = Site(types, outside, transfer)
     if not _learn(ir, site):
         return None
@@ -204,11 +204,11 @@ def _zeros(block: Block, donor: Variable) -> Variable:
 
 
 def _guard(ir: IR, site: Site) -> None:
-    """Enter the program only if lengths that were assumed to be equal are."""
+    """Enter the program only if lengths are to each other as they were assumed to be."""
     if not site.shapes.assumed:
         return
     block, miss = _last_guard(ir)
-    for a, b in site.shapes.assumed:
+    for a, relation, b in site.shapes.assumed:
         assert a.source is not None and b.source is not None
         lengths: list[Operand] = []
         rest = Block([], block.statements[:0], None)
@@ -218,7 +218,7 @@ def _guard(ir: IR, site: Site) -> None:
             rest.statements.append(Statement("getitem", [shape, Constant(axis)], length))
             lengths.append(length)
         same = Variable("same")
-        rest.statements.append(Statement("compare", lengths, same, "=="))
+        rest.statements.append(Statement("compare", lengths, same, relation))
         assert block.terminator is not None
         after = block.terminator.edges[0]
         block.terminator.edges[0] = Edge(rest, [])

@@ -72,16 +72,25 @@ class Site:
         return value_of(operand)
 
     def index(self, operand: Operand) -> Any:
-        """What is known of an index: 0 is any number, ``slice("?")`` any slice."""
+        """What is known of an index: 0 is any number, an ``ArrayFact`` an array; in slices ``Symbol`` is a length."""
         if isinstance(operand, Constant):
             return operand.value
         made = self.made.get(operand)
         if made is not None and made.op == "build_slice":
-            return slice("?")
+            return slice(*map(self._bound, made.operands))
+        fact = self.fact(operand)
+        if isinstance(fact, ArrayFact) and fact.dtype.kind == "i" and not fact.optional:
+            return fact
         if made is not None and made.op == "build_tuple":
             parts = tuple(map(self.index, made.operands))
             return NotImplemented if NotImplemented in parts else parts
         return 0 if self.is_number(operand) else NotImplemented
+
+    def _bound(self, operand: Operand) -> Any:
+        """A bound of a slice: a constant, the length of an axis, or "?"."""
+        fact = self.fact(operand)
+        length = fact.dim if isinstance(fact, NumberFact) else None
+        return operand.value if isinstance(operand, Constant) else "?" if length is None else length
 
     def dims(self, operand: Operand) -> Dims | None:
         """The shape of an exact array."""

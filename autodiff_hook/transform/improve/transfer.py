@@ -13,6 +13,8 @@ from autodiff_hook.transform.improve.facts import (
     Fact,
     NumberFact,
     ShapeFact,
+    Symbol,
+    TupleFact,
     is_array,
     is_double,
     is_floating,
@@ -78,6 +80,8 @@ def _getitem(site: Site, s: Statement) -> Fact | None:
     fact, index = site.fact(s.operands[0]), value_of(s.operands[1])
     if isinstance(fact, ShapeFact) and type(index) is int and -len(fact.dims) <= index < len(fact.dims):
         return NumberFact(frozenset({int}), fact.dims[index])
+    if isinstance(fact, TupleFact) and type(index) is int and index < len(fact.items):
+        return fact.items[index]
     if not isinstance(fact, ArrayFact) or fact.optional:
         return None
     index = site.index(s.operands[1])
@@ -85,10 +89,24 @@ def _getitem(site: Site, s: Statement) -> Fact | None:
     return ArrayFact(fact.dtype, dims) if dims else None
 
 
+def _project(site: Site, s: Statement) -> Fact | None:
+    fact = site.fact(s.operands[0])
+    known = isinstance(fact, ShapeFact) and s.data < len(fact.dims)
+    return NumberFact(frozenset({int}), fact.dims[s.data]) if known else None  # type: ignore[union-attr]
+
+
 def sliced(site: Site, dims: Dims, index: Any) -> Dims | None:
     """The shape of ``x[index]``."""
     rest, result = list(dims), list[Dim]()
-    for part in index if isinstance(index, tuple) else (index,):
+    parts = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(part, ArrayFact) for part in parts) and not _is_simple(parts):
+        return None
+    for part in parts:
+        if part is Ellipsis:
+            skipped = len(dims) - sum(x is not None and x is not Ellipsis for x in parts)
+            result += rest[:skipped]
+            del rest[:skipped]
+            continue
         if part is None:
             result.append(1)
             continue
@@ -97,18 +115,28 @@ def sliced(site: Site, dims: Dims, index: Any) -> Dims | None:
         dim = rest.pop(0)
         if type(part) is slice:
             result.append(_part(site, dim, part))
+        elif isinstance(part, ArrayFact):
+            result += part.dims
         elif type(part) is not int:
             return None
     return (*result, *rest)
 
 
+def _is_simple(parts: tuple[Any, ...]) -> bool:
+    """Whether an array of places is the only index besides slices and new axes, so that its axes stay in place."""
+    others = [part for part in parts if not isinstance(part, ArrayFact)]
+    return len(others) == len(parts) - 1 and all(x is None or x is Ellipsis or type(x) is slice for x in others)
+
+
 def _part(site: Site, dim: Dim, part: slice) -> Dim:
-    start, stop = part.start or 0, part.stop
+    start, stop = 0 if part.start is None else part.start, part.stop
     if part.step in (None, 1) and type(start) is int and start >= 0:
         if stop is None:
             return site.shapes.shorter(dim, start)
         if type(stop) is int and stop < 0:
             return site.shapes.shorter(dim, start - stop)
+        if start == 0 and isinstance(stop, Symbol) and site.shapes.fits(stop, dim):
+            return stop
     return site.unknown()[0]
 
 
@@ -177,6 +205,7 @@ _TRANSFERS: Final[dict[str, Callable[[Site, Statement], Fact | None]]] = {
     "unary": _unary,
     "getattr": _getattr,
     "getitem": _getitem,
+    "project": _project,
     "call": _call,
     "call_method": _method,
     "build_tuple": _build_tuple,

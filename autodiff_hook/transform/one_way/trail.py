@@ -282,7 +282,8 @@ class Trail(Inference):
 
     def _is_open(self, operand: Operand) -> bool:
         inside = self.tuples.get(operand, ())
-        changed = operand in self.versions or isinstance(self.type_of(operand), Container)
+        changed = operand in self.versions or operand in self.stale_views
+        changed = changed or isinstance(self.type_of(operand), Container)
         return changed or any(map(self._is_open, inside))
 
     def _built(self, cls: type, items: Iterable[Operand], built: dict[Operand, Operand]) -> Operand:

@@ -24,10 +24,10 @@ _ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
 _NUMBERS: Final = (int, float, bool)
 
 
-def straighten(ir: IR) -> None:
-    """Branches on what is known become jumps; blocks that only one jump connects become one."""
+def straighten(ir: IR, first: Block) -> None:
+    """Branches on what is known become jumps; blocks that only one jump connects become one, from ``first`` on."""
     body = Body(ir.blocks, [], [])
-    fold(body, _test)
+    fold(body, _test, first)
     ir.blocks = body.blocks
 
 
@@ -35,8 +35,11 @@ def _test(s: Statement) -> Operand | None:
     return _value(s) if s.op in ("is", "is_not", "truth", "not", "compare") else None
 
 
-def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None) -> None:
-    """Fold constants in ``body``; branches on constants become jumps, what cannot be reached is dropped."""
+def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None, first: Block | None = None) -> None:
+    """Fold constants in ``body``; branches on constants become jumps, what cannot be reached is dropped.
+
+    ``first`` remains a block of its own.
+    """
     known: dict[Operand, Operand] = {}
     seen = {body.blocks[0]}
     pending = [body.blocks[0]]
@@ -55,12 +58,19 @@ def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None)
                 seen.add(edge.target)
                 pending.append(edge.target)
     body.blocks = [b for b in body.blocks if b in seen]
-    merge(body.blocks)
+    merge(body.blocks, first=first)
 
 
-def merge(blocks: list[Block], put: Callable[[list[Block], dict[Operand, Operand]], None] = substitute) -> None:
-    """Put blocks together that only one jump connects; ``put`` replaces the parameters that disappear."""
-    ways: dict[Block, int] = {blocks[0]: 2}
+def merge(
+    blocks: list[Block],
+    put: Callable[[list[Block], dict[Operand, Operand]], None] = substitute,
+    first: Block | None = None,
+) -> None:
+    """Put blocks together that only one jump connects; ``put`` replaces the parameters that disappear.
+
+    ``first`` is not put behind another.
+    """
+    ways: dict[Block, int] = dict.fromkeys((blocks[0], first or blocks[0]), 2)
     for block in blocks:
         for edge in block.edges():
             ways[edge.target] = ways.get(edge.target, 0) + 1

@@ -61,6 +61,8 @@ class _Joint(Cotangents):
         self.starts: dict[tuple[Block, Mode], Block] = {}
         self.reversals: dict[tuple[Loop, Mode], tuple[Block, Block]] = {}
         self.pending: list[tuple[Block, Mode]] = []
+        self.single: set[Block] = set()
+        """The blocks that one jump leads to."""
         self.last: Block | None = None
 
     def build(self, params: list[Variable]) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
@@ -91,6 +93,8 @@ class _Joint(Cotangents):
             start = self.starts[key] = self.builder.block()
             self.builder.provide(start, partial(self._not_used_later, block))
             self.pending.append(key)
+            if len(list(block.edges())) < 2:
+                self.single.add(start)
         return self.starts[key]
 
     def _not_used_later(self, block: Block, key: Any) -> Operand | None:
@@ -101,6 +105,8 @@ class _Joint(Cotangents):
 
     def _jump(self, source: Block, target: Block) -> None:
         source.terminator = Terminator("jump", [], [self.builder.edge(source, target)])
+        if target in self.single:
+            self.builder.seal(target)
 
     def _reverse(self, block: Block, mode: Mode) -> None:
         out = self.starts[block, mode]

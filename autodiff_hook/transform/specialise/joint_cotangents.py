@@ -101,12 +101,16 @@ class Cotangents(PrimalHalf):
         elif not sure:
             counted = Constant(self.runtime["counted"])
             contribution = self.builder.emit(out, "call", counted, present, contribution, data=())
+            if present not in self.present:
+                self.unsure.add(contribution)
         elif not is_zero(present):
             if isinstance(abstract, Number):
                 contribution = self.builder.emit(out, "binary", present, contribution, data="+")
             else:
                 accumulate = Constant(self.runtime["accumulate"])
                 contribution = self.builder.emit(out, "call", accumulate, present, contribution, data=())
+        if contribution not in self.unsure:
+            self.present.add(contribution)
         self.builder.write(key, out, contribution)
 
     def _move(self, block: Block, edge: Edge, out: Block) -> None:
@@ -229,6 +233,9 @@ class Cotangents(PrimalHalf):
             cotangent = self._take(s.result, (), out)
         if is_zero(cotangent):
             return out
+        if cotangent in self.unsure and isinstance(result, Array):
+            value = self._residual(s.result, out)
+            cotangent = self.builder.emit(out, "call", Constant(self.runtime["array"]), cotangent, value, data=())
         if s.op == "getitem" and s.operands[0] in self.buffered:
             return self._reverse_array_load(s, cotangent, out)
         use = self.uses[s]

@@ -54,6 +54,9 @@ class PrimalHalf:
         self.counted = {iteration.start for iteration in found}
         self.indices: dict[Block, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
+        self.unsure: set[Operand] = set()
+        self.present: set[Operand] = set()
+        """Sums of cotangents that may turn out to be None, which is zero, and others."""
 
     def _default(self, key: Any) -> Operand:
         if key[0] == "c" and isinstance(self._type_at(key[1], key[2]), Number):

@@ -199,6 +199,9 @@ def _place(
             edge.args = list(old.args)
             edges.append(edge)
         target.terminator = Terminator(terminator.kind, list(terminator.operands), edges, position)
+    for block in (*placed.values(), after):
+        if block is not out:
+            builder.seal(block)
     return _common(after, results), after, sure
 
 
