@@ -29,7 +29,10 @@ class Forms:
             return [self._form(self.types[p], p, cotangents[p]) for p in params]
         parts: list[Operand] = []
         for part, slot in slots.items():
-            parts += [slot.owner, Constant(slot.key), Constant(slot.path), self._part(part, cotangents)]
+            place = [slot.owner, Constant(slot.key), Constant(slot.path)]
+            if _is_reference(self.types[part]):
+                place = [part, Constant(None), Constant(())]
+            parts += [*place, self._part(part, cotangents)]
         values = [p if given else Constant(None) for p, given in zip(params, objects)]
         made = self._call("object_gradients", self._emit("build_tuple", *values), *parts)
         return [
@@ -75,6 +78,11 @@ class Forms:
 
     def _emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
         return self.builder.emit(self.out, op, *operands, data=data)
+
+
+def _is_reference(abstract: Abstract) -> bool:
+    """Whether a value is a list or a dict, which may have other names."""
+    return isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls in (list, dict)
 
 
 def _only_floats(inference: Inference) -> bool:

@@ -74,7 +74,11 @@ def arguments(args: tuple[Any, ...], one_way: bool = False) -> list[Abstract]:
 
     for value in args:
         visit(value)
-    return [argument(x, one_way=one_way) for x in args]
+    found = [argument(x, one_way=one_way) for x in args]
+    if not any(isinstance(x, Outside) for x in found):
+        return found
+    # A list may be an attribute of an object that is passed, too: what is read of it belongs to both.
+    return [Outside(type(v), example=v) if isinstance(x, (Tuple, List)) else x for v, x in zip(args, found)]
 
 
 def argument(value: Any, nested: bool = False, one_way: bool = False) -> Abstract:

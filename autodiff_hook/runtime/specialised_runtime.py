@@ -138,14 +138,17 @@ def float_list(items: list[Any]) -> list[float]:
 def object_gradients(values: tuple[Any, ...], *parts: Any) -> tuple[Any, ...]:
     """The gradients of arguments that are objects, from the cotangents of their parts.
 
-    Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples.
+    Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples. If
+    the slot is None, the cotangents are those of all slots of a list or a dict.
     """
     sweep, direct = Sweep(Context()), dict.fromkeys(range(len(values)))
     for owner, slot, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
         for length, place in reversed(path):
             if cotangent is not None:
                 cotangent = tuple(cotangent if i == place else None for i in range(length))
-        if owner is None:
+        if slot is None:
+            _fill(sweep, owner, cotangent)
+        elif owner is None:
             direct[slot] = accumulate(direct[slot], cotangent)
         else:
             sweep.add(owner, slot, cotangent)
@@ -153,6 +156,14 @@ def object_gradients(values: tuple[Any, ...], *parts: Any) -> tuple[Any, ...]:
     done: dict[int, Any] = {}
     mirrors = [mirror_of(value, known) for value in values]
     return tuple(mirror.gradient(sweep, direct[i], done) for i, mirror in enumerate(mirrors))
+
+
+def _fill(sweep: Sweep, container: Any, cotangents: Any) -> None:
+    for key in cotangents if isinstance(cotangents, dict) else range(len(cotangents or ())):
+        if isinstance(container[key], (list, dict)):
+            _fill(sweep, container[key], cotangents[key])
+        else:
+            sweep.add(container, key, cotangents[key])
 
 
 RUNTIME: Final[dict[str, Any]] = {

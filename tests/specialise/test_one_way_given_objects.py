@@ -133,6 +133,11 @@ CASES = {
     "arrays": (lambda s: (s.stiffness * s.length).sum(), lambda: (Spring(np.ones(3), np.arange(3.0)),)),
     "two": (of_both, lambda: (Spring(2.0, 3.0), Spring(4.0, 5.0))),
     "a list that a given list is": (lambda xs, s: xs[0] * s.parts[1], lambda: _shared_list()),
+    "read by one of its names": (lambda xs, s: xs[0] * xs[1] * s.length, lambda: _shared_list()),
+    "lists and dicts beside it": (
+        lambda xs, table, s: xs[0] * s.length + table["a"][1] * xs[1],
+        lambda: ([2.0, 3.0], {"a": (1.0, 2.0)}, Spring(2.0, 3.0)),
+    ),
 }
 
 
