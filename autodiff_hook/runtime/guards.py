@@ -314,10 +314,13 @@ class Prologue:
         return operand in self.slots
 
     def length(self, owner: Operand, example: Any) -> None:
-        """Guard that a list from outside has as many items, a dict the same keys."""
+        """Guard that a list from outside has as many items, a dict the same keys, a set the same items."""
         key = ("length", id(owner))
         if key not in self.loaded:
             self.loaded[key] = Constant(None)
+            if isinstance(example, (set, frozenset)):
+                self.require(self.emit("compare", owner, Constant(frozenset(example)), data="=="))
+                return
             if isinstance(example, dict):
                 keys = self.emit("call", Constant(tuple), owner, data=())
                 self.require(self.emit("compare", keys, Constant(tuple(example)), data="=="))

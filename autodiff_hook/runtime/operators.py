@@ -73,7 +73,8 @@ def inplace(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
     if kind == "array":
         return _inplace_array(ctx, w, op, a, b)
     if kind in ("number", "tuple", "inert"):
-        return _binary(ctx, w, op, function if kind == "number" and registry.has_rules(function) else BINARY[op], a, b)
+        own = kind == "number" and registry.has_rules(function) and registry.rule(function, (type(a), type(b)))
+        return _binary(ctx, w, op, function if own else BINARY[op], a, b)
     method = find_in_type(type(a), f"__i{NAMES[op]}__")
     if isinstance(method, FunctionType):
         return _call_dunder(ctx, w, method, a, b) or _binary(ctx, w, op, BINARY[op], a, b)

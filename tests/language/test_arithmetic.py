@@ -121,3 +121,11 @@ def test_array_and_number(a):
 @gradient_at(1.5)
 def test_deep_expressions(x):
     return ((((x + 1) * x + 2) * x + 3) * x + 4) * x + (x * (x + (x * (x + (x * (x + 1))))))
+
+
+@gradient_at(np.float64(1.3))
+def test_a_scalar_of_numpys_and_an_array_in_place(x):
+    z = x * 1.0
+    z -= np.array([1.0, 2.0])
+    z *= np.array([3.0, 2.0])
+    return z.sum()

@@ -111,10 +111,11 @@ def _folds(function: Any) -> bool:
     """Whether a function of known values may be called now: its result depends on nothing else, and cannot change."""
     owner = getattr(function, "__objclass__", None)
     module = getattr(function, "__module__", None)
-    return owner in (str, tuple, int, float) or function in _FOLDED or module in ("math", "_operator")
+    return owner in (str, tuple, int, float) or function in (*_FOLDED, *_LIMITS) or module in ("math", "_operator")
 
 
 _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod, slice)
+_LIMITS: Final = (np.finfo, np.iinfo)
 
 
 def held_as(inf: Path, s: Statement, value: Any) -> Abstract:
@@ -258,6 +259,9 @@ def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     known = inf.type_of(args[0])
     if len(args) == 3 and isinstance(known, Known) and not inf.world.answers(known.value, inf.pin(args[1])):
         return alias(inf, s, args[2])
+    if len(args) == 3 and isinstance(known, (Number, Array)):
+        if not any(hasattr(cls, inf.pin(args[1])) for cls in classes_of(known)):
+            return alias(inf, s, args[2])
     try:
         return alias(inf, s, inf.perform("getattr", args[:1], inf.pin(args[1])))
     except Raised as raised:

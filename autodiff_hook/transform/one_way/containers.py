@@ -56,7 +56,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
         return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
     if isinstance(value, (List, Array)):
         return _elements(inf, operand, value)
-    if isinstance(value, Outside) and is_container(value.cls):
+    if isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset)):
         return parts(inf, adopted(inf, operand, value))
     raise Refused(f"an iteration over {value!r}")
 
@@ -122,8 +122,10 @@ def adopted(inf: Path, operand: Operand, value: Outside) -> Operand:
     if operand not in inf.aliased:
         example = value.example
         inf.world.length(inf.final(operand), example)
-        if issubclass(value.cls, dict):
-            content: Any = {k: inf.world.part(inf.final(operand), example, k, True) for k in example}
+        if value.cls in (set, frozenset):
+            content: Any = set(example)
+        elif issubclass(value.cls, dict):
+            content = {k: inf.world.part(inf.final(operand), example, k, True) for k in example}
         else:
             content = [inf.world.part(inf.final(operand), example, i, True) for i in range(len(example))]
         if issubclass(value.cls, tuple):
@@ -150,7 +152,7 @@ def changeable(inf: Path, operand: Operand) -> Operand:
         return operand
     if operand in inf.aliased:
         return inf.aliased[operand]
-    if isinstance(value, Outside) and value.cls in (list, dict):
+    if isinstance(value, Outside) and value.cls in (list, dict, set, frozenset):
         return adopted(inf, operand, value)
     if isinstance(value, Tuple) and value.cls is dict:
         inf.aliased[operand] = inf.made(dict, pairs(inf, operand), origin=operand)
@@ -473,6 +475,9 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Outside) and value.cls is dict:
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
+    if isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset)):
+        owner = adopted(inf, owner, value)
+        value = inf.type_of(owner)
     if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
         return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples:

@@ -111,6 +111,18 @@ def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return inf.made(dict, dict(inf.content(owner)))
 
 
+def _of_sets(name: str) -> Method:
+    """A method of sets that changes none."""
+
+    def method(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+        others = [set(map(inf.pin, parts(inf, x))) for x in args]
+        value = getattr(set(inf.content(owner)), name)(*others)
+        return inf.made(set, value) if isinstance(value, set) else Constant(value)
+
+    return method
+
+
+_SETS: Final = ("issubset", "issuperset", "isdisjoint", "union", "intersection", "difference", "symmetric_difference")
 METHODS: Final[dict[tuple[type, str], Method]] = {
     (list, "append"): _append,
     (list, "extend"): _extend,
@@ -131,4 +143,6 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "update"): _update,
     (dict, "copy"): _dict_copy,
     (dict, "clear"): _clear,
+    **{(set, name): _of_sets(name) for name in _SETS},
+    **{(frozenset, name): _of_sets(name) for name in ("issubset", "issuperset", "isdisjoint")},
 }

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
@@ -193,7 +195,7 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
     cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
-    if cls in (list, dict) and hasattr(cls, name):
+    if cls in (list, dict, set, frozenset) and hasattr(cls, name):
         owner = changeable(inf, owner)
     value = inf.type_of(owner)
     if isinstance(value, Container):
@@ -252,6 +254,8 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:
         return Bound(getattr(str, name), owner)
+    if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
+        return held_as(inf, s, getattr(value.value, name))
     return None
 
 

@@ -81,7 +81,16 @@ def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abs
     found = getattr(owner, name, None)
     if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool or type(found) is np.ndarray:
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
+    if inf.one_way and isinstance(owner, type) and _is_data(found):
+        return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
+
+
+def _is_data(found: Any) -> bool:
+    """Whether an attribute of a class is an object like those that instances have."""
+    cls = type(found)
+    code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
+    return found is not None and not code and cls.__module__ != "builtins"
 
 
 def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:

@@ -1,0 +1,122 @@
+"""What stands outside of a program, on one way: lists, sets and dicts that are asked, enums, attributes of classes."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+import pytest
+from specialised_cases import GENERIC, check, is_specialised
+
+import autodiff_hook as ad
+
+NAMES = ["a", "b"]
+LETTERS = {"x", "y"}
+FACTORS = {"k": 2.0}
+
+
+class Side(enum.Enum):
+    LEFT = 1
+    RIGHT = 2
+
+
+class Body:
+    def __init__(self, radius):
+        self.radius = radius
+
+    def area(self, x):
+        return self.radius * x * x
+
+
+Body.EARTH = Body(3.0)
+
+
+def in_a_list(x, name):
+    return x * x if name in NAMES else x
+
+
+def in_a_set(x, name):
+    return x * x if name in LETTERS else x
+
+
+def in_a_dict(x, name):
+    return x * FACTORS[name] if name in FACTORS else x
+
+
+def by_sets(x):
+    return x * x if {"x"}.issubset(LETTERS) and LETTERS.issuperset({"y"}) else x
+
+
+def by_side(x, side):
+    return x * x if side is Side.LEFT else x
+
+
+def of_a_class(x):
+    return Body.EARTH.area(x)
+
+
+def machine(x):
+    return x * np.finfo(float).eps + x + np.iinfo(np.int8).max
+
+
+def or_default(x):
+    return x * getattr(x, "weight", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (in_a_list, (2.0, "a")),
+        (in_a_set, (2.0, "x")),
+        (in_a_dict, (2.0, "k")),
+        (by_sets, (2.0,)),
+        (by_side, (2.0, Side.LEFT)),
+        (of_a_class, (2.0,)),
+        (machine, (2.0,)),
+        (or_default, (2.0,)),
+    ],
+)
+def test_what_stands_outside_is_asked(f, args):
+    check(f, *args, specialised=None)
+    assert GENERIC or is_specialised(f)
+    if len(args) == 2:
+        for other in ("a", "z", "x", "k", Side.RIGHT, args[1]):
+            check(f, args[0], other, specialised=None)
+
+
+def test_what_stands_outside_changes():
+    for _ in range(3):
+        assert ad.gradient(in_a_list, 3.0, "c")[0] == 1.0
+        assert ad.gradient(in_a_set, 3.0, "z")[0] == 1.0
+        assert ad.gradient(by_sets, 3.0)[0] == 6.0
+        assert ad.gradient(of_a_class, 3.0)[0] == 18.0
+    NAMES.append("c")
+    LETTERS.add("z")
+    LETTERS.remove("y")
+    Body.EARTH.radius = 4.0
+    try:
+        for _ in range(3):
+            assert ad.gradient(in_a_list, 3.0, "c")[0] == 6.0
+            assert ad.gradient(in_a_set, 3.0, "z")[0] == 6.0
+            assert ad.gradient(by_sets, 3.0)[0] == 1.0
+            assert ad.gradient(of_a_class, 3.0)[0] == 24.0
+        Body.EARTH = Body(5.0)
+        assert ad.gradient(of_a_class, 3.0)[0] == 30.0
+    finally:
+        NAMES.pop()
+        LETTERS.remove("z")
+        LETTERS.add("y")
+        Body.EARTH = Body(3.0)
+
+
+def test_a_set_that_the_program_changes():
+    seen = set()
+
+    def f(x):
+        if "x" not in seen:
+            seen.add("x")
+            return x * x
+        return x
+
+    assert [ad.gradient(f, 3.0)[0] for _ in range(3)] == [6.0, 1.0, 1.0]
+    assert seen == {"x"}
