@@ -83,6 +83,8 @@ class Buffers:
     def store(self, array: Any) -> None:
         """Something is stored into ``array``: its maker will look into the shadow."""
         root = root_of(array)
+        if _overlaps_itself(array):
+            raise NotDifferentiable("a store into a view whose elements share memory is not differentiated")
         if id(root) in self.stored:
             return
         if root.dtype.itemsize != array.dtype.itemsize:

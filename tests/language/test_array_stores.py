@@ -374,3 +374,15 @@ def test_what_leaves_the_arrays_is_an_error(f):
     for _ in range(2):
         with pytest.raises((NotDifferentiable, Unsupported)):
             gradient(f, V.copy())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_store_into_a_view_whose_elements_share_memory_is_an_error():
+    def f(a, x):
+        view = np.broadcast_arrays(a, np.ones((3, 4)))[0]
+        view *= x
+        return a.sum()
+
+    for _ in range(2):
+        with pytest.raises((NotDifferentiable, ValueError)):
+            gradient(f, np.ones(4), 2.0)
