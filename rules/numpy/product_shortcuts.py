@@ -150,6 +150,8 @@ def right_typing(site, c, x, y):
 
 @shortcut(products.matmul_left, products.dot_left)
 def left_shortcut(site, c, x, y):
+    if stacked(site, c, x, y):
+        return site.call(np.matmul, c, flipped(site, y))
     if not products_of_doubles(site, c, x, y):
         return None
     ranks = len(site.dims(x)), len(site.dims(y))
@@ -163,6 +165,8 @@ def left_shortcut(site, c, x, y):
 
 @shortcut(products.matmul_right, products.dot_right)
 def right_shortcut(site, c, x, y):
+    if stacked(site, c, x, y):
+        return site.call(np.matmul, flipped(site, x), c)
     if not products_of_doubles(site, c, x, y):
         return None
     ranks = len(site.dims(x)), len(site.dims(y))
@@ -172,6 +176,20 @@ def right_shortcut(site, c, x, y):
         column = site.emit("getitem", x, Constant((slice(None), None)))
         return site.emit("binary", column, c, data="*")
     return site.call(np.dot, site.emit("getattr", x, data="T"), c)
+
+
+def stacked(site, c, x, y):
+    """Whether these are stacks of as many matrices of doubles, and ``c`` a cotangent of their products."""
+    if not all(map(site.is_double, (c, x, y))):
+        return False
+    stacks = [site.dims(v)[:-2] for v in (c, x, y)]
+    return all(stacks) and all(site.shapes.known_equal(stacks[0], dims) for dims in stacks[1:])
+
+
+def flipped(site, x):
+    """Matrices in a stack, transposed."""
+    rank = len(site.dims(x))
+    return site.call(np.transpose, x, Constant((*range(rank - 2), rank - 1, rank - 2)))
 
 
 def products_of_doubles(site, c, x, y):

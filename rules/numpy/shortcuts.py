@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.ir.types import Constant
-from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact
+from autodiff_hook.transform.improve.facts import LARGE, ArrayFact, NumberFact, ShapeFact
 from autodiff_hook.transform.improve.shortcuts import (
     borrowing,
     effects,
@@ -28,7 +28,7 @@ fresh(np.max, np.min, np.mean, np.size, np.where, _shared.float_dtype)
 effects(np.add.at, np.put_along_axis, np.put, np.copyto, np.fill_diagonal)
 ranks(np.ndim)
 harmless(np.add.reduce, np.mean)
-fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce, np.vdot)
+fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce, np.vdot, np.einsum)
 fresh(indexing.scatter_add, indexing.scatter_along)
 
 
@@ -110,9 +110,56 @@ def summed(site, c, dims, wanted):
     over = tuple(range(lead)) if lead else tuple(axes)
     axis = Constant(over[0] if len(over) == 1 else over)
     made = site.source(c)
-    if made is not None and made.op == "unary" and made.data == "-":
-        return site.emit("unary", reduced(site, made.operands[0], axis, not lead), data="-")
-    return reduced(site, c, axis, not lead)
+    negated = made is not None and made.op == "unary" and made.data == "-"
+    c = made.operands[0] if negated else c
+    if over == (len(dims) - 2,) and len(dims) > 2 and (site.shapes.count(dims) or 0) >= LARGE:
+        result = contracted(site, c)
+    else:
+        result = reduced(site, c, axis, not lead)
+    return site.emit("unary", result, data="-") if negated else result
+
+
+def contracted(site, c):
+    """``c``, or a product that it is, summed over the last axis but one, which is kept."""
+    made = site.source(c)
+    if made is not None and is_linear(site, c):
+        first, second = made.operands[-2:]
+        if made.op == "call":
+            return site.call(np.matmul, contracted(site, first), second)
+        if made.data in ("+", "-"):
+            return site.emit("binary", contracted(site, first), contracted(site, second), data=made.data)
+        whole, factor = (first, second) if site.alike(first, c) else (second, first)
+        return site.emit("binary", contracted(site, whole), factor, data="*")
+    factors = made.operands if made is not None and made.op == "binary" and made.data == "*" else [c]
+    if not all(site.is_double(x) and site.alike(x, c) for x in factors):
+        factors = [c]
+    total = site.call(np.einsum, Constant(",".join(["...ij"] * len(factors)) + "->...j"), *factors)
+    return site.emit("getitem", total, Constant((..., None, slice(None))))
+
+
+def is_linear(site, c):
+    """Whether ``c`` is made of arrays, row by row, so that their rows may be summed first."""
+    made, dims = site.source(c), site.dims(c)
+    if made is None or made.op not in ("binary", "call") or not all(map(site.is_double, made.operands[-2:])):
+        return False
+    first, second = map(site.dims, made.operands[-2:])
+    if made.op == "call":
+        function = site.value(made.operands[0])
+        return function is np.matmul and len(made.operands) == 3 and len(first) == len(second) == len(dims)
+    if made.data in ("+", "-"):
+        return all(site.alike(x, c) and is_linear(site, x) for x in made.operands)
+    return made.data == "*" and any(
+        len(a) == len(b) == len(dims) and site.shapes.known_equal(a, dims) and b[-2] == 1
+        for a, b in ((first, second), (second, first))
+    )
+
+
+@typed(np.einsum)
+def einsum_typing(site, subscripts, a, *others):
+    if site.value(subscripts) not in ("...ij->...j", "...ij,...ij->...j") or not site.is_double(a):
+        return None
+    dims = site.dims(a)
+    return ArrayFact(DOUBLE, (*dims[:-2], dims[-1]))
 
 
 def reduced(site, c, axis, keepdims):

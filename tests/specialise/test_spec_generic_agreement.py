@@ -337,3 +337,40 @@ def test_lengths_that_were_taken_to_fit():
         check(f, RNG.normal(size=(3, width)), RNG.normal(size=length))
     with pytest.raises(ValueError, match="broadcast"):
         ad.gradient(f, RNG.normal(size=(3, 2)), RNG.normal(size=3))
+
+
+def mixture(a, m, q, maps):
+    centred = a[None, :, :] - m[:, None, :]
+    z = centred * q[:, None, :] + centred @ maps
+    return np.sum(np.log(np.sum(np.exp(-0.1 * np.sum(z * z, axis=2)), axis=0)))
+
+
+def layered(a, m, q, maps):
+    h = np.tanh(a[None, :, :] @ maps + m[:, None, :])
+    g = h * q[:, None, :] - h @ maps * 0.5
+    return np.sum(g * g) + np.sum(g[:, :, 0]) + np.sum(h.mean(axis=1) * q)
+
+
+def reread(a, m, q, maps):
+    b = a[None] * q[:, None, :]
+    c = b + m[:, None, :]
+    d = c * c
+    e = d * b - c
+    return np.sum(d) + np.sum(e * e) + np.sum(c[:, 1:] * d[:, :-1])
+
+
+@pytest.mark.parametrize("f", [mixture, layered, reread])
+def test_large_arrays_whose_memory_is_used_again(f):
+    for stacks, rows, columns in ((5, 2000, 4), (2, 3, 2), (7, 1200, 3), (1, 5000, 4)):
+        args = (
+            RNG.normal(size=(rows, columns)),
+            RNG.normal(size=(stacks, columns)),
+            RNG.normal(size=(stacks, columns)),
+            RNG.normal(size=(stacks, columns, columns)),
+        )
+        given = [x.copy() for x in args]
+        check(f, *args)
+        for x, y in zip(args, given):
+            np.testing.assert_array_equal(x, y)
+        turned = (np.asfortranarray(args[0]), args[1][::-1], args[2], args[3].transpose(0, 2, 1))
+        check(f, *turned)

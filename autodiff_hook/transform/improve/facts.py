@@ -6,12 +6,16 @@ examples; then they are assumed to be equal, and the program is guarded by that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number
+
+LARGE: Final = 1 << 14
+"""From this number of elements on an array is worth some calls to save a pass over it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -123,6 +127,13 @@ class Shapes:
             self._derived[key] = Symbol(stable=stable)
             self._derived[(*key, "kept")] = dim  # type: ignore[assignment]
         return self._derived[key]
+
+    def count(self, dims: Dims) -> int | None:
+        """How many elements an array of this shape had in the example; None if that is not known."""
+        lengths = [self.find(dim) for dim in dims]
+        sizes = [x if isinstance(x, int) else x.example for x in lengths]
+        known = [x for x in sizes if x is not None]
+        return math.prod(known) if len(known) == len(sizes) else None
 
     def shorter(self, dim: Dim, by: int) -> Dim:
         """The length of what is left without ``by`` elements."""

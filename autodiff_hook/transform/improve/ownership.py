@@ -146,6 +146,8 @@ class Ownership:
         if make is not None:
             return make(self, s)
         known = isinstance(fact, ArrayFact)
+        if s.op == "inplace" and isinstance(self.site.fact(s.operands[0]), ArrayFact):
+            return self.of(s.operands[0])
         if s.op in ("binary", "unary", "compare"):
             return self._own(s) if known else self._together(s) | _FOREIGN
         return self._together(s) if s.op in _PARTS else _FOREIGN

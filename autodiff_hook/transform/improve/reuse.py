@@ -13,6 +13,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, value_of
 from autodiff_hook.transform.improve.ownership import Ownership
+from autodiff_hook.transform.improve.recycle import recycle
 from autodiff_hook.transform.improve.schedule import counts, merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
@@ -42,6 +43,7 @@ def reuse(ir: IR, site: Site) -> None:
         block.statements = kept
     substitute(ir.blocks, gone)
     write_through(ir, site)
+    recycle(ir, site)
     _drop_shapes(ir)
 
 

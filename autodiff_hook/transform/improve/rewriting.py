@@ -107,7 +107,11 @@ class Rewriting:
         same = (first.op, first.data, first.operands) == (second.op, second.data, second.operands)
         if not same or first.op != "binary":
             return None
-        return self.site.emit("binary", s.operands[0], Constant(2.0), data="*")
+        site = self.site
+        for small, other in (first.operands, first.operands[::-1]) if first.data == "*" else ():
+            if not site.is_number(small) and site.is_double(small) and not site.alike(small, s.operands[0]):
+                return site.emit("binary", other, site.emit("binary", small, Constant(2.0), data="*"), data="*")
+        return site.emit("binary", s.operands[0], Constant(2.0), data="*")
 
     def _spread_binary(self, s: Statement, sources: list[Operand | None]) -> None:
         """An operation with an array that a number, or a smaller array, has been broadcast to."""
