@@ -7,7 +7,7 @@ from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Variable
-from autodiff_hook.runtime.guards import Slot
+from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.infer import Inference

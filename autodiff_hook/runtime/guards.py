@@ -1,19 +1,11 @@
-"""The start of a specialised program: what it loads from outside, and the guards on all that it takes for granted."""
+"""Guards on the entry of a specialised program: what it takes for granted is tested before it begins."""
 
 from __future__ import annotations
 
-import builtins
-import enum
-import importlib
-import sys
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, GenericAlias, MethodType, ModuleType, UnionType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime import functions
-from autodiff_hook.runtime.handlers import HANDLERS
-from autodiff_hook.runtime.slots import Attribute
-from autodiff_hook.runtime.specialised_runtime import distinct, uniform
+from autodiff_hook.runtime.specialised_runtime import uniform
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -25,387 +17,21 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Load, Refused, is_plain
-from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.bodies import Refused
 
 MISS: Final = object()
 """What a specialised program returns if a guard fails."""
 
 
-def constant_kind(value: Any) -> bool:
-    """Whether code refers to a value by identity: a function, a class, a module."""
-    return isinstance(value, (FunctionType, type, ModuleType, BuiltinFunctionType, UnionType, GenericAlias)) or (
-        type(value).__module__ == "typing"
-        or callable(value)
-        and type(value).__module__ in ("numpy", "builtins", "functools", "operator")
-    )
+class Guards:
+    """A chain of blocks that go on if a test holds, and else return ``MISS``."""
 
-
-def described(value: Any) -> Abstract:
-    """The abstract value of an argument, or of data in a global or a closure cell."""
-    if value is None or isinstance(value, (bool, str)) or constant_kind(value):
-        return Known(value)
-    if type(value) is tuple:
-        return Tuple(tuple(map(described, value)), example=value)
-    if type(value) is list:
-        types = set(map(type, value))
-        if types == {float} or types == {int}:
-            return List(Number(frozenset(types), example=value[0]), example=value)
-    if isinstance(value, enum.Enum):
-        return Known(value)
-    try:
-        return abstract_of(value)
-    except Refused:
-        return Outside(type(value), example=value)
-
-
-def arguments(args: tuple[Any, ...], one_way: bool = False) -> list[Abstract]:
-    """The abstract values of arguments, no two of which are one list or dict."""
-    seen: set[int] = set()
-
-    def visit(value: Any) -> None:
-        if type(value) in (list, dict):
-            if id(value) in seen:
-                raise Refused("a list or a dict that is passed twice")
-            seen.add(id(value))
-        if type(value) in (tuple, dict, list):
-            for item in value.values() if type(value) is dict else value:
-                visit(item)
-
-    for value in args:
-        visit(value)
-    found = [argument(x, one_way=one_way) for x in args]
-    if not any(isinstance(x, Outside) for x in found):
-        return found
-    # A list may be an attribute of an object that is passed, too: what is read of it belongs to both.
-    return [Outside(type(v), example=v) if isinstance(x, (Tuple, List)) else x for v, x in zip(args, found)]
-
-
-def argument(value: Any, nested: bool = False, one_way: bool = False) -> Abstract:
-    """The abstract value of an argument.
-
-    What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,
-    and parts are loaded as the program reads them.
-    """
-    if constant_kind(value) and not isinstance(value, type):
-        raise Refused("a callable as an argument")
-    if type(value) is dict and all(type(key) is str for key in value):
-        return _of_parts(value, tuple(value.values()), tuple(value), one_way)
-    if type(value) is tuple or type(value) is list and one_way:
-        return _of_parts(value, tuple(value), (), one_way)
-    found = described(value)
-    if nested and isinstance(found, List):
-        raise Refused("a list within an argument")
-    if isinstance(found, Tuple) and found.cls is list:
-        found = Outside(list, example=value)
-    if isinstance(found, Outside) and not one_way:
-        raise Refused(f"an argument of type {type(value).__qualname__}")
-    return found
-
-
-def _of_parts(value: Any, parts: tuple[Any, ...], keys: tuple[str, ...], one_way: bool) -> Abstract:
-    items = tuple(argument(x, True, one_way) for x in parts)
-    if any(isinstance(item, Outside) for item in items):
-        return Outside(type(value), example=value)
-    return Tuple(items, type(value), keys, example=value)
-
-
-class Slot(NamedTuple):
-    """Where a part of an argument is kept: under a key of its owner, or in an argument if that is None.
-
-    There it is in tuples, of which ``path`` gives lengths and places.
-    """
-
-    owner: Operand
-    key: Any
-    path: tuple[tuple[int, int], ...] = ()
-
-
-class Prologue:
-    """The start of a specialised program: loads what it needs from outside, and guards."""
-
-    def __init__(self, f: Any) -> None:
-        self.f = f
-        self.callee, self.args = Variable("f"), Variable("args")
+    def __init__(self, params: list[Variable]) -> None:
         self.miss = Block(terminator=Terminator("return", [Constant(MISS)]))
-        self.block = Block([self.callee, self.args])
+        self.block = Block(params)
         self.blocks = [self.block]
-        self.types: dict[Variable, Abstract] = {}
-        self.outside: set[Variable] = set()
         self.references: list[Variable] = []
-        self.taken: list[Variable] = []
-        self.slots: dict[Operand, Slot] = {}
-        """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
-        self.own_globals = False
-        self.loaded: dict[tuple[Any, ...], Operand] = {}
-        self.closure: Variable | None = None
-        self.modules = {functions.module_name(f.__globals__)}
-
-    # What the inference asks
-
-    def load(self, globals_: dict[str, Any]) -> Load:
-        """How code with these globals loads a global name."""
-
-        def load(name: str) -> Operand | None:
-            key = ("global", id(globals_), name)
-            if key not in self.loaded:
-                found = self._global(globals_, name)
-                if found is None:
-                    return None
-                self.loaded[key] = found
-            return self.loaded[key]
-
-        return load
-
-    def _global(self, globals_: dict[str, Any], name: str) -> Operand | None:
-        own = globals_ is self.f.__globals__
-        if own and not self.own_globals:
-            self.own_globals = True
-            self.require_same(self.emit("getattr", self.callee, data="__globals__"), globals_)
-        if name in globals_:
-            value = globals_[name]
-            here = self.emit("global", data=name) if own else self.emit("getitem", Constant(globals_), Constant(name))
-        elif hasattr(builtins, name):
-            value = getattr(builtins, name)
-            if own:
-                here = self.emit("global", data=name)
-            else:
-                self.require(self.emit("not_in", Constant(name), Constant(globals_)))
-                return Constant(value)
-        else:
-            return None
-        return self.guarded(here, value)
-
-    def attribute(self, owner: Any, name: str) -> Any:
-        """An attribute of a module or a class."""
-        key = ("attribute", id(owner), name)
-        if key not in self.loaded:
-            try:
-                value = getattr(owner, name)
-            except AttributeError as error:
-                raise Refused(str(error)) from error
-            here = self.emit("getattr", Constant(owner), data=name)
-            if isinstance(value, MethodType):
-                self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
-            elif type(value) in (str, int, float, bytes):
-                # Some are made anew at each access.
-                self.require_same(self.emit("call", Constant(type), here, data=()), type(value))
-                self.require(self.emit("compare", here, Constant(value), data="=="))
-            elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__"):
-                self.require_same(here, value)
-            else:
-                raise Refused(f"the attribute {name} of {owner!r}")
-            self.loaded[key] = Constant(value)
-        return self.loaded[key].value  # type: ignore[union-attr]
-
-    def captured(self, cell: CellType) -> Operand:
-        """What a closure cell holds."""
-        key = ("cell", id(cell))
-        if key not in self.loaded:
-            try:
-                value = cell.cell_contents
-            except ValueError as error:
-                raise Refused("an empty closure cell") from error
-            own = self.f.__closure__ or ()
-            index = next((i for i, c in enumerate(own) if c is cell), None)
-            if index is None:
-                here: Operand = Constant(cell)
-            else:
-                if self.closure is None:
-                    self.closure = self.emit("getattr", self.callee, data="__closure__")
-                here = self.emit("getitem", self.closure, Constant(index))
-            self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
-        return self.loaded[key]
-
-    def in_scope(self, function: FunctionType) -> bool:
-        """Whether a Python function is followed."""
-        known = functions.in_scope(self, function) or functions.in_library(function)
-        return known and id(function) not in HANDLERS
-
-    def function(self, function: FunctionType) -> None:
-        """Guard that a function still has its code and its default values."""
-        key = ("function", id(function))
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            self.require_same(self.emit("getattr", Constant(function), data="__code__"), function.__code__)
-            if function.__kwdefaults__:
-                named = self.emit("getattr", Constant(function), data="__kwdefaults__")
-                items = self.emit("call", Constant(dict.items), named, data=())
-                found = self.emit("call", Constant(tuple), items, data=())
-                self.same_items(found, tuple(function.__kwdefaults__.items()))
-            if function.__defaults__:
-                self.require_same(self.emit("getattr", Constant(function), data="__defaults__"), function.__defaults__)
-
-    def receiver(self) -> Operand:
-        """What a method is bound to."""
-        return self.guarded(self.emit("getattr", self.callee, data="__self__"), self.f.__self__)
-
-    # Guards
-
-    def rest(self, code: CodeType, given: int, f: Any, one_way: bool) -> list[Operand]:
-        """The default values of the parameters that no argument is given for."""
-        stars = 0x20 if one_way else 0x2C
-        if code.co_flags & stars or given > code.co_argcount and not code.co_flags & 4:
-            raise Refused("a signature with *args or **kwargs")
-        defaults = f.__defaults__ or ()
-        missing = max(0, code.co_argcount - given)
-        if missing > len(defaults):
-            raise Refused("a call that does not fit")
-        values: list[Operand] = []
-        if missing:
-            self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
-            first = len(defaults) - missing
-            values = [self._default(defaults, place) for place in range(first, len(defaults))]
-        if code.co_kwonlyargcount:
-            named = f.__kwdefaults__ or {}
-            options = self.emit("getattr", self.callee, data="__kwdefaults__")
-            items = self.emit("call", Constant(dict.items), options, data=())
-            self.same_items(self.emit("call", Constant(tuple), items, data=()), tuple(named.items()))
-            names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-            if not set(names) <= set(named):
-                raise Refused("a call that does not fit")
-            values += [self._default(named, name) for name in names]
-        return values
-
-    def _default(self, defaults: Any, key: Any) -> Operand:
-        value = defaults[key]
-        return Constant(value) if is_plain(value) else self.part(Constant(defaults), defaults, key, True)
-
-    def _identity(self, owner: Operand) -> int:
-        return id(owner) if isinstance(owner, Variable) else id(owner.value)
-
-    def _known_on_entry(self, owner: Operand) -> None:
-        if isinstance(owner, Variable) and owner not in self.outside:
-            raise Refused("a part of an object that is not known on entry")
-
-    def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
-        """An attribute or an item of an object from outside."""
-        key = ("part", self._identity(owner), name, item)
-        if key not in self.loaded:
-            self._known_on_entry(owner)
-            try:
-                value = example[name] if item else getattr(example, name)
-            except Exception as error:
-                raise Refused(str(error)) from error
-            here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
-            found = self.loaded[key] = self.guarded(here, value)
-            if owner in self.slots and isinstance(found, Variable):
-                self.slots[found] = self._slot(owner, example, name, item)
-        return self.loaded[key]
-
-    def _slot(self, owner: Operand, example: Any, name: Any, item: bool) -> Slot:
-        """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""
-        if not isinstance(example, tuple):
-            return Slot(owner, name if item else Attribute(name))
-        place = range(len(example))[name] if item else type(example)._fields.index(name)  # type: ignore[attr-defined]
-        whole = self.slots[owner]
-        return Slot(whole.owner, whole.key, (*whole.path, (len(example), place)))
-
-    def argument(self, place: int) -> Operand:
-        """An argument as it is taken on entry."""
-        return self.taken[place]
-
-    def leaves(self) -> dict[Variable, Slot]:
-        """The parts of arguments that are objects, as far as they were read, each with its slot."""
-        return {v: slot for v, slot in self.slots.items() if isinstance(v, Variable) and v not in self.taken}
-
-    def is_given(self, operand: Operand) -> bool:
-        """Whether an object is an argument, or a part of one."""
-        return operand in self.slots
-
-    def length(self, owner: Operand, example: Any) -> None:
-        """Guard that a list from outside has as many items, a dict the same keys, a set the same items."""
-        key = ("length", id(owner))
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            if isinstance(example, (set, frozenset)):
-                self.require(self.emit("compare", owner, Constant(frozenset(example)), data="=="))
-                return
-            if isinstance(example, dict):
-                keys = self.emit("call", Constant(tuple), owner, data=())
-                self.require(self.emit("compare", keys, Constant(tuple(example)), data="=="))
-                return
-            count = self.emit("call", Constant(len), owner, data=())
-            self.require(self.emit("compare", count, Constant(len(example)), data="=="))
-
-    def holds(self, owner: Operand, example: Any, key: Any) -> bool:
-        """Whether a dict from outside has a key, guarded."""
-        found = key in example
-        place = ("part", self._identity(owner), key, True) if found else ("holds", self._identity(owner), key)
-        if place not in self.loaded:
-            self._known_on_entry(owner)
-            if found:
-                self.part(owner, example, key, True)
-            else:
-                self.loaded[place] = Constant(None)
-                self.require(self.emit("not_in", Constant(key), owner))
-        return found
-
-    def missing(self, globals_: dict[str, Any], name: str) -> None:
-        """Guard that there is no global of a name."""
-        key = ("missing", id(globals_), name)
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            for namespace in (globals_, vars(builtins)):
-                self.require(self.emit("not_in", Constant(name), Constant(namespace)))
-
-    def answers(self, owner: Any, name: str) -> bool:
-        """Whether a known object has an attribute, guarded."""
-        found = hasattr(owner, name)
-        key = ("answers", id(owner), name)
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            answer = self.emit("call", Constant(hasattr), Constant(owner), Constant(name), data=())
-            self.require_same(answer, found)
-        return found
-
-    def has(self, owner: Operand, example: Any, name: str) -> bool:
-        """Whether an object from outside has an attribute of its own, guarded."""
-        own = getattr(example, "__dict__", None)
-        if own is None:
-            return False
-        if name not in own and ("has", self._identity(owner), name) not in self.loaded:
-            self.loaded["has", self._identity(owner), name] = Constant(None)
-            self._known_on_entry(owner)
-            self.require(self.emit("not_in", Constant(name), self.emit("getattr", owner, data="__dict__")))
-        return name in own
-
-    def method(self, owner: Operand, example: Any, name: str) -> None:
-        """Guard that ``owner.name`` is what its class has."""
-        key = ("method", id(owner), name)
-        if key not in self.loaded:
-            bound = getattr(example, name)
-            here = self.emit("getattr", owner, data=name)
-            if hasattr(bound, "__func__"):
-                here = self.emit("getattr", here, data="__func__")
-                bound = bound.__func__
-            self.require_same(here, bound)
-            self.loaded[key] = Constant(None)
-
-    def members(self, cls: type) -> None:
-        """Guard that a class and its bases get no further attributes."""
-        for base in cls.__mro__[:-1]:
-            key = ("members", id(base))
-            if key not in self.loaded:
-                self.loaded[key] = Constant(None)
-                namespace = self.emit("getattr", Constant(base), data="__dict__")
-                count = self.emit("call", Constant(len), namespace, data=())
-                self.require(self.emit("compare", count, Constant(len(base.__dict__)), data="=="))
-
-    def imported(self, name: str) -> Any:
-        """A module that is imported by now."""
-        if name not in sys.modules:
-            if name.partition(".")[0] not in sys.modules:
-                raise Refused(f"{name} is not imported")
-            try:
-                importlib.import_module(name)
-            except ImportError as error:
-                raise Refused(str(error)) from error
-        key = ("module", name)
-        if key not in self.loaded:
-            self.require_same(self.emit("getitem", Constant(sys.modules), Constant(name)), sys.modules[name])
-            self.loaded[key] = Constant(None)
-        return sys.modules[name]
+        """The lists and dicts among the arguments."""
 
     def emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
         """A statement of the prologue."""
@@ -432,22 +58,6 @@ class Prologue:
             pair = self.emit("getitem", found, Constant(place))
             self.require(self.emit("compare", self.emit("getitem", pair, Constant(0)), Constant(key), data="=="))
             self.require_same(self.emit("getitem", pair, Constant(1)), value)
-
-    def guarded(self, operand: Variable, value: Any) -> Operand:
-        """A value from outside: the object itself if it is code, else a value of its type."""
-        abstract = described(value)
-        if isinstance(abstract, Tuple) and abstract.cls is list:
-            abstract = Outside(list, example=value)
-        self.check(operand, abstract)
-        if isinstance(abstract, (List, Outside)):
-            for reference in self.references:
-                if reference is not operand:
-                    self.require(self.emit("is_not", operand, reference))
-        if isinstance(abstract, Known):
-            return Constant(value)
-        self.types[operand] = abstract
-        self.outside.add(operand)
-        return operand
 
     def check(self, operand: Variable, abstract: Abstract, given: bool = False) -> None:
         """Guard that a value is of the kind that ``abstract`` describes."""
@@ -480,23 +90,6 @@ class Prologue:
         elif isinstance(abstract, List):
             item_type = next(iter(number_types(abstract.item) or ()))
             self.require(self.emit("call", Constant(uniform), operand, Constant(item_type), data=()))
-
-    def parameters(self, types: list[Abstract]) -> list[Variable]:
-        """Take the arguments apart and guard their types; with another number of them, this raises ``ValueError``."""
-        taken = self.taken
-        whole = self.emit("unpack", self.args, data=(len(types), None)) if types else None
-        for i in range(len(types)):
-            assert whole is not None
-            taken.append(self.emit("project", whole, data=i))
-        for variable, abstract in zip(taken, types):
-            self.check(variable, abstract, given=True)
-            if isinstance(abstract, Outside):
-                self.types[variable] = abstract
-                self.slots[variable] = Slot(Constant(None), taken.index(variable))
-                self.outside.add(variable)
-        if len(self.references) > 1:
-            self.require(self.emit("call", Constant(distinct), *self.references, data=()))
-        return taken
 
 
 def _class_of(abstract: Abstract) -> type:

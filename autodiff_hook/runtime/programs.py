@@ -12,8 +12,9 @@ import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.forms import Forms
-from autodiff_hook.runtime.guards import Prologue, arguments
+from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify

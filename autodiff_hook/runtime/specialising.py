@@ -1,7 +1,7 @@
 """Specialised programs: made at the first gradient of a function, entered through guards afterwards.
 
-A program that is specialised has no effects. So at any point, a guard that fails or an exception, it may be
-given up, and the generic path runs the function from the start.
+A program that is specialised has no effects before its very end. So at any point, a guard that fails or an
+exception, it may be given up, and the generic path runs the function from the start.
 """
 
 from __future__ import annotations
@@ -125,8 +125,7 @@ def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, f
         known.fresh = False
         if result is MISS and known.one_way and not tried_all and known.entries and known.entries[0] is made:
             known.refused.add(tuple(map(type, args)))
-            del known.entries[0], known.counts[0]
-            _gradients.pop(id(f.__code__), None)
+            _withdraw(known, f)
             refusal(f, Refused("the way that was followed is not taken again"))
         if result is not MISS or not tried_all or not known.one_way:
             return result
@@ -195,9 +194,14 @@ def _run(entry: Entry, known: Specialisations, f: Any, args: tuple[Any, ...]) ->
 def _try_one_way(known: Specialisations, f: Any, error: Given) -> None:
     """A program for all ways has come to what is not understood: the ways that are taken are followed one by one."""
     known.one_way = True
+    _withdraw(known, f)
+    refusal(f, Refused(f"it came to {error.reason}"))
+
+
+def _withdraw(known: Specialisations, f: Any) -> None:
+    """Forget the newest entry."""
     del known.entries[0], known.counts[0]
     _gradients.pop(id(f.__code__), None)
-    refusal(f, Refused(f"it came to {error.reason}"))
 
 
 def _failed(known: Specialisations, f: Any, error: Exception) -> None:

@@ -11,12 +11,15 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way import containers, iterating, sequences
 from autodiff_hook.transform.one_way.caching import cached_call
 from autodiff_hook.transform.one_way.classes import construct, instance
-from autodiff_hook.transform.one_way.containers import VALUES, items, pairs, parts
+from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.copying import copied, copied_alone
+from autodiff_hook.transform.one_way.iterating import VALUES, items
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
+from autodiff_hook.transform.one_way.ordering import extreme_by, sorted_
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised
@@ -57,7 +60,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         return sorted_(inf, s, args, kwargs)
     if function in (max, min) and set(kwargs) == {"key"} and args:
         held = list(parts(inf, args[0])) if len(args) == 1 else args
-        return alias(inf, s, _extreme_by(inf, function is max, held, kwargs["key"]))
+        return alias(inf, s, extreme_by(inf, function is max, held, kwargs["key"]))
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
@@ -166,7 +169,7 @@ def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _len(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    count = containers.length(inf, args[0])
+    count = sequences.length(inf, args[0])
     return None if count is None else known_as(inf, s, count)
 
 
@@ -205,7 +208,7 @@ def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, inf.iterator(containers.backwards(inf, args[0])))
+    return alias(inf, s, inf.iterator(iterating.backwards(inf, args[0])))
 
 
 def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -339,81 +342,13 @@ def _listed(inf: Path, operand: Operand) -> Operand:
     return inf.made(list, parts(inf, operand)) if virtual else operand
 
 
-def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
-    """``sorted(items, key=…, reverse=…)``: each comparison decides about the way."""
-    held = list(parts(inf, args[0]))
-    key, backwards = kwargs.get("key", Constant(None)), bool(inf.pin(kwargs.get("reverse", Constant(False))))
-    keys = held if isinstance(key, Constant) and key.value is None else [inf.call(key, [x]) for x in held]
-    known = [known_value(inf, k) for k in keys]
-    order = list(range(len(held)))
-    if all(v is not UNKNOWN for v in known):
-        order.sort(key=known.__getitem__, reverse=backwards)
-    else:
-
-        def compared(i: int, j: int) -> int:
-            return _compared(inf, keys[i], keys[j])
-
-        order.sort(key=functools.cmp_to_key(compared), reverse=backwards)
-    return containers.new(inf, list, [held[i] for i in order])
-
-
-def _extreme_by(inf: Path, greatest: bool, held: list[Operand], key: Operand) -> Operand:
-    """The first of the items with the greatest, or the least, key."""
-    if not held:
-        raise Raised(ValueError)
-    best, measure = held[0], inf.call(key, [held[0]])
-    for item in held[1:]:
-        other = inf.call(key, [item])
-        if _compared(inf, *((measure, other) if greatest else (other, measure))) < 0:
-            best, measure = item, other
-    return best
-
-
-def _compared(inf: Path, a: Operand, b: Operand) -> int:
-    for value in (inf.type_of(a), inf.type_of(b)):
-        if number_types(value) is None:
-            raise Refused("a sequence that is sorted")
-    if inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])):
-        return -1
-    return 1 if inf.pin(inf.perform("truth", [inf.perform("compare", [b, a], "<")])) else 0
-
-
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    copied = _copied_alone(inf, args[0])
+    copied = copied_alone(inf, args[0])
     return None if copied is None else alias(inf, s, copied)
 
 
-def _copied_alone(inf: Path, operand: Operand) -> Operand | None:
-    """The copy of what holds nothing else; None if it is not such."""
-    value = inf.type_of(operand)
-    if isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
-        return operand
-    return inf.perform("call_method", [operand], ("copy", ())) if isinstance(value, Array) else None
-
-
 def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, _copied(inf, args[0], {}))
-
-
-def _copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand:
-    operand = inf.present(operand)
-    if operand not in done:
-        value = inf.type_of(operand)
-        if isinstance(value, Container) and value.cls in (list, dict):
-            token = done[operand] = inf.made(value.cls, value.cls())
-            held = inf.content(operand)
-            if value.cls is dict:
-                inf.content(token).update((k, _copied(inf, v, done)) for k, v in held.items())
-            else:
-                inf.content(token).extend(_copied(inf, x, done) for x in held)
-        elif operand in inf.tuples:
-            done[operand] = inf.perform("build_tuple", [_copied(inf, x, done) for x in inf.tuples[operand]])
-        else:
-            alone = _copied_alone(inf, operand)
-            if alone is None:
-                raise Refused(f"a deep copy of {value!r}")
-            done[operand] = alone
-    return done[operand]
+    return alias(inf, s, copied(inf, args[0], {}))
 
 
 BUILTINS: Final[dict[Any, Builtin]] = {

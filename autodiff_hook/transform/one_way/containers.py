@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
-from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -18,19 +16,18 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Container,
-    Fresh,
     Instance,
     Known,
     List,
     Number,
     Outside,
     Tuple,
-    example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
-from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
+
+KEYED: Final = (dict, set, frozenset)
 
 
 def new(inf: Path, cls: type, content: Any) -> Abstract:
@@ -104,12 +101,6 @@ def guarded_length(inf: Path, operand: Operand, value: List | Array) -> int:
         known = Number(INT.types, example=len(value.example))
         inf.lengths[operand] = inf.pin(inf.emit("call", Constant(len), operand, abstract=known, data=()))
     return inf.lengths[operand]
-
-
-def _rows(inf: Path, operand: Operand, value: Array) -> Iterator[Operand]:
-    """The rows of an array, each as it is when the iteration comes to it."""
-    for i in range(guarded_length(inf, operand, value)):
-        yield inf.perform("getitem", [operand, Constant(i)])
 
 
 def _item(value: List, index: int) -> Abstract:
@@ -344,218 +335,3 @@ def _some(inf: Path, operand: Operand, before: int, after: int | None) -> list[O
 def project(inf: Path, s: Statement) -> Abstract | None:
     """A part of a tuple."""
     return alias(inf, s, parts(inf, s.operands[0])[s.data])
-
-
-def get_iter(inf: Path, s: Statement) -> Abstract:
-    """The beginning of an iteration."""
-    return alias(inf, s, inf.iterator(items(inf, s.operands[0])))
-
-
-def items(inf: Path, operand: Operand) -> Iterator[Operand]:
-    """The items of an iteration, as it comes to them."""
-    if operand in inf.iterators:
-        return inf.iterators[operand]
-    value = inf.type_of(operand)
-    if isinstance(value, Container):
-        held = inf.content(operand)
-        return _live(held) if value.cls is list else _viewed(Keys(held) if value.cls in KEYED else held)
-    if isinstance(value, Array):
-        return _rows(inf, operand, value)
-    if isinstance(value, (Outside, Tuple, List)) and getattr(value, "cls", list) is list:
-        return _live(inf.content(changeable(inf, operand)))
-    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
-        return _of_object(inf, operand, value)
-    return iter(parts(inf, operand))
-
-
-def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[Operand]:
-    """The items of an object whose class says how it is iterated over."""
-    begin = look(inf, value.cls, "__iter__")
-    if not isinstance(begin, FunctionType):
-        raise Refused(f"an iteration over {value!r}")
-    started = inf.call(Constant(begin), [operand])
-    kind = inf.type_of(started)
-    if not isinstance(kind, (Fresh, Outside)) or is_container(kind.cls):
-        return items(inf, started)
-    step = look(inf, kind.cls, "__next__")
-    if not isinstance(step, FunctionType):
-        raise Refused(f"an iteration over {kind!r}")
-    return _stepped(inf, started, step)
-
-
-def _stepped(inf: Path, operand: Operand, step: FunctionType) -> Iterator[Operand]:
-    while True:
-        try:
-            item = inf.call(Constant(step), [operand])
-        except Raised as raised:
-            if not issubclass(raised.cls, StopIteration):
-                raise
-            return
-        yield item
-
-
-def _viewed(held: Any) -> Iterator[Operand]:
-    """The items of a dict, which must not grow or shrink meanwhile."""
-    try:
-        yield from held
-    except RuntimeError as error:
-        raise Raised(error) from None
-
-
-KEYED: Final = (dict, set, frozenset)
-_EMPTY: Final[dict[Any, Any]] = {}
-KEYS: Final = type(_EMPTY.keys())
-VALUES: Final = type(_EMPTY.values())
-ITEMS: Final = type(_EMPTY.items())
-
-
-class Keys:
-    """The keys of a dict as they are at each moment."""
-
-    def __init__(self, held: Any) -> None:
-        self.held = held
-
-    def __len__(self) -> int:
-        return len(self.held)
-
-    def __iter__(self) -> Iterator[Operand]:
-        return map(Constant, self.held)
-
-
-class Items(Keys):
-    """The pairs of a dict as they are at each moment."""
-
-    def __init__(self, inf: Path, held: dict[Any, Operand]) -> None:
-        super().__init__(held)
-        self.inf = inf
-
-    def __iter__(self) -> Iterator[Operand]:
-        return (self.inf.perform("build_tuple", [Constant(k), v]) for k, v in self.held.items())
-
-
-def _live(held: list[Operand]) -> Iterator[Operand]:
-    index = 0
-    while index < len(held):
-        yield held[index]
-        index += 1
-
-
-def backwards(inf: Path, operand: Operand) -> Iterator[Operand]:
-    """The items from the last to the first, as the iteration comes to them."""
-    value = inf.type_of(operand)
-    if not isinstance(value, Container) or value.cls is not list:
-        yield from parts(inf, operand)[::-1]
-        return
-    held = inf.content(operand)
-    index = len(held) - 1
-    while 0 <= index < len(held):
-        yield held[index]
-        index -= 1
-
-
-def length(inf: Path, operand: Operand) -> int | None:
-    """The number of items of a container."""
-    value = inf.type_of(operand)
-    if isinstance(value, Outside) and is_container(value.cls):
-        operand = adopted(inf, operand, value)
-        value = inf.type_of(operand)
-    if isinstance(value, Container):
-        return len(inf.content(operand))
-    if isinstance(value, Known) and isinstance(value.value, (str, tuple, range, frozenset)):
-        return len(value.value)
-    if isinstance(value, Tuple):
-        return len(value.items)
-    return None
-
-
-def contains(inf: Path, s: Statement) -> Abstract | None:
-    """``item in container``."""
-    item, owner = s.operands
-    value = inf.type_of(owner)
-    if isinstance(value, Outside) and value.cls is dict:
-        held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
-        return known_as(inf, s, held == (s.op == "in"))
-    if isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset)):
-        owner = adopted(inf, owner, value)
-        value = inf.type_of(owner)
-    if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
-        return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
-    if isinstance(value, (Container, Tuple)) or owner in inf.tuples:
-        place = next(found(inf, parts(inf, owner), item), None)
-        return known_as(inf, s, (place is not None) == (s.op == "in"))
-    return None
-
-
-def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
-    return value.cls is not dict or isinstance(inf.type_of(item), (Known, Instance))
-
-
-def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
-    """Where a number, a string or a constant is in a list: each comparison decides about the way."""
-    for place, other in enumerate(held):
-        if other is item:
-            yield place
-            continue
-        values = inf.type_of(other), inf.type_of(item)
-        if not all(isinstance(v, (Known, Number)) or isinstance(v, Instance) and v.cls is str for v in values):
-            raise Refused("a search in what is not known")
-        if inf.pin(inf.perform("compare", [other, item], "==")):
-            yield place
-
-
-def build_slice(inf: Path, s: Statement) -> None:
-    """``start:stop:step``: the parts decide where a list is cut."""
-    assert s.result is not None
-    inf.slices[s.result] = list(s.operands)
-
-
-def joined(inf: Path, s: Statement) -> Abstract | None:
-    """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
-    kinds = [_sequence(inf, x) for x in s.operands]
-    extended = s.op == "inplace" and kinds[0] is list
-    if s.data == "+" and kinds[0] is not None and (extended or kinds[0] is kinds[1]):
-        both = [x for operand in s.operands for x in parts(inf, operand)]
-        return _changed(inf, s, both) if extended else _as(inf, s, kinds[0], both)
-    if s.data == "*" and (kinds[0] is None) != (kinds[1] is None):
-        place = 0 if kinds[0] is not None else 1
-        count = inf.type_of(s.operands[1 - place])
-        cls = kinds[place]
-        if isinstance(count, (Known, Number)) and type(example_of(count)) is int and cls is not None:
-            repeated = parts(inf, s.operands[place]) * inf.pin(s.operands[1 - place])
-            return _changed(inf, s, repeated) if extended and place == 0 else _as(inf, s, cls, repeated)
-    return None
-
-
-def _changed(inf: Path, s: Statement, held: list[Operand]) -> Abstract:
-    """A list that is changed in place."""
-    owner = changeable(inf, s.operands[0])
-    inf.changed(owner)[:] = held
-    return alias(inf, s, owner)
-
-
-def _sequence(inf: Path, operand: Operand) -> type | None:
-    value = inf.type_of(operand)
-    if isinstance(value, Container):
-        return list if value.cls is list else None
-    if isinstance(value, Tuple) and value.cls in (list, tuple):
-        return value.cls
-    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
-
-
-def _as(inf: Path, s: Statement, cls: type, held: list[Operand]) -> Abstract:
-    return alias(inf, s, inf.perform("build_tuple", held)) if cls is tuple else new(inf, list, held)
-
-
-def truth(inf: Path, s: Statement) -> Abstract | None:
-    """The truth of a container, or of an object."""
-    operand = s.operands[0]
-    value = inf.type_of(operand)
-    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
-        method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
-        if method is None:
-            return known_as(inf, s, s.op == "truth")
-        if not isinstance(method, FunctionType):
-            raise Refused(f"the truth of {value!r}")
-        return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
-    count = length(inf, operand)
-    return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.transform.one_way.containers import ITEMS, KEYS, VALUES, Items, Keys, found, pairs, parts
+from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.sequences import found
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.bodies import Refused
 

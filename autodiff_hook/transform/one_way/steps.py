@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way import containers, iterating, sequences
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
 from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
@@ -73,7 +73,7 @@ def _build_tuple(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _binary(inf: Path, s: Statement) -> Abstract | None:
-    found = containers.joined(inf, s)
+    found = sequences.joined(inf, s)
     if found is not None:
         return found
     if s.op == "inplace":
@@ -266,7 +266,7 @@ def _setattr(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _get_len(inf: Path, s: Statement) -> Abstract | None:
-    count = containers.length(inf, s.operands[0])
+    count = sequences.length(inf, s.operands[0])
     return None if count is None else known_as(inf, s, count)
 
 
@@ -341,16 +341,16 @@ STEPS: Final[dict[str, Step]] = {
     "dict_merge": containers.dict_update,
     "getitem": containers.getitem,
     "setitem": _setitem,
-    "build_slice": containers.build_slice,
+    "build_slice": sequences.build_slice,
     "delitem": containers.delitem,
     "unpack": containers.unpack,
     "project": containers.project,
-    "get_iter": containers.get_iter,
+    "get_iter": iterating.get_iter,
     "get_len": _get_len,
-    "in": containers.contains,
-    "not_in": containers.contains,
-    "truth": containers.truth,
-    "not": containers.truth,
+    "in": sequences.contains,
+    "not_in": sequences.contains,
+    "truth": sequences.truth,
+    "not": sequences.truth,
     "binary": _binary,
     "inplace": _binary,
     "compare": _compare,

@@ -1,0 +1,136 @@
+"""Iteration on one way through a program: as lazy as that of Python, over what is known to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way.containers import KEYED, changeable, guarded_length, is_container, parts
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Container,
+    Fresh,
+    List,
+    Outside,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import alias
+
+
+def get_iter(inf: Path, s: Statement) -> Abstract:
+    """The beginning of an iteration."""
+    return alias(inf, s, inf.iterator(items(inf, s.operands[0])))
+
+
+def items(inf: Path, operand: Operand) -> Iterator[Operand]:
+    """The items of an iteration, as it comes to them."""
+    if operand in inf.iterators:
+        return inf.iterators[operand]
+    value = inf.type_of(operand)
+    if isinstance(value, Container):
+        held = inf.content(operand)
+        return _live(held) if value.cls is list else _viewed(Keys(held) if value.cls in KEYED else held)
+    if isinstance(value, Array):
+        return _rows(inf, operand, value)
+    if isinstance(value, (Outside, Tuple, List)) and getattr(value, "cls", list) is list:
+        return _live(inf.content(changeable(inf, operand)))
+    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
+        return _of_object(inf, operand, value)
+    return iter(parts(inf, operand))
+
+
+def _rows(inf: Path, operand: Operand, value: Array) -> Iterator[Operand]:
+    """The rows of an array, each as it is when the iteration comes to it."""
+    for i in range(guarded_length(inf, operand, value)):
+        yield inf.perform("getitem", [operand, Constant(i)])
+
+
+def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[Operand]:
+    """The items of an object whose class says how it is iterated over."""
+    begin = look(inf, value.cls, "__iter__")
+    if not isinstance(begin, FunctionType):
+        raise Refused(f"an iteration over {value!r}")
+    started = inf.call(Constant(begin), [operand])
+    kind = inf.type_of(started)
+    if not isinstance(kind, (Fresh, Outside)) or is_container(kind.cls):
+        return items(inf, started)
+    step = look(inf, kind.cls, "__next__")
+    if not isinstance(step, FunctionType):
+        raise Refused(f"an iteration over {kind!r}")
+    return _stepped(inf, started, step)
+
+
+def _stepped(inf: Path, operand: Operand, step: FunctionType) -> Iterator[Operand]:
+    while True:
+        try:
+            item = inf.call(Constant(step), [operand])
+        except Raised as raised:
+            if not issubclass(raised.cls, StopIteration):
+                raise
+            return
+        yield item
+
+
+def _viewed(held: Any) -> Iterator[Operand]:
+    """The items of a dict, which must not grow or shrink meanwhile."""
+    try:
+        yield from held
+    except RuntimeError as error:
+        raise Raised(error) from None
+
+
+_EMPTY: Final[dict[Any, Any]] = {}
+KEYS: Final = type(_EMPTY.keys())
+VALUES: Final = type(_EMPTY.values())
+ITEMS: Final = type(_EMPTY.items())
+
+
+class Keys:
+    """The keys of a dict as they are at each moment."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __iter__(self) -> Iterator[Operand]:
+        return map(Constant, self.held)
+
+
+class Items(Keys):
+    """The pairs of a dict as they are at each moment."""
+
+    def __init__(self, inf: Path, held: dict[Any, Operand]) -> None:
+        super().__init__(held)
+        self.inf = inf
+
+    def __iter__(self) -> Iterator[Operand]:
+        return (self.inf.perform("build_tuple", [Constant(k), v]) for k, v in self.held.items())
+
+
+def _live(held: list[Operand]) -> Iterator[Operand]:
+    index = 0
+    while index < len(held):
+        yield held[index]
+        index += 1
+
+
+def backwards(inf: Path, operand: Operand) -> Iterator[Operand]:
+    """The items from the last to the first, as the iteration comes to them."""
+    value = inf.type_of(operand)
+    if not isinstance(value, Container) or value.cls is not list:
+        yield from parts(inf, operand)[::-1]
+        return
+    held = inf.content(operand)
+    index = len(held) - 1
+    while 0 <= index < len(held):
+        yield held[index]
+        index -= 1

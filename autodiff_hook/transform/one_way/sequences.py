@@ -1,0 +1,132 @@
+"""Lists, tuples and dicts as wholes, on one way: their length and truth, what is in them, what they are together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FunctionType
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way.containers import KEYED, adopted, changeable, is_container, new, parts
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Container,
+    Fresh,
+    Instance,
+    Known,
+    Number,
+    Outside,
+    Tuple,
+    example_of,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+
+def length(inf: Path, operand: Operand) -> int | None:
+    """The number of items of a container."""
+    value = inf.type_of(operand)
+    if isinstance(value, Outside) and is_container(value.cls):
+        operand = adopted(inf, operand, value)
+        value = inf.type_of(operand)
+    if isinstance(value, Container):
+        return len(inf.content(operand))
+    if isinstance(value, Known) and isinstance(value.value, (str, tuple, range, frozenset)):
+        return len(value.value)
+    if isinstance(value, Tuple):
+        return len(value.items)
+    return None
+
+
+def contains(inf: Path, s: Statement) -> Abstract | None:
+    """``item in container``."""
+    item, owner = s.operands
+    value = inf.type_of(owner)
+    if isinstance(value, Outside) and value.cls is dict:
+        held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
+        return known_as(inf, s, held == (s.op == "in"))
+    if isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset)):
+        owner = adopted(inf, owner, value)
+        value = inf.type_of(owner)
+    if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
+        return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
+    if isinstance(value, (Container, Tuple)) or owner in inf.tuples:
+        place = next(found(inf, parts(inf, owner), item), None)
+        return known_as(inf, s, (place is not None) == (s.op == "in"))
+    return None
+
+
+def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
+    return value.cls is not dict or isinstance(inf.type_of(item), (Known, Instance))
+
+
+def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
+    """Where a number, a string or a constant is in a list: each comparison decides about the way."""
+    for place, other in enumerate(held):
+        if other is item:
+            yield place
+            continue
+        values = inf.type_of(other), inf.type_of(item)
+        if not all(isinstance(v, (Known, Number)) or isinstance(v, Instance) and v.cls is str for v in values):
+            raise Refused("a search in what is not known")
+        if inf.pin(inf.perform("compare", [other, item], "==")):
+            yield place
+
+
+def build_slice(inf: Path, s: Statement) -> None:
+    """``start:stop:step``: the parts decide where a list is cut."""
+    assert s.result is not None
+    inf.slices[s.result] = list(s.operands)
+
+
+def joined(inf: Path, s: Statement) -> Abstract | None:
+    """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
+    kinds = [_sequence(inf, x) for x in s.operands]
+    extended = s.op == "inplace" and kinds[0] is list
+    if s.data == "+" and kinds[0] is not None and (extended or kinds[0] is kinds[1]):
+        both = [x for operand in s.operands for x in parts(inf, operand)]
+        return _changed(inf, s, both) if extended else _as(inf, s, kinds[0], both)
+    if s.data == "*" and (kinds[0] is None) != (kinds[1] is None):
+        place = 0 if kinds[0] is not None else 1
+        count = inf.type_of(s.operands[1 - place])
+        cls = kinds[place]
+        if isinstance(count, (Known, Number)) and type(example_of(count)) is int and cls is not None:
+            repeated = parts(inf, s.operands[place]) * inf.pin(s.operands[1 - place])
+            return _changed(inf, s, repeated) if extended and place == 0 else _as(inf, s, cls, repeated)
+    return None
+
+
+def _changed(inf: Path, s: Statement, held: list[Operand]) -> Abstract:
+    """A list that is changed in place."""
+    owner = changeable(inf, s.operands[0])
+    inf.changed(owner)[:] = held
+    return alias(inf, s, owner)
+
+
+def _sequence(inf: Path, operand: Operand) -> type | None:
+    value = inf.type_of(operand)
+    if isinstance(value, Container):
+        return list if value.cls is list else None
+    if isinstance(value, Tuple) and value.cls in (list, tuple):
+        return value.cls
+    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
+
+
+def _as(inf: Path, s: Statement, cls: type, held: list[Operand]) -> Abstract:
+    return alias(inf, s, inf.perform("build_tuple", held)) if cls is tuple else new(inf, list, held)
+
+
+def truth(inf: Path, s: Statement) -> Abstract | None:
+    """The truth of a container, or of an object."""
+    operand = s.operands[0]
+    value = inf.type_of(operand)
+    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
+        method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
+        if method is None:
+            return known_as(inf, s, s.op == "truth")
+        if not isinstance(method, FunctionType):
+            raise Refused(f"the truth of {value!r}")
+        return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
+    count = length(inf, operand)
+    return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
