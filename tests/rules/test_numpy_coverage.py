@@ -7,6 +7,7 @@ import operator
 import numpy as np
 import pytest
 import test_numpy_elementwise
+import test_numpy_fourier
 import test_numpy_linalg
 import test_numpy_reductions
 import test_numpy_shapes
@@ -15,7 +16,14 @@ import test_numpy_values
 from autodiff_hook.registry import describe, registry
 from autodiff_rules.numpy import _shared, constants, rearranging
 
-TABLES = (test_numpy_elementwise, test_numpy_linalg, test_numpy_reductions, test_numpy_shapes, test_numpy_values)
+TABLES = (
+    test_numpy_elementwise,
+    test_numpy_fourier,
+    test_numpy_linalg,
+    test_numpy_reductions,
+    test_numpy_shapes,
+    test_numpy_values,
+)
 ELSEWHERE = {
     *(_shared.unbroadcast, _shared.expand, _shared.conj, _shared.nest, _shared.collect, rearranging.diagonal_matrix),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min),
