@@ -35,18 +35,19 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     (1.4, 0.0)
     """
     if not kwargs and gettrace() is None:
-        grads: Any = MISS
         try:
             entry = _entries[id(f.__code__)]
         except (AttributeError, KeyError):
-            entry = None
-        if entry is not None:
+            grads: Any = specialised(f, args)
+        else:
             try:
                 grads = entry(f, args)
+                if grads is not MISS:
+                    return grads  # type: ignore[no-any-return]
             except Exception as error:
                 grads = specialised(f, args, error)
-        if grads is MISS:
-            grads = specialised(f, args)
+            else:
+                grads = specialised(f, args)
         if grads is not MISS:
             return grads  # type: ignore[no-any-return]
     return generic_gradient(f, *args, **kwargs)

@@ -87,7 +87,7 @@ class _Factors:
     def _rewrite(self, s: Statement, kept: list[Statement]) -> None:
         if s.op == "unary":
             if s.data == "-" and isinstance(s.operands[0], Variable):
-                self._scaled(s, -1.0, s.operands[0])
+                self._scaled(s, -1.0, s.operands[0], kept)
         elif s.data not in _PRODUCTS:
             self._sum(s)
         elif not any(isinstance(x, Constant) for x in s.operands):
@@ -95,26 +95,31 @@ class _Factors:
         elif s in self.adjoint:
             a, b = s.operands
             if isinstance(b, Constant) and _is_moderate(b.value):
-                self._scaled(s, b.value if s.data == "*" else 1.0 / b.value, a)
+                self._scaled(s, b.value if s.data == "*" else 1.0 / b.value, a, kept)
             elif isinstance(a, Constant) and _is_moderate(a.value) and s.data == "*":
-                self._scaled(s, a.value, b)
+                self._scaled(s, a.value, b, kept)
 
     def _split(self, s: Statement, x: Operand) -> tuple[float, Operand]:
         """The factor of an operand that may move through ``s``, and the rest."""
         factor, rest = self.parts.get(x, (1.0, x))
-        moves = factor == -1.0 or s in self.adjoint and self.uses[x] == 1
-        return (factor, rest) if moves else (1.0, x)
+        free = s in self.adjoint and self.uses[x] == 1
+        if not free:
+            return (factor, rest) if factor == -1.0 else (1.0, x)
+        if factor == -1.0 and self.uses[rest] == 1 and rest in self.parts:
+            inner, rest = self.parts[rest]
+            factor = -inner
+        return factor, rest
 
-    def _scaled(self, s: Statement, factor: float, x: Operand) -> None:
+    def _scaled(self, s: Statement, factor: float, x: Operand, kept: list[Statement]) -> None:
         """``s`` is a variable times a constant."""
         assert s.result is not None
         before, rest = self._split(s, x) if s in self.adjoint else (1.0, x)
         if before != 1.0 and _is_moderate(before * factor):
             factor, x = before * factor, rest
-            _scale(s, x, factor)
+            self._write(s, x, factor, kept)
         if factor == 1.0:
             self.known[s.result] = x
-        else:
+        elif s.result not in self.parts:
             self.parts[s.result] = factor, x
 
     def _product(self, s: Statement, kept: list[Statement]) -> None:
@@ -129,8 +134,19 @@ class _Factors:
         assert s.result is not None
         rest = Variable(s.result.name)
         kept.append(Statement("binary", [a, b], rest, s.data, s.position))
-        _scale(s, rest, factor)
-        self.parts[s.result] = factor, rest
+        self._write(s, rest, factor, kept)
+
+    def _write(self, s: Statement, x: Operand, factor: float, kept: list[Statement]) -> None:
+        """Let ``s`` scale ``x``: a negative factor is a negation of its own, which sums take in."""
+        assert s.result is not None
+        if factor < 0.0 and factor != -1.0:
+            positive = Variable(s.result.name)
+            kept.append(Statement("binary", [x, Constant(-factor)], positive, "*", s.position))
+            self.uses[positive] = 1
+            self.parts[positive] = -factor, x
+            factor, x = -1.0, positive
+        self.parts[s.result] = factor, x
+        _scale(s, x, factor)
 
     def _sum(self, s: Statement) -> None:
         a, b = s.operands
