@@ -8,7 +8,8 @@ from autodiff_hook.ir.types import Constant
 from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, TupleFact
 from autodiff_hook.transform.improve.shortcuts import borrowing, fresh, shortcut, typed, viewing, zeros
 from autodiff_rules.numpy import decompositions, joining, linalg, powers, products, rearranging
-from autodiff_rules.numpy.shortcuts import DOUBLE, NONE, NUMBER, ZERO, is_double_dtype, like
+from autodiff_rules.numpy.shortcuts import is_double_dtype, like
+from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE, NUMBER, ZERO
 
 borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
 borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
