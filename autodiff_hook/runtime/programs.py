@@ -102,6 +102,11 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
+    for message, category, globals_, line in inference.warnings:
+        if form in _CUT:
+            raise Refused("a warning is given")
+        place = (Constant(globals_), Constant(line))
+        builder.emit(last, "call", Constant(RUNTIME["warn"]), message, category, *place, data=(), result=False)
     for owner, name, kept in inference.commits:
         if form in _CUT:
             raise Refused("an object from outside is changed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand
@@ -32,6 +33,13 @@ def refill(container: Any, content: Any) -> None:
     else:
         container.clear()
         container.update(content)
+
+
+def warn(message: str, category: type[Warning], globals_: dict[str, Any], line: int) -> None:
+    """Give a warning for a line of a module."""
+    registry = globals_.setdefault("__warningregistry__", {})
+    place = globals_.get("__file__") or "<unknown>"
+    warnings.warn_explicit(message, category, place, line, globals_.get("__name__"), registry)
 
 
 def seed(value: Any) -> Any:
@@ -179,6 +187,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "tuple_cotangent": tuple_cotangent,
     "seed": seed,
     "refill": refill,
+    "warn": warn,
     "zeros_like": zeros_like,
     "add_at": add_at,
     "number_gradient": number_gradient,
@@ -190,7 +199,7 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-effects(add_at, refill)
+effects(add_at, refill, warn)
 fresh(array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part, array)

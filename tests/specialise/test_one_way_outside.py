@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 
 import numpy as np
 import pytest
@@ -120,3 +121,29 @@ def test_a_set_that_the_program_changes():
 
     assert [ad.gradient(f, 3.0)[0] for _ in range(3)] == [6.0, 1.0, 1.0]
     assert seen == {"x"}
+
+
+def warned(x, limit):
+    items = [x]
+    items.append(x * 2.0)
+    if x > limit:
+        warnings.warn(f"{len(items)} items above {limit}", RuntimeWarning, stacklevel=2)
+    return items[0] * items[1]
+
+
+def test_warnings_are_given_each_time_for_the_line_of_the_program():
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            assert ad.gradient(warned, 3.0, 1.0)[0] == 12.0
+        assert [(str(w.message), w.category) for w in given] == [("2 items above 1.0", RuntimeWarning)] * 3
+        if not GENERIC:
+            assert is_specialised(warned)
+            assert given[-1].filename == __file__
+        given.clear()
+        assert ad.gradient(warned, 3.0, 5.0)[0] == 12.0
+        assert not given
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="2 items"):
+            ad.gradient(warned, 3.0, 1.0)

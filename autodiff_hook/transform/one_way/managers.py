@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import known_value
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Known, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Instance, Known, Outside, example_of
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -44,10 +44,25 @@ def managed_call(
         return known_as(inf, s, _ERRSTATE)
     if function is warnings.catch_warnings and not args and all(v is False for v in values):
         return known_as(inf, s, _WARNINGS)
+    if function is warnings.warn and args and not inf.silences and set(kwargs) <= {"category", "stacklevel"}:
+        return _warned(inf, s, args, kwargs)
     filters = any(function is x for x in _FILTERS)
     if filters and args and _WARNINGS in inf.silences and known_value(inf, args[0]) in _HARMLESS:
         return known_as(inf, s, None)
     return None
+
+
+def _warned(inf: Path, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+    """A warning is given at the end, for the line where the program gave it."""
+    message, category = args[0], args[1] if len(args) > 1 else kwargs.get("category", Constant(None))
+    kind = inf.type_of(message)
+    text = isinstance(kind, (Known, Instance)) and type(example_of(kind)) is str
+    if not text or not isinstance(inf.type_of(category), Known):
+        raise Refused("a warning that is not known")
+    known = inf.type_of(category).value  # type: ignore[attr-defined]
+    line = s.position.line if s.position is not None else None
+    inf.warnings.append((message, Constant(known or UserWarning), inf.frames[-1], line or 0))
+    return known_as(inf, s, None)
 
 
 def enter(inf: Path, s: Statement) -> Abstract:

@@ -172,6 +172,7 @@ class Inference:
         self.assumed: list[tuple[Operand, Any]] = []
         self.quiet = False
         self.commits: list[tuple[Operand, str | None, Operand]] = []
+        self.warnings: list[tuple[Operand, Operand, dict[str, Any], int]] = []
         self.size = 0
         self.block: Block | None = None
         self.index = 0
