@@ -142,3 +142,28 @@ def _last_of(store: Pullback | None) -> Pullback | None:
         return None if given is None else (None, given[2])
 
     return fill_pullback
+
+
+_REDUCTIONS: Final = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+_REDUCE_PARAMETERS: Final = ("axis", "dtype", "out", "keepdims", "initial", "where")
+
+
+@handles(np.ufunc.reduce)
+def reduce_by(ctx: Context, w: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``np.add.reduce(array)`` and its kin, as the functions of their own that NumPy has for them."""
+    from autodiff_hook.runtime.calls import apply
+
+    function = _REDUCTIONS.get(args[0])
+    if function is None or len(args) < 2:
+        return call_opaque(ctx, w, np.ufunc.reduce, args, kwargs, "which is not Python code and has no rule")
+    options = {"axis": 0, **dict(zip(_REDUCE_PARAMETERS, args[2:])), **kwargs}
+    options = {name: value for name, value in options.items() if value is not None or name == "axis"}
+    value, pullback = apply(ctx, (None, w[1], *(None,) * len(options)), function, (args[1],), options)
+    if pullback is None:
+        return value, None
+
+    def reduce_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        given = pullback(sweep, cotangent)
+        return None if given is None else (None, given[1], *(None,) * (len(args) - 2 + len(kwargs)))
+
+    return value, reduce_pullback

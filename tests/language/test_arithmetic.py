@@ -129,3 +129,9 @@ def test_a_scalar_of_numpys_and_an_array_in_place(x):
     z -= np.array([1.0, 2.0])
     z *= np.array([3.0, 2.0])
     return z.sum()
+
+
+@gradient_at(np.float64(2.0), np.float64(0.5))
+def test_bools_of_numpys_as_numbers(x, y):
+    large, small = x > 1, y > 1
+    return large * x * y + x * small + (x - large) * 2 + (large + y) / large + x**large + (1 - large) * x

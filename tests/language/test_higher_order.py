@@ -7,6 +7,7 @@ import functools
 import itertools
 import operator
 
+import numpy as np
 from helpers import gradient_at
 
 XS = [0.5, -1.5, 2.0]
@@ -172,3 +173,10 @@ def test_combinations(x):
 def test_places_in_sorted_lists(x):
     grid = [0.0, 1.0, x * 2, 3.0]
     return x * grid[bisect.bisect_right(grid, x)] + grid[bisect.bisect_left(grid, 0.5)]
+
+
+@gradient_at(1.3)
+def test_reductions_by_functions_of_numpys(x):
+    rows = np.array([[x, 2.0], [x * x, 0.5]])
+    total = np.add.reduce(rows).prod() + np.multiply.reduce(rows, axis=1).sum()
+    return total + np.maximum.reduce(rows, None) * np.minimum.reduce(rows, 1, None, None, True).sum()
