@@ -177,9 +177,10 @@ def apply(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: di
 
 def _of_objects(args: tuple[Any, ...]) -> bool:
     """Whether ``sum`` would call methods of objects, or concatenate lists or tuples."""
-    if not args or len(args) > 2 or type(args[0]) not in (list, tuple):
+    if not args or len(args) > 2:
         return False
-    return any(kind_of(type(x)) in ("object", "list", "tuple") for x in (*args[0], *args[1:]))
+    items = args[0] if type(args[0]) in (list, tuple) else ()
+    return any(kind_of(type(x)) in ("object", "list", "tuple") for x in (*items, *args[1:]))
 
 
 def looks_later(function: Any) -> bool:

@@ -337,3 +337,10 @@ def test_reversed_display(x):
     for i, v in enumerate(reversed([x, 2 * x, x * x])):
         total += i * v
     return total
+
+
+@gradient_at(1.3)
+def test_sums_of_lists_and_tuples_as_they_come(x):
+    pairs = sum(map(tuple, [(1.0,), (x,)]), ())
+    lists = sum(([y, y * 2] for y in (x, 2.0)), [])
+    return pairs[1] * x + lists[1] * lists[0]
