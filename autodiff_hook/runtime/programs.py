@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.arguments import arguments
@@ -85,8 +86,8 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     clock("infer")
     shape = prepare(inference)
     leaves = prologue.leaves()
-    if form in _CUT and any(isinstance(t, Outside) for t in types):
-        raise Refused("an object as an argument of a pullback")
+    if form in _CUT and (inference.warnings or inference.commits or any(isinstance(t, Outside) for t in types)):
+        raise Refused("a pullback of a program with effects, or with respect to objects")
     sources = [*params, *leaves]
     needs = needed(inference.program, shape, sources)
     clock("activity")
@@ -102,18 +103,7 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
-    for message, category, globals_, line in inference.warnings:
-        if form in _CUT:
-            raise Refused("a warning is given")
-        place = (Constant(globals_), Constant(line))
-        builder.emit(last, "call", Constant(RUNTIME["warn"]), message, category, *place, data=(), result=False)
-    for owner, name, kept in inference.commits:
-        if form in _CUT:
-            raise Refused("an object from outside is changed")
-        if name is None:
-            builder.emit(last, "call", Constant(RUNTIME["refill"]), owner, kept, data=(), result=False)
-        else:
-            builder.emit(last, "setattr", owner, kept, data=name, result=False)
+    _act(builder, last, inference)
     last.terminator = Terminator("return", [result])
     blocks = builder.finish()
     adjoint = {s for block in builder.blocks[len(primal) :] for s in block.statements}
@@ -181,6 +171,18 @@ class _Clock:
         now = time.perf_counter()
         self.times[stage] = now - self.last
         self.last = now
+
+
+def _act(builder: Builder, out: Block, inference: Inference) -> None:
+    """What can be seen from outside comes last; warnings first, because they may be errors."""
+    for message, category, globals_, line in inference.warnings:
+        place = (Constant(globals_), Constant(line))
+        builder.emit(out, "call", Constant(RUNTIME["warn"]), message, category, *place, data=(), result=False)
+    for owner, name, kept in inference.commits:
+        if name is None:
+            builder.emit(out, "call", Constant(RUNTIME["refill"]), owner, kept, data=(), result=False)
+        else:
+            builder.emit(out, "setattr", owner, kept, data=name, result=False)
 
 
 def _may_raise(s: Statement, inference: Inference) -> bool:

@@ -90,10 +90,15 @@ def from_parts(ctx: Context, items: list[Any], witnesses: list[Any], gathered: P
     return list_pullback
 
 
-def to_slots(ctx: Context, items: list[Any], gathered: Pullback) -> Pullback:
-    """The pullback of a tuple of what is in a list; what that refers to carries derivatives as before."""
+def _mark_held(ctx: Context, items: list[Any]) -> None:
+    """What the slots of a list refer to carries derivatives if these do."""
     for index, item in enumerate(items):
         loaded(ctx, items, index, item)
+
+
+def to_slots(ctx: Context, items: list[Any], gathered: Pullback) -> Pullback:
+    """The pullback of a tuple of what is in a list; what that refers to carries derivatives as before."""
+    _mark_held(ctx, items)
 
     def tuple_pullback(sweep: Sweep, cotangent: Any) -> Any:
         for index, part in enumerate(cotangent or ()):
@@ -162,8 +167,7 @@ def repeat(ctx: Context, w: Any, a: Any, b: Any) -> Result:
 def slots_of(ctx: Context, items: list[Any]) -> list[Any]:
     """A witness for each slot of a list that carries a derivative; what it refers to carries them as before."""
     mark = ctx.marks.get(id(items))
-    for index, item in enumerate(items):
-        loaded(ctx, items, index, item)
+    _mark_held(ctx, items)
     return [None if mark is None or not mark.covers(i) else mark for i in range(len(items))]
 
 

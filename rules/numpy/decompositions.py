@@ -23,6 +23,7 @@ def half_triangle(c, uplo="L"):
 
 
 _DIRECTLY = 32
+"""Up to this size an elimination is as fast."""
 
 
 def inverse_of_lower(low):

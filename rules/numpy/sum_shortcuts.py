@@ -56,17 +56,29 @@ def summed(site, c, dims, wanted):
     return site.emit("unary", result, data="-") if negated else result
 
 
-def contracted(site, c):
-    """``c``, or a product that it is, summed over the last axis but one, which is kept."""
+def contracted(site, c, done=None):
+    """``c`` summed over the last axis but one, which is kept; ``done`` has what was summed before."""
+    done = {} if done is None else done
+    if c not in done:
+        done[c] = distributed(site, c, done) if is_linear(site, c) else summed_rows(site, c)
+    return done[c]
+
+
+def distributed(site, c, done):
+    """``contracted`` of what ``c`` is made of, row by row."""
     made = site.source(c)
-    if made is not None and is_linear(site, c):
-        first, second = made.operands[-2:]
-        if made.op == "call":
-            return site.call(np.matmul, contracted(site, first), second)
-        if made.data in ("+", "-"):
-            return site.emit("binary", contracted(site, first), contracted(site, second), data=made.data)
-        whole, factor = (first, second) if site.alike(first, c) else (second, first)
-        return site.emit("binary", contracted(site, whole), factor, data="*")
+    first, second = made.operands[-2:]
+    if made.op == "call":
+        return site.call(np.matmul, contracted(site, first, done), second)
+    if made.data in ("+", "-"):
+        return site.emit("binary", contracted(site, first, done), contracted(site, second, done), data=made.data)
+    whole, factor = (first, second) if site.alike(first, c) else (second, first)
+    return site.emit("binary", contracted(site, whole, done), factor, data="*")
+
+
+def summed_rows(site, c):
+    """``contracted`` in one pass, over the factors of ``c`` if it is a product."""
+    made = site.source(c)
     factors = made.operands if made is not None and made.op == "binary" and made.data == "*" else [c]
     if not all(site.is_double(x) and site.alike(x, c) for x in factors):
         factors = [c]

@@ -29,15 +29,16 @@ def recycled(buffer: Any, function: Any, *operands: Any) -> Any:
 
 def recycle(ir: IR, site: Site) -> None:
     """Let operations of ``ir`` write to dead arrays of the shape of their result."""
-    if not any(_is_large(s, site) for block in ir.blocks for s in block.statements):
+    if not any(_large(s, site) for block in ir.blocks for s in block.statements):
         return
     owners = Ownership(ir, site)
     for block in ir.blocks:
         lifetimes, own = owners.lifetimes(block), list[Variable]()
         for place, s in enumerate(block.statements):
-            if not _is_large(s, site) or s.result is None:
+            fact = _large(s, site)
+            if fact is None or s.result is None:
                 continue
-            dead = _dead(own, s, site, owners, lifetimes, place)
+            dead = _dead(own, s, fact, site, owners, lifetimes, place)
             if dead is not None:
                 s.operands = [Constant(recycled), dead, *_operation(s)]
                 s.op, s.data = "call", ()
@@ -47,19 +48,26 @@ def recycle(ir: IR, site: Site) -> None:
                 own.append(s.result)
 
 
-def _is_large(s: Statement, site: Site) -> bool:
+def _large(s: Statement, site: Site) -> ArrayFact | None:
+    """What is known of the result, if that is a large array."""
     fact = site.facts.get(s.result) if s.result is not None else None
     if not isinstance(fact, ArrayFact) or fact.optional or not fact.dims:
-        return False
-    return (site.shapes.count(fact.dims) or 0) >= LARGE
+        return None
+    return fact if (site.shapes.count(fact.dims) or 0) >= LARGE else None
 
 
 def _dead(
-    own: list[Variable], s: Statement, site: Site, owners: Ownership, lifetimes: Lifetimes, place: int
+    own: list[Variable],
+    s: Statement,
+    fact: ArrayFact,
+    site: Site,
+    owners: Ownership,
+    lifetimes: Lifetimes,
+    place: int,
 ) -> Variable | None:
     """The array that has died last and that the result of ``s`` may be written to."""
-    fact, read = site.facts.get(s.result), frozenset().union(*map(owners.of, s.operands))  # type: ignore[arg-type]
-    if not _operation(s) or not isinstance(fact, ArrayFact):
+    read: set[Variable] = set().union(*map(owners.of, s.operands))
+    if not _operation(s):
         return None
     for candidate in sorted(own, key=lambda v: -lifetimes.last.get(v, -1)):
         other = site.facts.get(candidate)
@@ -77,7 +85,7 @@ def _operation(s: Statement) -> list[Operand]:
         return [Constant(_UFUNCS[s.data]), *s.operands]
     if s.op == "unary" and s.data == "-":
         return [Constant(np.negative), *s.operands]
-    function = value_of(s.operands[0]) if s.op == "call" and not s.data else None
+    function: Any = value_of(s.operands[0]) if s.op == "call" and not s.data else None
     if function in _PRODUCTS and len(s.operands) == 3:
         return s.operands
-    return s.operands if is_elementwise(function) and len(s.operands) == 1 + function.nin else []  # type: ignore[union-attr]
+    return s.operands if is_elementwise(function) and len(s.operands) == 1 + function.nin else []

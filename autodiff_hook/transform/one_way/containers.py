@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
@@ -53,9 +53,14 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
         return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
     if isinstance(value, (List, Array)):
         return _elements(inf, operand, value)
-    if isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset)):
+    if is_adopted(value):
         return parts(inf, adopted(inf, operand, value))
     raise Refused(f"an iteration over {value!r}")
+
+
+def is_adopted(value: Abstract) -> TypeGuard[Outside]:
+    """Whether a value is a container from outside that is looked into on this way."""
+    return isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset))
 
 
 def is_container(cls: type) -> bool:

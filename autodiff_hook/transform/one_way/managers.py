@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.values import known_value
+from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Instance, Known, Outside, example_of
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
@@ -54,14 +54,12 @@ def managed_call(
 
 def _warned(inf: Path, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
     """A warning is given at the end, for the line where the program gave it."""
-    message, category = args[0], args[1] if len(args) > 1 else kwargs.get("category", Constant(None))
-    kind = inf.type_of(message)
-    text = isinstance(kind, (Known, Instance)) and type(example_of(kind)) is str
-    if not text or not isinstance(inf.type_of(category), Known):
+    category = known_value(inf, args[1] if len(args) > 1 else kwargs.get("category", Constant(None)))
+    kind = inf.type_of(args[0])
+    if category is UNKNOWN or not isinstance(kind, (Known, Instance)) or type(example_of(kind)) is not str:
         raise Refused("a warning that is not known")
-    known = inf.type_of(category).value  # type: ignore[attr-defined]
     line = s.position.line if s.position is not None else None
-    inf.warnings.append((message, Constant(known or UserWarning), inf.frames[-1], line or 0))
+    inf.warnings.append((args[0], Constant(category or UserWarning), inf.frames[-1], line or 0))
     return known_as(inf, s, None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way.containers import KEYED, adopted, changeable, is_container, new, parts
+from autodiff_hook.transform.one_way.containers import KEYED, adopted, changeable, is_adopted, is_container, new, parts
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -46,7 +46,7 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Outside) and value.cls is dict:
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
-    if isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset)):
+    if is_adopted(value):
         owner = adopted(inf, owner, value)
         value = inf.type_of(owner)
     if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):

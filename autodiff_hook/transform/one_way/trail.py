@@ -154,11 +154,6 @@ class Trail(Inference):
             self.peeked.add(origin)
         return token
 
-    def require_untouched(self) -> None:
-        """Refuse code that is called in earnest where something from outside has been changed."""
-        if self.assigned or self.dirty or self.stored_globals:
-            raise Refused("code that may see what has been changed")
-
     def token(self, name: str, abstract: Abstract) -> Variable:
         """An operand for what exists only while the program is followed."""
         token = Variable(name)

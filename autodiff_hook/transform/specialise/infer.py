@@ -241,9 +241,6 @@ class Inference:
         """The arguments of a call that stays in the program."""
         return args, kwargs
 
-    def require_untouched(self) -> None:
-        """Refuse code that is called in earnest where something from outside has been changed."""
-
     def begin(self, statement: Statement) -> None:
         """Put a statement in the place of the one that is being interpreted."""
         assert self.block is not None
