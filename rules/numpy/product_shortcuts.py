@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from autodiff_hook.ir.types import Constant
@@ -13,6 +15,7 @@ from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE, NUMBER, ZERO
 
 borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
 borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
+fresh(products.transposed_product)
 fresh(np.zeros, np.dot, np.matmul, np.empty, np.arange, np.ones, np.full, np.linspace, np.identity, np.outer)
 fresh(np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.concatenate, np.stack, np.vstack, np.hstack)
 fresh(np.copy, np.tile, np.repeat, np.cumsum, np.cumprod, np.sort, np.kron, np.cross, np.column_stack, np.append)
@@ -176,15 +179,23 @@ def right_shortcut(site, c, x, y):
     if ranks[0] == 1:
         column = site.emit("getitem", x, Constant((slice(None), None)))
         return site.emit("binary", column, c, data="*")
-    if site.is_double(c) and is_tall(site, x, c):
-        return site.emit("getattr", site.call(np.dot, site.emit("getattr", c, data="T"), x), data="T")
+    if site.is_double(c) and is_large(site, x, c):
+        return site.call(products.transposed_product, x, c)
     return site.call(np.dot, site.emit("getattr", x, data="T"), c)
 
 
-def is_tall(site, x, c):
-    """Whether ``x.T @ c`` had many more rows than columns in the example: BLAS is faster with its transpose."""
-    inner, rows, columns = (site.shapes.count((d,)) for d in (*site.dims(x), site.dims(c)[-1]))
-    return None not in (inner, rows, columns) and inner >= 32 and rows >= 8 * columns
+def is_large(site, x, c):
+    """Whether ``x.T @ c`` was a product of matrices in the example that took longer than choosing a way does."""
+    if len(site.dims(c)) != 2:
+        return False
+    lengths = [site.shapes.count((d,)) for d in (*site.dims(x), site.dims(c)[1])]
+    return None not in lengths and math.prod(lengths) > 4096
+
+
+@typed(products.transposed_product)
+def transposed_product_typing(site, x, c):
+    dims = site.dims(x), site.dims(c)
+    return ArrayFact(DOUBLE, (dims[0][1], dims[1][1])) if site.is_double(x) and site.is_double(c) else None
 
 
 def stacked(site, c, x, y):

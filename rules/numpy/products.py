@@ -36,9 +36,9 @@ def matmul_left(z̄, x, y):
 def matmul_right(z̄, x, y):
     """The cotangent of ``y`` in ``x @ y``."""
     if x.ndim == 2:
-        if y.ndim <= 2:
-            return unbroadcast(np.dot(conj(x).T, z̄), y)
-        return unbroadcast(np.matmul(conj(x).T, z̄), y)
+        if y.ndim == 2:
+            return unbroadcast(transposed_product(conj(x), z̄), y)
+        return unbroadcast(np.dot(conj(x).T, z̄) if y.ndim == 1 else np.matmul(conj(x).T, z̄), y)
     if x.ndim == 1:
         return unbroadcast(z̄ * conj(x) if y.ndim == 1 else conj(x)[:, None] * z̄[..., None, :], y)
     if y.ndim == 1:
@@ -46,6 +46,35 @@ def matmul_right(z̄, x, y):
     if y.ndim == 2:
         return unbroadcast(np.dot(conj(x).reshape(-1, x.shape[-1]).T, z̄.reshape(-1, y.shape[1])), y)
     return unbroadcast(np.matmul(conj(x).swapaxes(-1, -2), z̄), y)
+
+
+_UNPACKED = 1_000_000
+"""Products of so many multiplications OpenBLAS does with AVX-512 without copying the matrices first."""
+
+_FEWEST_ROWS = 64
+
+
+def transposed_product(x, c):
+    """``x.T @ c``, of shapes ``(n, p)`` and ``(n, q)``, in the order that is fastest for these lengths.
+
+    BLAS is faster with the transpose of a product that has many rows and few columns. Where ``n`` is large, too,
+    copying ``x`` as products of large matrices do takes longer than multiplying: then it is a sum over blocks.
+    """
+    count, columns = c.shape
+    if count < 32 or columns < 2:
+        return np.dot(x.T, c)
+    if x.size * columns > _UNPACKED and x.flags.c_contiguous:
+        rows = _UNPACKED // (x.shape[1] * columns)
+        if rows >= _FEWEST_ROWS:
+            return _sum_over_blocks(x, c, -(-count // -(-count // rows)))
+    return np.dot(c.T, x).T if x.shape[1] >= 8 * columns else np.dot(x.T, c)
+
+
+def _sum_over_blocks(x, c, rows):
+    total = np.dot(c[:rows].T, x[:rows])
+    for start in range(rows, len(x), rows):
+        total += np.dot(c[start : start + rows].T, x[start : start + rows])
+    return total.T
 
 
 @array_rrule(np.dot, 2)
@@ -76,7 +105,7 @@ def dot_right(ȳ, a, b):
     if a.ndim == 1:
         return unbroadcast(ȳ * conj(a) if b.ndim == 1 else conj(a)[:, None] * ȳ[..., None, :], b)
     if a.ndim == 2 and b.ndim <= 2:
-        return unbroadcast(np.dot(conj(a).T, ȳ), b)
+        return unbroadcast(np.dot(conj(a).T, ȳ) if b.ndim == 1 else transposed_product(conj(a), ȳ), b)
     rows = conj(a).reshape(-1, a.shape[-1])
     if b.ndim == 1:
         return unbroadcast(np.dot(ȳ.reshape(-1), rows), b)

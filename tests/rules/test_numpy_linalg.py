@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
+from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
@@ -265,6 +266,19 @@ def test_factors_up_to_their_phases(function, combine, x):
 def cotangent(function, x, ȳ=1.0, **options):
     _, pullback = registry.rule(function, (type(x),))(x, **options)
     return pullback(ȳ)[0]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("generic", [False, True])
+@pytest.mark.parametrize("shape", [(3000, 20, 20), (40, 90, 3), (31, 90, 3), (129, 800, 10), (60000, 9, 2), (200, 300, 40)])
+def test_cotangents_of_long_products(shape, order, generic, monkeypatch):
+    if generic:
+        monkeypatch.setenv("AUTODIFF_GENERIC", "1")
+    rows, inner, columns = shape
+    x, w, weights = np.asarray(normal(rows, inner), order=order), normal(inner, columns), normal(rows, columns)
+    for product in (np.dot, operator.matmul):
+        (found,) = gradient(lambda w: np.sum(product(x, w) * weights), w)  # noqa: B023
+        np.testing.assert_allclose(found, x.T @ weights, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("order", [None, 1, 2, np.inf, 3])
