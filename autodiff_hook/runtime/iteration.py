@@ -149,13 +149,9 @@ def get_iter(ctx: Context, w: Any, data: Any, value: Any) -> tuple[Pairs, Pullba
     if isinstance(value, VIEWS):
         return _view_pairs(ctx, value), None
     kind = kind_of(cls)
-    if (
-        kind == "array"
-        and (w[0] is not None or ctx.buffers.is_stored(value))
-        and value.dtype.kind in "fciu"
-        and value.ndim
-    ):
-        return _array_pairs(ctx, value)
+    if kind == "array" and value.dtype.kind in "fciu" and value.ndim:
+        active = w[0] is not None or ctx.buffers.is_stored(value)
+        return _array_pairs(ctx, value) if active else (_constant_pairs(ctx, value), None)
     if isinstance(find_in_type(cls, "__iter__"), FunctionType):
         return _object_pairs(ctx, w, value)
     if kind == "list":
@@ -235,6 +231,11 @@ def _array_pairs(ctx: Context, array: Any) -> tuple[Pairs, Pullback]:
         return whole
 
     return ((item, _array_item(ctx, array, token, i)) for i, item in enumerate(array)), Collected(token, collect)
+
+
+def _constant_pairs(ctx: Context, array: Any) -> Pairs:
+    """The items of an array without derivatives, unless such are stored into it before an item is taken."""
+    return ((x, Part(array, i, stored=True) if ctx.buffers.is_stored(array) else None) for i, x in enumerate(array))
 
 
 def _array_item(ctx: Context, array: Any, token: object, index: int) -> Pullback:

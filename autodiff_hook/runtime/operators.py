@@ -110,7 +110,7 @@ def _inplace_array(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
     stored = buffers.is_stored(a)
     present = a.copy()
     value, pullback = _binary(ctx, (True if stored else w[0], w[1]), op, BINARY[op], present, b)
-    if not np.can_cast(value.dtype, a.dtype, "same_kind"):
+    if np.shape(value) != a.shape or not np.can_cast(value.dtype, a.dtype, "same_kind"):
         return INPLACE[op](a, b), None
     store = store_into_array(ctx, (w[0], None, pullback), a, ..., value)
     return a, None if store is None else _augmented(store, pullback, a, stored)

@@ -21,6 +21,7 @@ from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
 from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
     Array,
     Instance,
     Iterator,
@@ -30,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     number_types,
 )
 from autodiff_hook.transform.specialise.activity import needed
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import ListsWanted, Refused
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import is_total
@@ -70,17 +71,26 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
 
     It has all ways through ``f``, or the one that these take, of up to ``one_way`` operations.
     """
+    types = arguments(args, bool(one_way))
+    try:
+        return _joint_ir(f, types, form, one_way)
+    except ListsWanted:
+        if one_way:
+            raise
+        return _joint_ir(f, types, form, one_way, displays=True)
+
+
+def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, displays: bool = False) -> Made:
     times: dict[str, float] = {}
     clock = _Clock(times)
-    types = arguments(args, bool(one_way))
-    code = f.__code__
     prologue = Prologue(f)
     taken = prologue.parameters(types)
-    receiver = prologue.receiver() if isinstance(f, MethodType) else None
-    leading = [] if receiver is None else [receiver]
-    rest = prologue.rest(code, len(leading) + len(args), f, bool(one_way))
+    leading = [prologue.receiver()] if isinstance(f, MethodType) else []
+    rest = prologue.rest(f.__code__, len(leading) + len(types), f, bool(one_way))
     inference = (
-        path(prologue, prologue.types, updated, one_way) if one_way else Inference(prologue, evaluate, prologue.types)
+        path(prologue, prologue.types, updated, one_way)
+        if one_way
+        else Inference(prologue, evaluate, prologue.types, displays)
     )
     params = inference.run(f.__code__, f.__globals__, f.__closure__, types, leading, rest)
     clock("infer")
@@ -187,7 +197,9 @@ def _act(builder: Builder, out: Block, inference: Inference) -> None:
 
 def _may_raise(s: Statement, inference: Inference) -> bool:
     """Whether a statement of the primal must happen even if nobody reads its result."""
-    if s.op in ("build_tuple", "project", "unpack", "is", "is_not", "build_slice", "list_append"):
+    if s.op == "call_method" and s.data == ("copy", ()) and isinstance(inference.type_of(s.operands[0]), Array):
+        return False
+    if s.op in ("build_tuple", "build_list", "project", "unpack", "is", "is_not", "build_slice", "list_append"):
         return False
     if s.op in ("binary", "inplace", "unary", "compare", "truth", "not"):
         plain = frozenset({float, int, bool})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand
+from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
@@ -83,6 +83,34 @@ def add_at(buffer: Any, index: Any, cotangent: Any) -> None:
         buffer[index] += cotangent
     else:
         np.add.at(buffer, index, cotangent)
+
+
+def add_part(part: Any, cotangent: Any) -> Any:
+    """Add to a part of a buffer, None being zero."""
+    if isinstance(cotangent, NotImplementedCotangent):
+        raise cotangent.fail()
+    if cotangent is not None:
+        part += cotangent
+    return part
+
+
+def first(cotangent: Any, value: Any) -> Any:
+    """A buffer for the cotangent of an array, with a first part of it."""
+    return add_part(zeros_like(value), cotangent)
+
+
+def fitted(cotangent: Any, value: Any) -> Any:
+    """The cotangent of an array that was broadcast to another: the sum over the axes that it was repeated along."""
+    if cotangent.shape != value.shape:
+        lead = cotangent.ndim - value.ndim
+        axes = tuple(i for i in range(cotangent.ndim) if i < lead or value.shape[i - lead] == 1)
+        cotangent = cotangent.sum(axes).reshape(value.shape)
+    return cotangent.astype(value.dtype) if value.dtype.kind == "f" and value.dtype != cotangent.dtype else cotangent
+
+
+def folded(cotangents: list[Any], count: int) -> list[Any]:
+    """The cotangents of the items of a list that was repeated."""
+    return [sum(cotangents[i::count]) for i in range(count)]
 
 
 def buffer(present: list[Any] | None, items: list[Any]) -> list[Any]:
@@ -190,6 +218,10 @@ RUNTIME: Final[dict[str, Any]] = {
     "warn": warn,
     "zeros_like": zeros_like,
     "add_at": add_at,
+    "add_part": add_part,
+    "first": first,
+    "fitted": fitted,
+    "folded": folded,
     "number_gradient": number_gradient,
     "array_gradient": array_gradient,
     "zero_list": zero_list,
@@ -199,10 +231,10 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-effects(add_at, refill, warn)
-fresh(array_gradient, zeros_like, number_gradient, object_gradients, len, type)
+effects(add_at, add_part, refill, warn)
+fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
-borrowing(accumulate, counted, part, array)
+borrowing(accumulate, counted, part, array, fitted)
 
 
 @typed(accumulate)
@@ -232,6 +264,13 @@ def sum_shortcut(site: Site, a: Operand, b: Operand) -> Operand | None:
     return None
 
 
+@shortcut(part)
+def part_shortcut(site: Site, cotangent: Operand, index: Operand) -> Operand | None:
+    """An item of a list that was made just for this."""
+    made, place = site.source(cotangent), site.value(index)
+    return made.operands[place] if made is not None and made.op == "build_list" and type(place) is int else None
+
+
 @typed(counted)
 def counted_typing(site: Site, present: Operand, contribution: Operand) -> Fact | None:
     """The sum with what may be missing."""
@@ -243,7 +282,7 @@ def counted_shortcut(site: Site, present: Operand, contribution: Operand) -> Ope
     """The sum with what is not missing."""
     if not _is_there(site, contribution):
         return None
-    if site.fact(present) is NOTHING:
+    if site.fact(present) is NOTHING or isinstance(present, Constant) and present.value == 0.0:
         return contribution
     return site.call(accumulate, present, contribution)
 
@@ -279,3 +318,31 @@ def gradient_typing(site: Site, value: Operand, cotangent: Operand) -> Fact | No
 def zeros_typing(site: Site, array: Operand) -> Fact | None:
     """Like the array."""
     return site.fact(array) if site.is_double(array) else None
+
+
+@shortcut(add_part)
+def add_part_shortcut(site: Site, part: Operand, cotangent: Operand) -> Operand | None:
+    """Add what is there."""
+    if site.is_array(part) and _is_there(site, cotangent):
+        return site.emit("inplace", part, site.dense(cotangent), data="+")
+    return None
+
+
+@shortcut(first)
+def first_shortcut(site: Site, cotangent: Operand, value: Operand) -> Operand | None:
+    """A copy, if that is all."""
+    alike = site.is_double(value) and site.is_double(cotangent) and site.alike(value, cotangent)
+    return site.method("copy", cotangent) if alike else None
+
+
+@typed(first)
+def first_typing(site: Site, cotangent: Operand, value: Operand) -> Fact | None:
+    """Like the array."""
+    return site.fact(value) if site.is_double(value) else None
+
+
+@shortcut(fitted)
+def fitted_shortcut(site: Site, cotangent: Operand, value: Operand) -> Operand | None:
+    """What was not broadcast."""
+    alike = site.is_double(value) and site.is_double(cotangent) and site.alike(value, cotangent)
+    return cotangent if alike else None

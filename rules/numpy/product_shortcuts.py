@@ -80,13 +80,13 @@ def eye_typing(site, count, *options):
 # New arrays
 
 
-@typed(np.zeros)
+@typed(np.zeros, np.ones, np.empty)
 def zeros_typing(site, shape, *options):
-    fact = site.fact(shape)
     if options:
         return None
-    if isinstance(fact, NumberFact) and fact.dim is not None:
-        return ArrayFact(DOUBLE, (fact.dim,))
+    fact, length = site.fact(shape), site.length(shape)
+    if length is not None:
+        return ArrayFact(DOUBLE, (length,))
     return ArrayFact(DOUBLE, fact.dims) if isinstance(fact, ShapeFact) else None
 
 

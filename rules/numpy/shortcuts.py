@@ -16,8 +16,11 @@ from autodiff_hook.transform.improve.shortcuts import (
     typed,
     viewing,
 )
-from autodiff_rules.numpy import _shared, extremes, indexing, selection
+from autodiff_hook.transform.specialise.abstract import Tuple, number_types
+from autodiff_rules.numpy import _shared, creation, extremes, indexing, selection
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
+
+K_ORDER = Constant("K")
 
 borrowing(_shared.conj, _shared.unbroadcast, extremes.selected)
 viewing(_shared.expand, _shared.expand_reduced, _shared.restore_axes)
@@ -228,7 +231,7 @@ def selected_shortcut(site, c, a, choose, axis, keepdims):
     if axes is None or name is None or site.value(keepdims) not in (True, False):
         return None
     if len(dims) == 1 and axes == (0,) and site.is_number(c):
-        return scattered(site, a, site.method(name, a), c)
+        return scattered(site, site.shape(a), site.method(name, a), c)
     if len(dims) == 2 and len(axes) == 1 and site.is_double(c):
         (along,) = axes
         places = site.method(name, a, Constant(along))
@@ -236,13 +239,14 @@ def selected_shortcut(site, c, a, choose, axis, keepdims):
         across = site.call(np.arange, count)
         if site.value(keepdims):
             c = site.method("reshape", c, Constant(-1))
-        return scattered(site, a, site.emit("build_tuple", *([across, places] if along else [places, across])), c)
+        index = site.emit("build_tuple", *([across, places] if along else [places, across]))
+        return scattered(site, site.shape(a), index, c)
     return None
 
 
-def scattered(site, a, index, c):
-    """Zeros like ``a`` with ``c`` at ``index``, which selects no element twice."""
-    out = site.call(np.zeros, site.shape(a))
+def scattered(site, shape, index, c):
+    """Zeros of a shape with ``c`` at ``index``, which selects no element twice."""
+    out = site.call(np.zeros, shape)
     site.emit("setitem", out, index, site.dense(c), result=False)
     return out
 
@@ -255,15 +259,13 @@ def scatter_add_typing(site, shape, dtype, index, c):
 
 @shortcut(indexing.scatter_add)
 def scatter_add_shortcut(site, shape, dtype, index, c):
-    owner = site.source(shape)
-    if not isinstance(site.fact(shape), ShapeFact) or owner is None or not is_double_dtype(site, dtype):
+    if not isinstance(site.fact(shape), ShapeFact) or not is_double_dtype(site, dtype):
         return None
     if not is_plain_index(site, index) or not (site.is_double(c) or site.is_number(c)):
         return None
-    a = owner.operands[0]
     if is_new_axes(site, index) and site.is_double(c):
         return site.method("reshape", c, shape)
-    return scattered(site, a, index, c)
+    return scattered(site, shape, index, c)
 
 
 def is_double_dtype(site, dtype):
@@ -287,6 +289,53 @@ def is_new_axes(site, index):
     """Whether an index does nothing but insert axes."""
     value = site.index(index)
     return isinstance(value, tuple) and all(x is None or x == slice(None) for x in value) and None in value
+
+
+# Arrays of numbers
+
+
+@shortcut(np.array)
+def array_shortcut(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE, ndmin=ZERO):
+    given = [site.value(x) for x in (dtype, copy, order, subok, ndmin)]
+    if given != [None, True, "K", False, 0] or dtype is NONE:
+        return None
+    return site.call(np.array, object)
+
+
+@typed(np.array)
+def array_typing(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE, ndmin=ZERO):
+    dims = display_dims(site, object)
+    return ArrayFact(DOUBLE, dims) if dims and site.value(dtype) is None and site.value(ndmin) == 0 else None
+
+
+def display_dims(site, operand):
+    """The shape of the array of floats that a list or tuple of numbers, or of such lists, becomes; None if unknown."""
+    known = site.types.get(operand)
+    return nested_dims(known) if isinstance(known, Tuple) and known.cls in (list, tuple) else None
+
+
+def nested_dims(known):
+    """``display_dims`` of an abstract value."""
+    if not isinstance(known, Tuple) or not known.items:
+        return None
+    inner = [number_types(x) for x in known.items]
+    if None not in inner:
+        reals = all(types <= {float, int, np.float64} for types in inner)
+        return (len(inner),) if reals and any(types <= {float, np.float64} for types in inner) else None
+    parts = {nested_dims(x) for x in known.items}
+    (first,) = parts if len(parts) == 1 else (None,)
+    return None if first is None else (len(inner), *first)
+
+
+@shortcut(creation.array_cotangent)
+def array_cotangent_shortcut(site, c, x, y):
+    dims = display_dims(site, x)
+    if dims is None or not site.is_double(c) or not site.shapes.known_equal(site.dims(c), dims) or len(dims) > 2:
+        return None
+    if len(dims) == 1:
+        return site.emit("build_list", *(site.method("item", c, Constant(i)) for i in range(dims[0])))
+    rows = [[site.method("item", c, Constant(i), Constant(j)) for j in range(dims[1])] for i in range(dims[0])]
+    return site.emit("build_list", *(site.emit("build_list", *row) for row in rows))
 
 
 @shortcut(np.shape)

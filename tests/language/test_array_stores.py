@@ -386,3 +386,16 @@ def test_a_store_into_a_view_whose_elements_share_memory_is_an_error():
     for _ in range(2):
         with pytest.raises((NotDifferentiable, ValueError)):
             gradient(f, np.ones(4), 2.0)
+
+
+@gradient_at(V)
+def test_items_that_are_taken_after_a_store(x):
+    a, total = np.zeros(3), 0.0
+    for i, item in enumerate(a):
+        a[1:] = x[:2] * i
+    total += item * x[0]
+    b = np.zeros(3)
+    items = iter(b)
+    total += next(items)
+    b[1:] = x[2]
+    return total + next(items) * next(items)

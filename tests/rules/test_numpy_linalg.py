@@ -270,7 +270,9 @@ def cotangent(function, x, ȳ=1.0, **options):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("generic", [False, True])
-@pytest.mark.parametrize("shape", [(3000, 20, 20), (40, 90, 3), (31, 90, 3), (129, 800, 10), (60000, 9, 2), (200, 300, 40)])
+@pytest.mark.parametrize(
+    "shape", [(3000, 20, 20), (40, 90, 3), (31, 90, 3), (129, 800, 10), (60000, 9, 2), (200, 300, 40)]
+)
 def test_cotangents_of_long_products(shape, order, generic, monkeypatch):
     if generic:
         monkeypatch.setenv("AUTODIFF_GENERIC", "1")

@@ -159,8 +159,8 @@ class Shapes:
         return tuple(dims)
 
 
-def fact_of(abstract: Abstract | None, variable: Variable | None, outside: bool) -> Fact | None:
-    """What the inference knows; ``outside``: of something that comes into the program."""
+def fact_of(abstract: Abstract | None, variable: Variable | None, outside: bool, stable: bool = False) -> Fact | None:
+    """What the inference knows; ``outside``: of something that comes into the program; ``stable``: made once."""
     if isinstance(abstract, Number):
         return NumberFact(abstract.types)
     if isinstance(abstract, Known) and type(abstract.value) in (int, float):
@@ -168,7 +168,7 @@ def fact_of(abstract: Abstract | None, variable: Variable | None, outside: bool)
     if not isinstance(abstract, Array) or abstract.dtype is None or not abstract.ndim or abstract.scalar:
         return None
     if not outside or variable is None:
-        return ArrayFact(abstract.dtype, tuple(Symbol() for _ in range(abstract.ndim)))
+        return ArrayFact(abstract.dtype, tuple(Symbol(stable) for _ in range(abstract.ndim)))
     shape: Sequence[int] = getattr(abstract.example, "shape", ())
     if len(shape) != abstract.ndim:
         shape = ()
@@ -182,6 +182,8 @@ def constant_fact(value: Any) -> Fact | None:
         return NOTHING
     if type(value) in (int, float) or type(value).__name__ == "float64":
         return NumberFact(frozenset({type(value)}), value if type(value) is int else None)
+    if type(value) is tuple and value and all(type(x) is int and x >= 0 for x in value):
+        return ShapeFact(value)
     return None
 
 

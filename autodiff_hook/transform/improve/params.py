@@ -7,8 +7,12 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Variable
 from autodiff_hook.transform.specialise.bodies import substitute
 
 
-def drop_params(ir: IR, kept: Block) -> None:
-    """Replace parameters that are bound to one value, or to themselves in a loop; not those of ``kept``."""
+def drop_params(ir: IR, kept: Block) -> dict[Operand, Operand]:
+    """Replace parameters that are bound to one value, or to themselves in a loop; not those of ``kept``.
+
+    What they are replaced by is returned.
+    """
+    replaced: dict[Operand, Operand] = {}
     while True:
         incoming = predecessors(ir)
         found: dict[Operand, Operand] = {}
@@ -22,8 +26,9 @@ def drop_params(ir: IR, kept: Block) -> None:
                     _drop(param, block, edges)
                     found[param] = value
         if not found:
-            return
+            return replaced
         substitute(ir.blocks, found)
+        replaced |= found
 
 
 def _only_value(param: Variable, block: Block, edges: list[Edge], found: dict[Operand, Operand]) -> Operand | None:

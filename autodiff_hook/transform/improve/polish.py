@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from autodiff_hook.ir.analysis import predecessors, reverse_postorder
+from autodiff_hook.ir.analysis import natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import (
     NOTHING,
@@ -38,7 +38,7 @@ def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -
     _adopt(ir, types, first)
     _fold_ranks(ir, types)
     straighten(ir, first)
-    site = Site(types, outside, transfer)
+    site = Site(types, outside, transfer, _made_once(ir))
     if not _learn(ir, site):
         return None
     if _start_with_zeros(ir, site) and not _learn(ir, site):
@@ -73,6 +73,13 @@ def _outside(ir: IR, first: Block) -> set[Variable]:
         assert block.terminator is not None
         block = block.terminator.edges[0].target
     return found
+
+
+def _made_once(ir: IR) -> set[Variable]:
+    """The variables that are defined outside loops."""
+    repeated = {block for loop in natural_loops(ir) for block in loop.body}
+    blocks = [block for block in ir.blocks if block not in repeated]
+    return {x for b in blocks for x in (*b.params, *(s.result for s in b.statements)) if x is not None}
 
 
 def _adopt(ir: IR, types: dict[Variable, Abstract], first: Block) -> None:
@@ -162,13 +169,13 @@ def _start_with_zeros(ir: IR, site: Site) -> bool:
             fact = site.facts.get(param)
             if not isinstance(fact, ArrayFact) or not fact.optional or fact is NOTHING:
                 continue
-            donor = _donor(fact, site)
+            shape = _shape_of(fact, site)
             places = [(source, edge, i - len(block.params)) for source, edge in edges]
-            if donor is None or not _is_accumulated(param, ir) or fact.dtype.char != "d":
+            if shape is None or not _is_accumulated(param, ir) or fact.dtype.char != "d":
                 continue
             for source, edge, place in places:
                 if isinstance(edge.args[place], Constant):
-                    edge.args[place] = _zeros(source, donor)
+                    edge.args[place] = _zeros(source, shape)
                     found = True
     return found
 
@@ -181,10 +188,12 @@ def _is_accumulated(param: Variable, ir: IR) -> bool:
     )
 
 
-def _donor(fact: ArrayFact, site: Site) -> Variable | None:
-    """A variable from outside that has this shape."""
-    for dim in fact.dims:
-        dim = site.shapes.find(dim)
+def _shape_of(fact: ArrayFact, site: Site) -> Operand | None:
+    """A known shape, or a variable from outside that has it."""
+    lengths = [site.shapes.find(dim) for dim in fact.dims]
+    if all(isinstance(dim, int) for dim in lengths):
+        return Constant(tuple(lengths))
+    for dim in lengths:
         if isinstance(dim, Symbol) and dim.source is not None:
             candidates = [v for v in site.outside if isinstance(site.facts.get(v), ArrayFact)]
             for v in candidates:
@@ -194,11 +203,13 @@ def _donor(fact: ArrayFact, site: Site) -> Variable | None:
     return None
 
 
-def _zeros(block: Block, donor: Variable) -> Variable:
+def _zeros(block: Block, known: Operand) -> Variable:
     import numpy as np
 
-    shape, zeros = Variable("shape"), Variable("zeros")
-    block.statements.append(Statement("getattr", [donor], shape, "shape"))
+    shape, zeros = known, Variable("zeros")
+    if isinstance(known, Variable):
+        shape = Variable("shape")
+        block.statements.append(Statement("getattr", [known], shape, "shape"))
     block.statements.append(Statement("call", [Constant(np.zeros), shape], zeros, ()))
     return zeros
 

@@ -71,6 +71,8 @@ class Rewriting:
             return self._unary(s)
         if s.op == "project":
             return self._part(s)
+        if s.op == "getattr":
+            return self._shape(s)
         found: Operand | None = applied(SHORTCUTS, self.site, s)
         return found
 
@@ -82,6 +84,10 @@ class Rewriting:
             return None
         item: Operand = made.operands[s.data]
         return item
+
+    def _shape(self, s: Statement) -> Operand | None:
+        dims = [self.site.shapes.find(d) for d in self.site.dims(s.operands[0]) or ()] if s.data == "shape" else []
+        return Constant(tuple(dims)) if dims and all(isinstance(d, int) for d in dims) else None
 
     def _binary(self, s: Statement) -> Operand | None:
         site = self.site

@@ -19,8 +19,8 @@ from autodiff_hook.transform.specialise.bodies import resolve, substitute
 from autodiff_hook.transform.specialise.folding import computed
 
 _REMOVABLE = frozenset(
-    "build_tuple project recall binary unary compare truth not is is_not getitem getattr build_slice call unpack "
-    "get_iter call_method".split()
+    "build_tuple build_list project recall binary unary compare truth not is is_not getitem getattr build_slice call "
+    "unpack get_iter call_method".split()
 )
 _PURE_METHODS = frozenset({"copy", "reshape", "argmax", "argmin"})
 

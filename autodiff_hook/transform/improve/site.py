@@ -39,8 +39,9 @@ class Site:
         types: dict[Variable, Abstract],
         outside: set[Variable],
         transferred: Callable[[Site, Statement], Fact | None],
+        once: set[Variable],
     ) -> None:
-        self.types, self.outside = types, outside
+        self.types, self.outside, self.once = types, outside, once
         self.facts: dict[Variable, Fact | None] = {}
         self.made: dict[Variable, Statement] = {}
         self.shapes = Shapes()
@@ -55,6 +56,7 @@ class Site:
         self._own: dict[tuple[Variable | None, int], Symbol] = {}
         self._inferred: dict[Variable, Fact | None] = {}
         self._recalled: dict[tuple[Any, Symbol], Symbol] = {}
+        self._lengths: dict[Operand, Symbol] = {}
         self._current: Variable | None = None
         self._count = 0
 
@@ -169,14 +171,23 @@ class Site:
         dims = []
         for _ in range(count):
             key = (self._current, self._count)
-            dims.append(self._own.setdefault(key, Symbol(stable=False)))
+            dims.append(self._own.setdefault(key, Symbol(stable=self._current in self.once)))
             self._count += 1
         return tuple(dims)
+
+    def length(self, operand: Operand) -> Dim | None:
+        """The length of an axis that an int says; None if an operand is something else."""
+        fact = self.fact(operand)
+        if not isinstance(fact, NumberFact) or fact.dim is None and fact.types != {int}:
+            return None
+        stable = operand in self.once or operand in self.outside
+        return self._lengths.setdefault(operand, Symbol(stable)) if fact.dim is None else fact.dim
 
     def inferred(self, variable: Variable) -> Fact | None:
         """What the inference knows of a variable."""
         if variable not in self._inferred:
-            self._inferred[variable] = fact_of(self.types.get(variable), variable, variable in self.outside)
+            abstract, outside = self.types.get(variable), variable in self.outside
+            self._inferred[variable] = fact_of(abstract, variable, outside, variable in self.once)
         return self._inferred[variable]
 
     def transfer(self, s: Statement) -> Fact | None:

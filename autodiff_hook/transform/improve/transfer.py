@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import NoneType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand, Statement
@@ -86,6 +87,8 @@ def _getitem(site: Site, s: Statement) -> Fact | None:
         return None
     index = site.index(s.operands[1])
     dims = sliced(site, fact.dims, index)
+    if dims == () and is_double(fact):
+        return NumberFact(frozenset({type(fact.dtype.type())}))
     return ArrayFact(fact.dtype, dims) if dims else None
 
 
@@ -130,6 +133,8 @@ def _is_simple(parts: tuple[Any, ...]) -> bool:
 
 def _part(site: Site, dim: Dim, part: slice) -> Dim:
     start, stop = 0 if part.start is None else part.start, part.stop
+    if isinstance(dim, int) and all(type(x) in (int, NoneType) for x in (part.start, stop, part.step)):
+        return len(range(*part.indices(dim)))
     if part.step in (None, 1) and type(start) is int and start >= 0:
         if stop is None:
             return site.shapes.shorter(dim, start)
@@ -177,13 +182,9 @@ def _loop(function: Any, chars: str) -> str | None:
 
 
 def _build_tuple(site: Site, s: Statement) -> Fact | None:
-    dims: list[Dim] = []
-    for operand in s.operands:
-        fact = site.fact(operand)
-        if not isinstance(fact, NumberFact) or fact.dim is None:
-            return None
-        dims.append(fact.dim)
-    return ShapeFact(tuple(dims)) if dims else None
+    dims = [site.length(operand) for operand in s.operands]
+    known = [dim for dim in dims if dim is not None]
+    return ShapeFact(tuple(known)) if known and len(known) == len(dims) else None
 
 
 def _compare(site: Site, s: Statement) -> Fact | None:
@@ -197,6 +198,8 @@ def _compare(site: Site, s: Statement) -> Fact | None:
 
 def _method(site: Site, s: Statement) -> Fact | None:
     fact = site.fact(s.operands[0])
+    if s.data == ("item", ()) and is_double(fact):
+        return NumberFact(frozenset({float}))
     return fact if is_array(fact) and s.data == ("copy", ()) and len(s.operands) == 1 else None
 
 

@@ -11,8 +11,6 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.improve.shortcuts import FRESH, declared
-from autodiff_hook.transform.improve.site import is_elementwise
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -20,12 +18,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Instance,
-    Known,
     Number,
     Tuple,
     example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.memory import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 _LARGE: Final = 4096
@@ -36,7 +34,7 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
     """Remember where an array comes from: from nothing else's memory, or from what it may be a view of."""
     if s.op.startswith("build_") or not _has_arrays(inf.type_of(result)):
         return
-    if isinstance(inf.type_of(result), Array) and _is_fresh(inf, s):
+    if isinstance(inf.type_of(result), Array) and makes_new(s, inf.type_of):
         inf.own.add(result)
         return
     for operand in s.operands:
@@ -44,49 +42,10 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
             inf.views.setdefault(operand, []).append(result)
 
 
-_VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
-
-
 def _has_arrays(value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return any(map(_has_arrays, value.items))
     return isinstance(value, Array)
-
-
-def _is_fresh(inf: Path, s: Statement) -> bool:
-    if s.op in ("binary", "unary", "compare"):
-        return True
-    if s.op == "getitem":
-        return isinstance(inf.type_of(s.operands[1]), Array)
-    if s.op == "call_method":
-        return s.data[0] in ("copy", "flatten")
-    if s.op != "call" or not isinstance(s.operands[0], Constant):
-        return False
-    function = s.operands[0].value
-    if _is_numpy(function) and function not in _VIEWING and all(_is_number(inf.type_of(x)) for x in s.operands[1:]):
-        return True
-    if function is abs:
-        return True
-    if function is np.array:
-        return "copy" not in (s.data or ())
-    if is_elementwise(function):
-        return len(s.operands) == 1 + function.nin and not s.data
-    if function is np.diag:
-        given = inf.type_of(s.operands[1])
-        return isinstance(given, Array) and given.ndim == 1
-    return declared(FRESH, function) or function is np.ndarray.copy
-
-
-def _is_numpy(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or ""
-    return module.partition(".")[0] == "numpy" and "random" not in module
-
-
-def _is_number(value: Abstract) -> bool:
-    """Whether a value has no memory of an array in it."""
-    if isinstance(value, Tuple):
-        return all(map(_is_number, value.items))
-    return isinstance(value, Number) or isinstance(value, Known) and not isinstance(value.value, np.ndarray)
 
 
 def store(inf: Path, s: Statement) -> Abstract | None:

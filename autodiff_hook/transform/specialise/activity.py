@@ -5,8 +5,20 @@ from __future__ import annotations
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, List, Number, OwnList, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, LOAD, PURE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import (
+    APPEND,
+    ITEMS,
+    LOAD,
+    PURE,
+    READ,
+    STORE,
+    STRUCTURAL,
+    Program,
+    RulePlan,
+)
 from autodiff_hook.transform.specialise.prepare import Shape
+
+_CHANGES = (APPEND, STORE)
 
 
 def differentiable(value: Abstract) -> bool:
@@ -30,7 +42,7 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
     for block in shape.ir.blocks:
         for s in block.statements:
             iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
-            begins = s.op == "build_list"
+            begins = s.op == "build_list" or s.result in shape.memory.stored
             if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
                 raise Refused(f"{s.op} of what is differentiated")
             plan = program.plans.get(s)
@@ -64,8 +76,8 @@ def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set
         before = len(active)
         for block in blocks:
             for s in block.statements:
-                if program.plans.get(s) == APPEND and is_active(s.operands[1]) and isinstance(s.operands[0], Variable):
-                    active.add(s.operands[0])
+                if program.plans.get(s) in _CHANGES and is_active(s.operands[-1]):
+                    active.add(s.operands[0])  # type: ignore[arg-type]
                 if s.result is None or s.result in active or not differentiable(program.type_of(s.result)):
                     continue
                 if any(map(is_active, sources(s, program))):
@@ -86,9 +98,9 @@ def sources(s: Statement, program: Program) -> list[Operand]:
     plan = program.plans.get(s)
     if isinstance(plan, RulePlan):
         return [x for v in plan.values for x in flat(v)]
-    if plan == STRUCTURAL:
+    if plan in (STRUCTURAL, ITEMS):
         return s.operands
-    if plan == LOAD:
+    if plan in (LOAD, READ):
         return s.operands[:1]
     carries = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
     return s.operands if carries else []
@@ -109,8 +121,8 @@ def _collect(program: Program, shape: Shape) -> set[Variable]:
                     if param in useful and isinstance(arg, Variable):
                         useful.add(arg)
             for s in reversed(block.statements):
-                if program.plans.get(s) == APPEND and s.operands[0] in useful and isinstance(s.operands[1], Variable):
-                    useful.add(s.operands[1])
+                if program.plans.get(s) in _CHANGES and s.operands[0] in useful:
+                    useful.update(x for x in s.operands[-1:] if isinstance(x, Variable))
                 if s.result in useful:
                     useful.update(x for x in sources(s, program) if isinstance(x, Variable))
         changed = len(useful) != before

@@ -16,6 +16,10 @@ class Refused(Exception):
     """A program that the specialiser leaves to the generic path; the message says why."""
 
 
+class ListsWanted(Refused):
+    """Lists that are written out would have to be taken for lists that may be changed, or run over."""
+
+
 @dataclass(slots=True)
 class Body:
     """A copy of a function's blocks, with variables of its own."""

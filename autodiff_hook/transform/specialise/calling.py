@@ -273,7 +273,7 @@ def by_rule(
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {function!r} that is not a plain function")
     bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
-    result = outcome(run, types, named)
+    result = outcome(run, types, named, loose=not inf.one_way)
     inf.plans[s] = RulePlan(rule, bound.values, checks=function is operator.pow and _may_be_complex(types))
     return result
 

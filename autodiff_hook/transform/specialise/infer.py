@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import (
     Body,
+    ListsWanted,
     Load,
     Parameters,
     Refused,
@@ -124,6 +125,12 @@ LOAD: Final = "load"
 """The plan of reading an item of a list."""
 APPEND: Final = "append"
 """The plan of appending to a list that the program has made."""
+ITEMS: Final = "items"
+"""The plan of making a list of numbers that the program may change."""
+STORE: Final = "store"
+"""The plan of assigning an item of a list, or a part of an array, that the program has made."""
+READ: Final = "read"
+"""The plan of reading from an array or a list that the program changes: a part of it, or all of it."""
 
 Plan = RulePlan | Alias | str
 _LIMIT: Final = 2500
@@ -137,6 +144,8 @@ class Program:
     blocks: list[Block]
     types: dict[Variable, Abstract]
     plans: dict[Statement, Plan] = field(default_factory=dict)
+    displays: bool = False
+    """Whether lists of numbers that are written out may be changed."""
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
@@ -151,9 +160,11 @@ class Inference:
 
     one_way: ClassVar[bool] = False
 
-    def __init__(self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract]) -> None:
+    def __init__(
+        self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract], displays: bool = False
+    ) -> None:
         self.world, self.evaluate = world, evaluate
-        self.program = Program([], types)
+        self.program = Program([], types, displays=displays)
         self.types, self.plans = self.program.types, self.program.plans
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.globals_of: dict[Block, dict[str, Any]] = {}
@@ -289,6 +300,8 @@ class Inference:
             statement = block.statements[self.index]
             try:
                 result = self.evaluate(self, statement)
+            except ListsWanted:
+                raise
             except Refused as reason:
                 self._trap(block, reason)
                 return

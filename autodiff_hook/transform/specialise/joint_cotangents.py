@@ -9,19 +9,18 @@ from autodiff_hook.ir.types import (
     Constant,
     Edge,
     Operand,
-    Position,
     Statement,
     Variable,
 )
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, Known, List, Number, OwnList, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, LOAD, PURE, STRUCTURAL, RulePlan
-from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
-from autodiff_hook.transform.specialise.lists import Iteration
+from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, RulePlan
+from autodiff_hook.transform.specialise.joint_items import Items, is_zero
+from autodiff_hook.transform.specialise.joint_primal import NONE
 from autodiff_hook.transform.specialise.splice import splice
 
 
-class Cotangents(PrimalHalf):
+class Cotangents(Items):
     """Takes the cotangent of what a statement has made, and adds to those of what it was made from."""
 
     def _seed(self, value: Variable, out: Block) -> None:
@@ -61,24 +60,6 @@ class Cotangents(PrimalHalf):
             if value in self.needs:
                 self.builder.write(("c", value, path), out, part)
 
-    def _allocate(self, out: Block) -> None:
-        """Buffers for the cotangents of what is read item by item."""
-        for variable in self.buffered:
-            abstract = self.program.types[variable]
-            if isinstance(abstract, (List, OwnList)):
-                count = self.builder.emit(out, "call", Constant(len), variable, data=())
-                one = self.builder.emit(out, "build_list", ZERO)
-                buffer = self.builder.emit(out, "binary", one, count, data="*")
-            else:
-                buffer = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), variable, data=())
-            self.builder.write(("c", variable, ()), out, buffer)
-
-    def _take(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
-        key = ("c", variable, path)
-        found = self.builder.read(key, out)
-        self.builder.write(key, out, self._default(key))
-        return found
-
     def _add(
         self, variable: Variable, path: tuple[int, ...], contribution: Operand, out: Block, sure: bool = True
     ) -> None:
@@ -86,6 +67,9 @@ class Cotangents(PrimalHalf):
             return
         abstract = self._type_at(variable, path)
         key = ("c", variable, path)
+        if variable in self.memory.stored:
+            self._add_whole(variable, contribution, out)
+            return
         if isinstance(abstract, Tuple):
             for i in range(len(abstract.items)):
                 part = self.builder.emit(
@@ -131,18 +115,14 @@ class Cotangents(PrimalHalf):
         return self.builder.read(("c", variable, path), out)
 
     def _reverse_statement(self, s: Statement, out: Block) -> Block:
-        if self.program.plans.get(s) == APPEND:
-            self._reverse_append(s, out)
-        if s.result is None or s.result not in self.needs:
+        if self._reverse_of_items(s, out) or s.result is None or s.result not in self.needs:
             return out
         plan = self.program.plans.get(s)
         if isinstance(plan, RulePlan):
             return self._reverse_rule(s, plan, out)
         if plan == STRUCTURAL:
             self._reverse_structural(s, out)
-        elif plan == LOAD:
-            self._reverse_load(s, out)
-        elif plan == PURE and s.op == "build_list":
+        elif plan == PURE and (s.op == "build_list" or s.result in self.memory.stored):
             self._take(s.result, (), out)
         elif plan == PURE and not isinstance(self.program.types[s.result], Iterator):
             raise Refused(f"{s.op} has no adjoint")
@@ -165,59 +145,6 @@ class Cotangents(PrimalHalf):
                 index = whole.keys.index(index) if whole.cls is dict else index
                 length = len(whole.items)
                 self._add(owner, (index % length, *path), cotangent, out)
-
-    def _reverse_item(self, iteration: Iteration, block: Block, out: Block) -> None:
-        """The cotangent of an item goes to its place in the list it came from."""
-        for source in reversed(iteration.sources):
-            cotangent = self._take(block.params[0], source.path, out)
-            if is_zero(cotangent):
-                continue
-            index = self._residual(self.indices[block], out)
-            if source.backwards:
-                index = self.builder.emit(out, "unary", index, data="~")
-            self._add_item(source.owner, index, cotangent, out, None)
-
-    def _reverse_append(self, s: Statement, out: Block) -> None:
-        """What was appended last is the last item."""
-        owner, value = s.operands
-        if not isinstance(owner, Variable) or owner not in self.needs:
-            return
-        buffer = self._buffer(owner, out)
-        cotangent = self.builder.emit(out, "getitem", buffer, Constant(-1), position=s.position)
-        self.builder.emit(out, "delitem", buffer, Constant(-1), result=False, position=s.position)
-        if isinstance(value, Variable):
-            self._add(value, (), cotangent, out)
-
-    def _buffer(self, owner: Variable, out: Block) -> Operand:
-        """The cotangents of the items of a list or an array."""
-        present = self.builder.read(("c", owner, ()), out)
-        if owner in self.buffered:
-            return present
-        made = self.builder.emit(
-            out, "call", Constant(self.runtime["buffer"]), present, self._residual(owner, out), data=()
-        )
-        self.builder.write(("c", owner, ()), out, made)
-        return made
-
-    def _reverse_load(self, s: Statement, out: Block) -> None:
-        assert s.result is not None
-        cotangent = self._take(s.result, (), out)
-        owner, index = s.operands
-        if is_zero(cotangent) or owner not in self.needs:
-            return
-        assert isinstance(owner, Variable)
-        self._add_item(owner, index, cotangent, out, s.position)
-
-    def _add_item(
-        self, owner: Variable, index: Operand, cotangent: Operand, out: Block, position: Position | None
-    ) -> None:
-        builder = self.builder
-        if isinstance(index, Variable) and index in self.loops:
-            index = self._residual(index, out)
-        buffer = self._buffer(owner, out)
-        item = builder.emit(out, "getitem", buffer, index, position=position)
-        item = builder.emit(out, "binary", item, cotangent, data="+", position=position)
-        builder.emit(out, "setitem", buffer, index, item, result=False, position=position)
 
     def _reverse_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
         assert s.result is not None
@@ -244,26 +171,6 @@ class Cotangents(PrimalHalf):
             if isinstance(operand, Variable) and operand in self.needs:
                 self._add(operand, (), contribution, out, sure=certain)
         return out
-
-    def _reverse_array_load(self, s: Statement, cotangent: Operand, out: Block) -> Block:
-        owner, index = s.operands
-        assert isinstance(owner, Variable) and s.result is not None
-        if isinstance(self.program.types[s.result], Number):
-            self._add_item(owner, index, cotangent, out, s.position)
-            return out
-        if isinstance(index, Variable):
-            index = self._residual(index, out)
-        buffer = self.builder.read(("c", owner, ()), out)
-        add_at = Constant(self.runtime["add_at"])
-        self.builder.emit(out, "call", add_at, buffer, index, cotangent, data=(), result=False, position=s.position)
-        return out
-
-
-def is_zero(operand: Operand) -> bool:
-    """Whether a cotangent is known to be zero."""
-    return isinstance(operand, Constant) and (
-        operand.value is None or (type(operand.value) is float and operand.value == 0.0)
-    )
 
 
 def _holds_lists(value: Abstract) -> bool:

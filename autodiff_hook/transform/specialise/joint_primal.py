@@ -19,7 +19,7 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, LOAD, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, Program, RulePlan
 from autodiff_hook.transform.specialise.lists import Iteration, iterations
 from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.prepare import Shape
@@ -54,6 +54,11 @@ class PrimalHalf:
         self.counted = {iteration.start for iteration in found}
         self.indices: dict[Block, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
+        self.memory = shape.memory
+        self.kept: dict[Variable, Variable] = {}
+        """The copies that the adjoint reads in place of views."""
+        self.allocated: set[Operand] = set()
+        """Buffers that are there."""
         self.unsure: set[Operand] = set()
         self.present: set[Operand] = set()
         """Sums of cotangents that may turn out to be None, which is zero, and others."""
@@ -142,7 +147,11 @@ class PrimalHalf:
 
     def _define(self, variable: Variable, block: Block, out: Block) -> None:
         """A primal value that the adjoint may ask for."""
-        self.builder.write(("p", variable), out, variable)
+        kept = variable
+        if variable in self.memory.saved:
+            kept = self.kept[variable] = self.builder.emit(out, "call_method", variable, data=("copy", ()))
+            self.program.types[kept] = self.program.types[variable]
+        self.builder.write(("p", variable), out, kept)
         self.loops[variable] = self.shape.loops_of[block]
         if block in self.spine:
             self.certain.add(variable)
@@ -163,11 +172,19 @@ class PrimalHalf:
         if s in self.counted:
             numbered = self.builder.emit(out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position)
             s = Statement("get_iter", [numbered], s.result, None, s.position)
+        if s.result in self.memory.copied:
+            s = self._copied(s, out)
         out.statements.append(Statement(s.op, list(s.operands), s.result, s.data, s.position))
         if s.result is not None:
             self._define(s.result, block, out)
         if isinstance(plan, RulePlan):
             self._check(s, plan, out)
+
+    def _copied(self, s: Statement, out: Block) -> Statement:
+        """What copies a part of an array that is read."""
+        part = self.builder.emit(out, s.op, *s.operands, data=s.data, position=s.position)
+        self.program.types[part] = self.program.types[s.result]  # type: ignore[index]
+        return Statement("call_method", [part], s.result, ("copy", ()), s.position)
 
     def _check(self, s: Statement, plan: RulePlan, out: Block) -> None:
         """Look at a result whose type the arguments' types do not say."""
@@ -190,7 +207,7 @@ class PrimalHalf:
     def _residual(self, variable: Variable, out: Block) -> Operand:
         around = self.loops.get(variable)
         if around is None or not around and variable in self.certain:
-            return variable
+            return self.kept.get(variable, variable)
         return self.builder.read(("p", variable), out)
 
     def _is_settled(self, variable: Variable, home: dict[Variable, Block]) -> bool:
@@ -209,7 +226,7 @@ class PrimalHalf:
             found.update(dict.fromkeys(x.owner for x in iteration.sources if self._is_settled(x.owner, home)))
         for block in self.shape.ir.blocks:
             for s in block.statements:
-                if self.program.plans.get(s) == APPEND and s.operands[0] in self.needs:
+                if self.program.plans.get(s) in (APPEND, STORE) and s.operands[0] in self.needs:
                     assert isinstance(s.operands[0], Variable)
                     if self._is_settled(s.operands[0], home):
                         found[s.operands[0]] = None

@@ -13,11 +13,12 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     OwnList,
+    Tuple,
     example_of,
     join,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import ListsWanted, Refused
 from autodiff_hook.transform.specialise.infer import APPEND, Inference, Program
 
 _EXAMPLES = 2
@@ -34,8 +35,17 @@ def begin(inf: Inference, s: Statement) -> Abstract:
 def append(inf: Inference, s: Statement) -> Abstract:
     """``items.append(value)``."""
     owner, value = map(inf.type_of, s.operands)
+    if not isinstance(owner, OwnList):
+        raise Refused("a list of other things than numbers is built")
+    put(inf, owner, value)
+    inf.plans[s] = APPEND
+    return Known(None)
+
+
+def put(inf: Inference, owner: OwnList, value: Abstract) -> None:
+    """A list has an item like ``value``."""
     types = number_types(value)
-    if not isinstance(owner, OwnList) or types is None:
+    if types is None:
         raise Refused("a list of other things than numbers is built")
     item = Number(types, example=example_of(value))
     before = inf.lists.get(owner.made)
@@ -44,8 +54,6 @@ def append(inf: Inference, s: Statement) -> Abstract:
     inf.lists[owner.made] = after
     if len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
         owner.example.append(example_of(value))
-    inf.plans[s] = APPEND
-    return Known(None)
 
 
 def item_of_own(inf: Inference, owner: OwnList) -> Abstract:
@@ -117,4 +125,6 @@ def sources(
     if s is not None and function is reversed:
         inner = sources(program, s.operands[1], made, path, needs)
         return [Source(x.path, x.owner, not x.backwards) for x in inner]
+    if isinstance(abstract, Tuple) and abstract.cls is list and not program.displays:
+        raise ListsWanted("an iteration over a list that is written out")
     raise Refused("an iteration over what is differentiated")

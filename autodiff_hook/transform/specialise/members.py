@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise import lists, stores
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
@@ -166,6 +166,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             inf.types[s.result] = Known(None)
         s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
         return lists.append(inf, s)
+    if isinstance(value, Tuple) and name == "append":
+        stores.ask_for_lists(inf, value)
     if isinstance(value, Fresh):
         return _fresh_method(inf, s, value, name, args, names)
     if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:

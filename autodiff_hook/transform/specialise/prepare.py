@@ -22,6 +22,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
+from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.specialise.abstract import (
     Bound,
     Cell,
@@ -38,8 +39,9 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.infer import Alias, Inference, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
+from autodiff_hook.transform.specialise.memory import Memory, settle
 
 
 @dataclass(slots=True)
@@ -51,6 +53,7 @@ class Shape:
     loops: list[Loop]
     loops_of: dict[Block, list[Loop]]
     incoming: dict[Block, list[tuple[Block, Edge]]]
+    memory: Memory
 
     def loop_of(self, block: Block) -> Loop | None:
         """The innermost loop around a block."""
@@ -71,6 +74,8 @@ def prepare(inference: Inference) -> Shape:
     ir = IR("joint", Signature(), blocks=program.blocks)
     merge(ir.blocks, partial(_substitute, program))
     _substitute(program, ir.blocks, take_items(ir.blocks))
+    if STORE in program.plans.values():
+        _substitute(program, ir.blocks, drop_params(ir, ir.entry))
     exit_block = _single_exit(ir, program)
     _isolate_items(ir, program)
     _shape_loops(ir, program)
@@ -84,8 +89,9 @@ def prepare(inference: Inference) -> Shape:
     _require_reducible(ir, loops)
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
     incoming = predecessors(ir)
+    memory = settle(ir, program)
     hoist(loops, incoming, program.type_of)
-    return Shape(ir, exit_block, loops, loops_of, incoming)
+    return Shape(ir, exit_block, loops, loops_of, incoming, memory)
 
 
 def _require_orders(inference: Inference) -> None:

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise import lists, stores
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -78,10 +78,16 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
 def _binary(inf: Inference, s: Statement) -> Abstract | None:
     if s.op == "inplace":
         owner = inf.type_of(s.operands[0])
-        if isinstance(owner, (Array, List)):
+        if isinstance(owner, Array) and not inf.one_way:
+            return stores.augmented(inf, s)
+        if isinstance(owner, (Array, List, OwnList)):
             raise Refused("an array or a list is changed in place")
         if isinstance(owner, (Fresh, Outside)) and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None:
             raise Refused("an object is changed in place")
+    elif s.data == "*":
+        found = stores.repeated(inf, s)
+        if found is not None:
+            return found
     return call_known(inf, s, getattr(operator, NAMES[s.data]), s.operands, {})
 
 
@@ -151,6 +157,9 @@ def _build_tuple(inf: Inference, s: Statement) -> Abstract:
         return lists.begin(inf, s)
     items = [inf.type_of(x) for x in s.operands]
     cls = tuple if s.op == "build_tuple" else list
+    found = stores.made_of(inf, s, tuple(items)) if cls is list and inf.program.displays else None
+    if found is not None:
+        return found
     if cls is tuple and all(isinstance(x, Known) and is_plain(x.value) for x in items):
         return known_as(inf, s, tuple(example_of(x) for x in items))
     inf.plans[s] = STRUCTURAL
@@ -325,6 +334,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "global": _global,
     "getattr": attribute_of,
     "setattr": write,
+    "setitem": stores.store,
     "call": call_of,
     "call_method": method_call,
     "call_ex": call_expanded,

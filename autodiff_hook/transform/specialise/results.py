@@ -92,14 +92,26 @@ def _exact(value: Abstract) -> tuple[type, ...]:
     raise Refused(f"an argument of type {value!r}")
 
 
-def outcome(run: Callable[..., Any], types: list[Abstract], named: dict[str, Abstract]) -> Abstract:
-    """What a call without effects gives, found by running it on examples."""
+def outcome(
+    run: Callable[..., Any], types: list[Abstract], named: dict[str, Abstract], loose: bool = False
+) -> Abstract:
+    """What a call without effects gives, found by running it on examples.
+
+    With ``loose`` the lengths in the examples need not fit: those of lists that the program makes are not known.
+    """
     if not named and all(number_types(t) is not None for t in types) and types:
         return _number_outcome(run, types)
-    result = abstract_of(_run(run, [_example(t) for t in types], {k: _example(t) for k, t in named.items()}))
+    options = {k: _example(t) for k, t in named.items()}
+    try:
+        found = _run(run, [_example(t) for t in types], options)
+    except Refused:
+        if not loose or not any(isinstance(t, Array) for t in types):
+            raise
+        found = _run(run, [_square(t) for t in types], options)
+    result = abstract_of(found)
     if isinstance(result, Number):
         result = Number(result.types | _possible(types, run), example=result.example)
-    if _varies(run) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
+    if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
 
@@ -120,9 +132,19 @@ def _possible(types: list[Abstract], run: Callable[..., Any]) -> frozenset[type]
     return frozenset(found)
 
 
-def _varies(run: Callable[..., Any]) -> bool:
+def _varies(run: Callable[..., Any], types: list[Abstract]) -> bool:
     """Whether the number of dimensions of the result depends on more than those of the arguments."""
-    return getattr(run, "__name__", "") in ("squeeze", "array", "asarray", "unique", "nonzero")
+    name = getattr(run, "__name__", "")
+    if name in ("array", "asarray"):
+        return not all(map(_has_depth, types[:1]))
+    return name in ("squeeze", "unique", "nonzero")
+
+
+def _has_depth(value: Abstract) -> bool:
+    """Whether it is known how many axes an array made of a value has."""
+    if isinstance(value, Tuple):
+        return all(map(_has_depth, value.items))
+    return number_types(value) is not None or isinstance(value, (Array, List, OwnList))
 
 
 def _widened(result: Abstract) -> Abstract:
@@ -145,6 +167,14 @@ def _example(value: Abstract) -> Any:
             return samples(next(iter(types)))[0]
         raise Refused(f"no example of {value!r}")
     return found
+
+
+def _square(value: Abstract) -> Any:
+    """An example of an array all of whose lengths are the same."""
+    import numpy as np
+
+    known = isinstance(value, Array) and value.ndim is not None
+    return np.ones((2,) * value.ndim, value.dtype) if known else _example(value)  # type: ignore[attr-defined]
 
 
 def _run(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:

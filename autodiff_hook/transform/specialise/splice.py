@@ -56,8 +56,30 @@ def use_of(plan: RulePlan, s: Statement) -> Use:
             mapping[param] = value
     _substitute(instance, mapping)
     use.statements += instance.statements
+    _expand(use.statements)
     _name_result(use, s)
     return use
+
+
+def _expand(statements: list[Statement]) -> None:
+    """Write ``f(*args, **options)`` of a tuple and dicts that were made for the call as a call with names."""
+    made = {s.result: s for s in statements if s.result is not None}
+    for s in [s for s in statements if s.op == "call_ex"]:
+        function, args, options = s.operands
+        given, named = made.get(args), made.get(options)  # type: ignore[arg-type]
+        if given is None or named is None or given.op != "build_tuple" or named.op != "build_map":
+            continue
+        merges = [x for x in statements if x.op == "dict_merge" and x.operands[0] is options]
+        maps = [named, *(made.get(x.operands[1]) for x in merges)]  # type: ignore[arg-type]
+        if not all(m is not None and m.op == "build_map" for m in maps):
+            continue
+        pairs = [pair for m in maps for pair in zip(m.operands[::2], m.operands[1::2])]  # type: ignore[union-attr]
+        if all(isinstance(key, Constant) and type(key.value) is str for key, _ in pairs):
+            s.op, s.data = "call", tuple(key.value for key, _ in pairs)
+            s.operands = [function, *given.operands, *(value for _, value in pairs)]
+            used = {x for other in statements if other not in merges for x in other.operands}
+            gone = [*merges, *(m for m in (given, *maps) if m is not None and m.result not in used)]
+            statements[:] = [x for x in statements if x not in gone]
 
 
 def _substitute(instance: Instance, mapping: dict[Operand, Operand]) -> None:

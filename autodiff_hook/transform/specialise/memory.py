@@ -1,0 +1,277 @@
+"""Which arrays and lists a program changes, and what it reads of them before the next change.
+
+The adjoint of a store needs the array to be the program's own, and known by one name: nothing that may be a view of
+it is used after a store. What is read is a value of its own in the adjoint, so it is copied where a residual is made
+of it and a store may follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.analysis import dominates, dominators
+from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.improve.shortcuts import FRESH, declared
+from autodiff_hook.transform.improve.site import is_elementwise
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Iterator, Known, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import APPEND, READ, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.liveness import live_out
+
+TypeOf = Callable[[Operand], Abstract]
+_VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
+_COPYING: Final = ("copy", "flatten", "sum", "mean", "prod", "cumsum", "max", "min", "std", "var", "dot", "repeat")
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a program changes."""
+
+    stored: set[Variable] = field(default_factory=set)
+    """The arrays that are stored into."""
+    saved: set[Variable] = field(default_factory=set)
+    """Views that a residual has to be a copy of."""
+    copied: set[Variable] = field(default_factory=set)
+    """Parts that are copied when they are read."""
+
+
+def settle(ir: IR, program: Program) -> Memory:
+    """Let each reading from what is changed be a ``READ``; ``Refused`` where one name is not enough."""
+    if not {STORE, APPEND} & {plan for plan in program.plans.values() if isinstance(plan, str)}:
+        return Memory()
+    return _Settling(ir, program).run()
+
+
+class _Settling:
+    def __init__(self, ir: IR, program: Program) -> None:
+        self.ir, self.program, self.type_of = ir, program, program.type_of
+        self.memory = Memory()
+        self.homes: dict[Variable, tuple[Block, int]] = {p: (b, -1) for b in ir.blocks for p in b.params}
+        self.made: dict[Variable, Statement] = {}
+        self.users: dict[Operand, list[Statement]] = {}
+        self.changes: dict[Variable, list[tuple[Block, int]]] = {}
+        self.passed_on: set[Operand] = set()
+        self.live = live_out(ir.blocks)
+        self.immediate = dominators(ir)
+        for block in ir.blocks:
+            for place, s in enumerate(block.statements):
+                self._note(block, place, s)
+            assert block.terminator is not None
+            self.passed_on.update(block.terminator.operands, *(e.args for e in block.edges()))
+
+    def _note(self, block: Block, place: int, s: Statement) -> None:
+        if s.result is not None:
+            self.homes[s.result], self.made[s.result] = (block, place), s
+        for operand in s.operands:
+            self.users.setdefault(operand, []).append(s)
+        if self.program.plans.get(s) in (STORE, APPEND):
+            assert isinstance(s.operands[0], Variable)
+            self.changes.setdefault(s.operands[0], []).append((block, place))
+
+    def run(self) -> Memory:
+        """Check all arrays that are stored into; rewrite what reads from them."""
+        for root in self.changes:
+            made = self.made.get(root)
+            if isinstance(self.type_of(root), OwnList) and made is not None:
+                continue
+            if made is None or not makes_new(made, self.type_of):
+                raise Refused("an array that may be somebody else's is changed")
+            self.memory.stored.add(root)
+        for root in self.memory.stored:
+            self._require_one_name(root)
+        for block in self.ir.blocks:
+            self._read(block)
+        return self.memory
+
+    # Other names
+
+    def _require_one_name(self, root: Variable) -> None:
+        names = self._names(root)
+        for block, place in self.changes[root]:
+            if not names.isdisjoint(self._live_after(block, place)):
+                raise Refused("a view of an array is used after a store into the array")
+        for name in names:
+            if name not in self.made and self._changes_after(root, *self.homes[name]):
+                raise Refused("an array has several names")
+
+    def _names(self, root: Variable) -> set[Variable]:
+        """Everything else that may lie in the memory of an array, while that array is the newest made at its place."""
+        found: set[Variable] = {root}
+        pending = [root]
+        while pending:
+            name = pending.pop()
+            others = [
+                s.result
+                for s in self.users.get(name, ())
+                if s.result is not None and may_hold(self.type_of(s.result)) and not makes_new(s, self.type_of)
+            ]
+            for other in [*others, *self._bound(name, self.homes[root][0])]:
+                if other not in found:
+                    found.add(other)
+                    pending.append(other)
+        return found - {root}
+
+    def _bound(self, name: Variable, home: Block) -> Iterable[Variable]:
+        """The parameters that a name is bound to, where its array is not made anew before it is changed again."""
+        if name not in self.passed_on:
+            return
+        for block in self.ir.blocks:
+            terminator = block.terminator
+            assert terminator is not None
+            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, (0, 0))):
+                if edge.target is home or not dominates(self.immediate, home, edge.target):
+                    continue
+                given = [*terminator.operands[:1] * received, *edge.args]
+                for param, arg in zip(edge.target.params, given):
+                    if arg is name and may_hold(self.type_of(param)):
+                        yield param
+
+    def _live_after(self, block: Block, place: int) -> set[Operand]:
+        assert block.terminator is not None
+        live: set[Operand] = {*self.live[block], *block.terminator.operands}
+        live.update(x for edge in block.edges() for x in edge.args)
+        for s in reversed(block.statements[place + 1 :]):
+            live.discard(s.result)
+            live.update(s.operands)
+        return live
+
+    def _changes_after(self, root: Variable, block: Block, place: int) -> bool:
+        """Whether a change may follow before the array or list is made anew."""
+        if any(b is block and i > place for b, i in self.changes[root]):
+            return True
+        changing = {b for b, _ in self.changes[root]}
+        home = self.homes[root][0]
+        seen: set[Block] = {home}
+        pending = [edge.target for edge in block.edges()]
+        while pending:
+            target = pending.pop()
+            if target not in seen:
+                seen.add(target)
+                pending += [edge.target for edge in target.edges()]
+        return not changing.isdisjoint(seen - {home})
+
+    # Reading
+
+    def _read(self, block: Block) -> None:
+        statements: list[Statement] = []
+        for place, s in enumerate(block.statements):
+            for root in dict.fromkeys(s.operands):
+                if isinstance(root, Variable) and root in self.changes:
+                    self._read_from(root, s, self._changes_after(root, block, place), statements)
+            statements.append(s)
+        block.statements = statements
+
+    def _read_from(self, root: Variable, s: Statement, changes: bool, before: list[Statement]) -> None:
+        plan = self.program.plans.get(s)
+        if root in self.memory.stored and s.op == "getitem" and s.operands[0] is root:
+            self.program.plans[s] = READ
+            if changes and s.result is not None and isinstance(self.type_of(s.result), Array):
+                self._keep(s.result, self.users.get(s.result, []), s.result in self.passed_on)
+        elif changes and (isinstance(plan, RulePlan) or plan == STRUCTURAL):
+            before.append(self._whole(root, s))
+
+    def _whole(self, root: Variable, s: Statement) -> Statement:
+        """Read all of an array or a list for the statement that uses it."""
+        value = Variable(root.name)
+        self.program.types[value] = self.type_of(root)
+        is_list = root not in self.memory.stored
+        read = Statement("getitem", [root, Constant(slice(None) if is_list else Ellipsis)], value, None, s.position)
+        self.program.plans[read] = READ
+        s.operands = [value if x is root else x for x in s.operands]
+        plan = self.program.plans.get(s)
+        if isinstance(plan, RulePlan):
+            plan.values = [_replaced(x, root, value) for x in plan.values]
+        if not is_list:
+            self._keep(value, [s], False)
+        return read
+
+    def _keep(self, part: Variable, users: list[Statement], passed_on: bool) -> None:
+        """A part that goes into arithmetic only is copied where the adjoint asks for it, others right away."""
+        if not passed_on and all(_is_arithmetic(s, part, self.type_of) for s in users):
+            self.memory.saved.add(part)
+        else:
+            self.memory.copied.add(part)
+
+
+def _replaced(value: Any, old: Operand, new: Operand) -> Any:
+    if isinstance(value, dict):
+        return {key: _replaced(x, old, new) for key, x in value.items()}
+    if isinstance(value, list):
+        return [_replaced(x, old, new) for x in value]
+    return new if value is old else value
+
+
+def _is_arithmetic(s: Statement, part: Variable, type_of: TypeOf) -> bool:
+    if s.op == "setitem":
+        return s.operands[2] is part and part not in s.operands[:2]
+    return s.op in ("binary", "unary", "compare") or _is_ufunc(s, type_of)
+
+
+def _is_ufunc(s: Statement, type_of: TypeOf) -> bool:
+    function = _function(s, type_of)
+    return is_elementwise(function) and len(s.operands) == 1 + function.nin and not _keywords(s)
+
+
+def _function(s: Statement, type_of: TypeOf) -> Any:
+    """What a statement calls, if that is known."""
+    if s.op not in ("call", "call_method"):
+        return None
+    callee = type_of(s.operands[0])
+    value = callee.value if isinstance(callee, Known) else None
+    if s.op == "call":
+        return value
+    return getattr(value, s.data[0], None) if isinstance(value, (ModuleType, type)) else None
+
+
+def _keywords(s: Statement) -> tuple[str, ...]:
+    return (s.data[1] if s.op == "call_method" else s.data) or ()
+
+
+def may_hold(value: Abstract) -> bool:
+    """Whether a value may lie in the memory of an array."""
+    if isinstance(value, Tuple):
+        return any(map(may_hold, value.items))
+    if isinstance(value, Iterator):
+        return may_hold(value.item)
+    return isinstance(value, Array) and value.ndim != 0 or value is ANY or type(value) is Abstract
+
+
+def makes_new(s: Statement, type_of: TypeOf) -> bool:
+    """Whether what a statement makes shares memory with nothing else."""
+    if s.op in ("binary", "unary", "compare"):
+        return True
+    if s.op == "getitem":
+        return isinstance(type_of(s.operands[1]), Array)
+    if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
+        return s.data[0] in _COPYING and len(s.operands) <= 2 and "out" not in s.data[1]
+    function = _function(s, type_of)
+    if function is None:
+        return False
+    if is_numpy(function) and function not in _VIEWING and all(_has_no_memory(type_of(x)) for x in s.operands[1:]):
+        return True
+    if function is np.array:
+        return "copy" not in _keywords(s)
+    if is_elementwise(function):
+        return _is_ufunc(s, type_of)
+    if function is np.diag:
+        given = type_of(s.operands[1])
+        return isinstance(given, Array) and given.ndim == 1
+    return (declared(FRESH, function) and "out" not in _keywords(s)) or function in (abs, np.ndarray.copy)
+
+
+def is_numpy(function: Any) -> bool:
+    """Whether a function is one of NumPy's that only compute."""
+    module = getattr(function, "__module__", None) or ""
+    return module.partition(".")[0] == "numpy" and "random" not in module
+
+
+def _has_no_memory(value: Abstract) -> bool:
+    """Whether a value has no memory of an array in it."""
+    if isinstance(value, Tuple):
+        return all(map(_has_no_memory, value.items))
+    return isinstance(value, (Number, OwnList)) or isinstance(value, Known) and not isinstance(value.value, np.ndarray)

@@ -1,0 +1,219 @@
+"""What stores into arrays and lists mean that the program itself makes; ``memory.py`` says whether it does."""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+from types import EllipsisType
+from typing import Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Instance,
+    Known,
+    OwnList,
+    Tuple,
+    example_of,
+    join,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import ListsWanted, Refused
+from autodiff_hook.transform.specialise.calling import call_known
+from autodiff_hook.transform.specialise.infer import ITEMS, STORE, Inference
+
+_WHOLE: Final = frozenset({int, np.int64})
+_REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
+_IN_PLACE: Final = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+}
+
+
+def store(inf: Inference, s: Statement) -> Abstract:
+    """``owner[key] = value``."""
+    if inf.one_way:
+        raise Refused("an item is assigned on one way")
+    owner, key, value = map(inf.type_of, s.operands)
+    if isinstance(owner, OwnList):
+        _into_list(inf, owner, key, value)
+    elif isinstance(owner, Array):
+        _into_array(inf, s, owner, key)
+    else:
+        ask_for_lists(inf, owner)
+        raise Refused("an item of what may be somebody else's is assigned")
+    inf.plans[s] = STORE
+    return Known(None)
+
+
+def ask_for_lists(inf: Inference, owner: Abstract) -> None:
+    """A list is changed: if it is one that is written out, follow the program again with lists that may be."""
+    if isinstance(owner, Tuple) and owner.cls is list and not inf.program.displays and not inf.one_way:
+        raise ListsWanted("a list that is written out is changed")
+
+
+def _into_list(inf: Inference, owner: OwnList, key: Abstract, value: Abstract) -> None:
+    if not (number_types(key) or {None}) <= _WHOLE:
+        raise Refused("a part of a list is assigned")
+    lists.put(inf, owner, value)
+
+
+def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> None:
+    _require_doubles(owner)
+    rank = rank_of(owner, key)
+    value = inf.type_of(s.operands[2])
+    if (isinstance(value, OwnList) or isinstance(value, Tuple) and value.cls in (tuple, list)) and rank:
+        value = _as_array(inf, s)
+    types = number_types(value)
+    if types is not None and types <= _REAL:
+        return
+    if not isinstance(value, Array) or not _is_real(value) or value.ndim is None or not 0 < value.ndim <= rank:
+        raise Refused("what is stored into an array may not fit")
+
+
+def _require_doubles(owner: Array) -> None:
+    if owner.dtype != np.dtype(float) or owner.ndim is None or owner.scalar or owner.ndim == 0:
+        raise Refused("an array of other things than doubles is changed")
+
+
+def _is_real(value: Array) -> bool:
+    return value.dtype is not None and value.dtype.kind in "fiub" and not value.scalar
+
+
+def _as_array(inf: Inference, s: Statement) -> Abstract:
+    """Let a tuple or a list that is stored into an array become one before."""
+    assert inf.block is not None
+    made = Statement("call", [Constant(np.array), s.operands[2]], Variable(), (), s.position)
+    result = call_known(inf, made, np.array, [s.operands[2]], {})
+    if result is None or made.result is None:
+        raise Refused("what is stored into an array is no array")
+    inf.types[made.result] = result
+    inf.block.statements.insert(inf.index, made)
+    inf.index += 1
+    s.operands[2] = made.result
+    return result
+
+
+def rank_of(owner: Array, key: Abstract) -> int:
+    """How many axes ``owner[key]`` has; ``Refused`` unless each element is there once."""
+    assert owner.ndim is not None
+    if isinstance(key, Array):
+        if key.dtype is None or key.dtype.kind != "b" or key.ndim != owner.ndim or key.scalar:
+            raise Refused("places of an array are given by an array")
+        return 1
+    parts = _parts(key)
+    whole = sum(number_types(p) is not None for p in parts)
+    kinds = [p.value if isinstance(p, Known) else p for p in parts]
+    if not all(_is_basic(p, kind) for p, kind in zip(parts, kinds)) or len(parts) > owner.ndim + (Ellipsis in kinds):
+        raise Refused("a part of an array is assigned by an unknown index")
+    return owner.ndim - whole
+
+
+def _parts(key: Abstract) -> tuple[Abstract, ...]:
+    if isinstance(key, Tuple) and key.cls is tuple:
+        return key.items
+    if isinstance(key, Known) and type(key.value) is tuple:
+        return tuple(map(Known, key.value))
+    return (key,)
+
+
+def _is_basic(part: Abstract, value: object) -> bool:
+    if isinstance(part, Instance):
+        return part.cls is slice
+    return (number_types(part) or {None}) <= _WHOLE or type(value) in (slice, EllipsisType)
+
+
+def is_basic_key(key: Abstract) -> bool:
+    """Whether an index is made of ints and slices, so that what it takes of an array is a view."""
+    return all(_is_basic(p, p.value if isinstance(p, Known) else p) for p in _parts(key))
+
+
+def augmented(inf: Inference, s: Statement) -> Abstract | None:
+    """``array += value``: a new array, which is stored where it came from, or into all of the array."""
+    owner, value = map(inf.type_of, s.operands)
+    assert isinstance(owner, Array) and inf.block is not None and s.result is not None
+    _require_doubles(owner)
+    plain = (number_types(value) or {None}) <= _REAL
+    if s.data not in _IN_PLACE or not plain and not _fits_into(value, owner):
+        raise Refused("an array is changed in place by what may not fit")
+    if _is_stored_back(inf, s):
+        s.op = "binary"
+        return call_known(inf, s, _IN_PLACE[s.data], s.operands, {})
+    old, new = Variable(), Variable()
+    whole = Constant(Ellipsis)
+    inf.block.statements[inf.index : inf.index + 1] = [
+        Statement("getitem", [s.operands[0], whole], old, None, s.position),
+        Statement("binary", [old, s.operands[1]], new, s.data, s.position),
+        Statement("setitem", [s.operands[0], whole, new], None, None, s.position),
+        Statement("check", [s.operands[0]], s.result, None, s.position),
+    ]
+    inf.index -= 1
+    return owner
+
+
+def _fits_into(value: Abstract, owner: Array) -> bool:
+    if not isinstance(value, Array) or not _is_real(value):
+        return False
+    return value.ndim is not None and owner.ndim is not None and value.ndim <= owner.ndim
+
+
+def _is_stored_back(inf: Inference, s: Statement) -> bool:
+    """Whether this is the middle of ``owner[key] += value``."""
+    assert inf.block is not None
+    for later in inf.block.statements[inf.index + 1 :]:
+        if later.op == "setitem" and later.operands[2] is s.result:
+            return _is_part(inf, s.operands[0], later.operands[:2])
+    return False
+
+
+def _is_part(inf: Inference, part: Operand, place: list[Operand]) -> bool:
+    made = _maker(inf, part)
+    return made is not None and made.op == "getitem" and all(_same(inf, a, b) for a, b in zip(made.operands, place))
+
+
+def _maker(inf: Inference, operand: Operand) -> Statement | None:
+    return next((s for b in inf.program.blocks for s in b.statements if s.result is operand), None)
+
+
+def _same(inf: Inference, a: Operand, b: Operand) -> bool:
+    """Whether two operands are one value; from CPython 3.12 on a slice may be made twice."""
+    if a is b:
+        return True
+    if isinstance(inf.type_of(a), Known) and inf.type_of(a) == inf.type_of(b):
+        return True
+    first, second = _maker(inf, a), _maker(inf, b)
+    slices = first is not None and second is not None and first.op == second.op == "build_slice"
+    return slices and all(_same(inf, x, y) for x, y in zip(first.operands, second.operands))  # type: ignore[union-attr]
+
+
+# Lists
+
+
+def repeated(inf: Inference, s: Statement) -> Abstract | None:
+    """``[x] * n``; None if it is something else."""
+    for items, count in (s.operands, s.operands[::-1]):
+        kinds, times = inf.type_of(items), inf.type_of(count)
+        if isinstance(kinds, Tuple) and kinds.cls is list and number_types(times) == frozenset({int}):
+            return made_of(inf, s, kinds.items)
+        if isinstance(kinds, OwnList) and number_types(times) == frozenset({int}):
+            return made_of(inf, s, (lists.item_of_own(inf, kinds),))
+    return None
+
+
+def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstract | None:
+    """A list of numbers that may be changed; None if these are something else."""
+    if not items or any(number_types(x) is None for x in items) or inf.one_way:
+        return None
+    assert s.result is not None
+    before = inf.types.get(s.result)
+    made = before if isinstance(before, OwnList) else OwnList(s.result, example=[example_of(x) for x in items])
+    lists.put(inf, made, reduce(join, items))
+    inf.plans[s] = ITEMS
+    return made

@@ -1,0 +1,381 @@
+"""Stores into arrays and lists that a program makes: in loops, with all ways in one program."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+from random_stores import Writer
+from specialised_cases import check, check_raises, check_slopes, is_specialised, oracle, same, scope
+
+import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import GENERIC
+
+ONE_WAY = bool(os.environ.get("AUTODIFF_ONE_WAY"))
+ALL_WAYS = None if ONE_WAY else True
+DATA = np.random.default_rng(3).normal(size=64)
+
+
+def filled(x, n):
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = math.sin(x * i)
+    return np.sum(out * out)
+
+
+def recurrence(x, n):
+    a = np.empty(n)
+    a[0] = x
+    for i in range(1, n):
+        a[i] = a[i - 1] + 0.01 * math.sin(a[i - 1]) * a[i - 1]
+    return a[-1]
+
+
+def list_recurrence(x, n):
+    a = [0.0] * n
+    a[0] = x
+    for i in range(1, n):
+        a[i] = a[i - 1] + 0.01 * math.sin(a[i - 1])
+    return a[-1] * a[n // 2]
+
+
+def changed_display(x, n):
+    a = [x, 1.0, x * x]
+    for i in range(n):
+        a[i % 3] = a[(i + 1) % 3] * x
+    return sum(q * q for q in a)
+
+
+def appended_display(x, n):
+    a = [x]
+    for i in range(n):
+        a.append(a[-1] * 0.99 + 0.1 * x)
+        a[i // 2] *= 0.5
+    return sum(a) + len(a)
+
+
+def heat(x, n):
+    u = np.full(30, 1.0) * x
+    u[10] = 2.0
+    for _ in range(n):
+        u[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u * u)
+
+
+def heat_with_a_new_array(x, n):
+    u = np.sin(np.arange(20.0) * x)
+    for _ in range(n):
+        new = u.copy()
+        new[1:-1] = u[1:-1] * u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        new[0] = new[1]
+        new[-1] = 0.0
+        u = new
+    return np.sum(u * u)
+
+
+def assembled(x, n):
+    K = np.zeros((n + 1, n + 1))
+    ke = np.array([[1.0, -1.0], [-1.0, x]]) * x
+    for e in range(n):
+        K[e : e + 2, e : e + 2] += ke
+    return np.sum(K * K)
+
+
+def rhs(y, x):
+    dy = np.zeros(2)
+    dy[0] = y[1]
+    dy[1] = -x * y[0]
+    return dy
+
+
+def trajectory(x, n):
+    y, h = np.array([1.0, 0.0]), 0.05
+    out = np.zeros((n + 1, 2))
+    out[0] = y
+    for i in range(n):
+        y = y + h * rhs(y + 0.5 * h * rhs(y, x), x)
+        out[i + 1] = y
+    return np.sum(out[:, 0] ** 2)
+
+
+def tridiagonal(x, n):
+    a, b, d = np.full(n, -1.0) * x, np.full(n, 3.0), np.ones(n)
+    cp, dp, s = np.zeros(n), np.zeros(n), np.zeros(n)
+    cp[0], dp[0] = -1.0 / b[0], d[0] / b[0]
+    for i in range(1, n):
+        m = b[i] - a[i] * cp[i - 1]
+        cp[i] = -1.0 / m
+        dp[i] = (d[i] - a[i] * dp[i - 1]) / m
+    s[-1] = dp[-1]
+    for i in range(n - 2, -1, -1):
+        s[i] = dp[i] - cp[i] * s[i + 1]
+    return s.sum()
+
+
+def cholesky(x, n):
+    A, L = np.zeros((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = math.exp(-x * abs(i - j))
+    for i in range(n):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(j):
+                s += L[i, k] * L[j, k]
+            L[i, j] = math.sqrt(A[i, i] + 1.0 - s) if i == j else (A[i, j] - s) / L[j, j]
+    return sum([math.log(L[i, i]) for i in range(n)])
+
+
+def fit(x, n):
+    ys = []
+    for i in range(n):
+        ys.append(math.exp(-x * i * 0.01))
+    return np.sum((np.array(ys) - DATA[:n]) ** 2)
+
+
+def masked(x, n):
+    u = np.linspace(-1.0, 1.0, n) * x
+    for _ in range(3):
+        u[u > 0.3] *= 0.5
+        u[u < -0.2] = x * x
+    return np.sum(u * u)
+
+
+def left_early(x, n):
+    u = np.zeros(n)
+    for i in range(n):
+        u[i] = x * (i + 1)
+        if u[i] > 2.0:
+            return u[: i + 1].sum() + u[0]
+        if i == 5:
+            u[0] += x
+            continue
+        u[-1] = u[i] * 0.5
+    return np.sum(u)
+
+
+def in_a_branch(x, n):
+    u = np.ones(4) * x
+    for i in range(n):
+        if i % 3 == 0:
+            u[i % 4] = u[(i + 1) % 4] * x
+        elif i % 3 == 1:
+            u *= 0.9
+        else:
+            u[1:] += u[:-1] * 0.1
+    return np.sum(u * u)
+
+
+def iterated(x, n):
+    w, s, t = np.zeros(n), 0.0, 0.0
+    for i, t in enumerate(w):
+        s += t * x
+        w[i + 1 :] = x * i
+    return s + t
+
+
+PROGRAMS = [filled, recurrence, list_recurrence, changed_display, appended_display, heat, heat_with_a_new_array]
+PROGRAMS += [assembled, trajectory, tridiagonal, cholesky, fit, masked, left_early, in_a_branch, iterated]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_loops_that_store(f):
+    scope_of = {**f.__globals__, "f": f}
+    g = eval("lambda x: f(x, 7)", scope_of)
+    check_slopes(g, 0.7, specialised=ALL_WAYS)
+    if not (GENERIC or ONE_WAY):
+        assert "next " in ad.code_adjoint(g, 0.7)
+    check_slopes(eval("lambda x: f(x, 20)", scope_of), 0.7, specialised=ALL_WAYS)
+
+
+def test_time_is_linear_in_the_length_of_a_loop():
+    texts = {ad.code_adjoint(eval(f"lambda x: recurrence(x, {n})", globals()), 0.7).count("setitem") for n in (50, 500)}
+    if not (GENERIC or ONE_WAY):
+        assert len(texts) == 1
+    check_slopes(lambda x: recurrence(x, 3000), 0.7, specialised=ALL_WAYS)
+
+
+def view_after_a_store(x):
+    u = np.ones(4) * x
+    v = u[1:]
+    u[2] = x * x
+    return np.sum(v * u[:3])
+
+
+def transposed_after_a_store(x):
+    m = np.ones((2, 3)) * x
+    t = m.T
+    m[0] *= x
+    return np.sum(t @ m)
+
+
+def two_arrays_in_turn(x):
+    u, v = np.ones(5) * x, np.zeros(5)
+    for _ in range(4):
+        v[1:-1] = u[:-2] * u[2:]
+        u, v = v, u
+    return np.sum(u * v)
+
+
+def in_a_tuple(x):
+    u = np.ones(3) * x
+    pair = (u, x)
+    u[0] = x * x
+    return np.sum(pair[0]) * pair[1]
+
+
+def in_a_list(x):
+    u, kept = np.ones(3) * x, []
+    for i in range(3):
+        kept.append(u)
+        u[i] = x * x * i
+    return np.sum(kept[0]) + np.sum(np.array(kept))
+
+
+def of_an_argument(x):
+    def change(a):
+        a[0] = x * 3
+
+    u = np.ones(3) * x
+    v = u.reshape(3, 1)
+    change(v)
+    return np.sum(u * u)
+
+
+def asarray_is_the_array(x):
+    u = np.ones(3) * x
+    v = np.asarray(u)
+    v[0] = x * x
+    return np.sum(u * u)
+
+
+def sum_of_a_product_before_a_store(x):
+    u = np.ones(3) * x
+    t, w = u * u, -u
+    u[0] = 5.0
+    first = np.sum(t)
+    u[1] = x
+    return first * np.sum(w) * np.sum(u)
+
+
+def list_used_as_a_whole_between_changes(x):
+    a = [x, x * x, 1.0]
+    s = sum(a) * max(a)
+    a[1] = 3.0 * x
+    b = np.array(a)
+    a.append(s)
+    a[0] = 0.0
+    return np.sum(b * b) + sum(a) * s
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(view_after_a_store, transposed_after_a_store, two_arrays_in_turn, in_a_tuple, in_a_list, of_an_argument),
+        *(asarray_is_the_array, sum_of_a_product_before_a_store, list_used_as_a_whole_between_changes),
+    ],
+)
+def test_other_names_of_what_is_stored_into(f):
+    check_slopes(f, 0.7, specialised=None)
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "40"))))
+@pytest.mark.filterwarnings("ignore")
+def test_random_stores(seed):
+    source = Writer(seed).source()
+    f = scope(source, np=np, math=math)["f"]
+    with np.errstate(all="ignore"):
+        try:
+            value = f(0.7, 0.4)
+        except (ValueError, IndexError):
+            pytest.skip("the program raises")
+        if np.isfinite(value):
+            check(f, 0.7, 0.4, specialised=None)
+
+
+def test_most_random_stores_are_understood():
+    if GENERIC or ONE_WAY:
+        return
+    count = 0
+    for seed in range(40):
+        f = scope(Writer(seed).source(), np=np, math=math)["f"]
+        with np.errstate(all="ignore"):
+            try:
+                ad.gradient(f, 0.7, 0.4)
+            except (ValueError, IndexError):
+                continue
+        count += is_specialised(f)
+    assert count > 20
+
+
+def test_with_respect_to_arrays():
+    def smooth(u, kernel):
+        out = np.zeros_like(u)
+        for i in range(1, len(u) - 1):
+            for j in range(3):
+                out[i] += kernel[j] * u[i + j - 1]
+        return np.sum(out**2)
+
+    u, kernel = DATA[:12].copy(), np.array([0.2, 0.5, 0.3])
+    kept = u.copy()
+    check(smooth, u, kernel)
+    np.testing.assert_array_equal(u, kept)
+    (du, dk), eps = ad.gradient(smooth, u, kernel), 1e-6
+    bump = np.eye(12)[4] * eps
+    assert du[4] == pytest.approx((smooth(u + bump, kernel) - smooth(u - bump, kernel)) / 2 / eps, rel=1e-5)
+    assert dk[0] == pytest.approx(
+        (smooth(u, kernel + [eps, 0, 0]) - smooth(u, kernel - np.array([eps, 0, 0]))) / 2 / eps, rel=1e-5
+    )
+
+
+def test_a_pullback_may_be_used_twice():
+    def path(x):
+        out = np.zeros(5)
+        for i in range(5):
+            out[i] = x ** (i + 1)
+        return out * x
+
+    value, back = ad.pullback(path, 0.7)
+    np.testing.assert_array_equal(value, path(0.7))
+    first, second = back(np.ones(5))[0], back(np.ones(5))[0]
+    assert first == second == pytest.approx(sum((i + 2) * 0.7 ** (i + 1) for i in range(5)))
+
+
+def test_what_raises_raises_as_before():
+    def beyond(x):
+        a = np.zeros(3)
+        for i in range(5):
+            a[i] = x
+        return a[0]
+
+    def too_long(x):
+        a = np.zeros(3)
+        a[1:] = np.ones(3) * x
+        return a[0]
+
+    def wider(x):
+        a = np.zeros(3)
+        a += np.ones((1, 3)) * x
+        return a[0]
+
+    for f in (beyond, too_long, wider):
+        check_raises(f, 0.7)
+
+
+def test_integers_and_single_precision_are_left_to_the_generic_path():
+    def whole(x):
+        a = np.zeros(3, int)
+        for i in range(3):
+            a[i] = i * 2
+        return np.sum(a * x)
+
+    def single(x):
+        a = np.zeros(3, np.float32)
+        for i in range(3):
+            a[i] = i * 2
+        return np.sum(a * x)
+
+    for f in (whole, single):
+        same(ad.gradient(f, 0.7), oracle(f, 0.7)[1])
