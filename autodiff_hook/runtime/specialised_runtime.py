@@ -113,6 +113,20 @@ def folded(cotangents: list[Any], count: int) -> list[Any]:
     return [sum(cotangents[i::count]) for i in range(count)]
 
 
+def add_item(buffer: list[Any], index: int, cotangent: Any) -> None:
+    """Add to the cotangent of an array in a list, None being zero."""
+    if isinstance(cotangent, NotImplementedCotangent):
+        raise cotangent.fail()
+    if cotangent is not None:
+        buffer[index] = buffer[index] + cotangent
+
+
+def taken(buffer: list[Any], index: int) -> Any:
+    """The cotangent of an array in a list; None if nothing was added to it."""
+    found = buffer[index]
+    return None if type(found) is float else found
+
+
 def buffer(present: list[Any] | None, items: list[Any]) -> list[Any]:
     """The cotangents of the items of a list, zeros at first."""
     return [0.0] * len(items) if present is None else present
@@ -218,10 +232,12 @@ RUNTIME: Final[dict[str, Any]] = {
     "warn": warn,
     "zeros_like": zeros_like,
     "add_at": add_at,
+    "add_item": add_item,
     "add_part": add_part,
     "first": first,
     "fitted": fitted,
     "folded": folded,
+    "taken": taken,
     "number_gradient": number_gradient,
     "array_gradient": array_gradient,
     "zero_list": zero_list,
@@ -231,7 +247,7 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-effects(add_at, add_part, refill, warn)
+effects(add_at, add_item, add_part, refill, warn)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part, array, fitted)

@@ -146,6 +146,8 @@ class Program:
     plans: dict[Statement, Plan] = field(default_factory=dict)
     displays: bool = False
     """Whether lists of numbers that are written out may be changed."""
+    items: dict[Variable, Abstract] = field(default_factory=dict)
+    """What is known of the items of lists that the program makes, by the variable that they are made as."""
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
@@ -169,7 +171,7 @@ class Inference:
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}
-        self.lists: dict[Variable, Abstract] = {}
+        self.lists = self.program.items
         self.started: set[Operand] = set()
         self.fields: dict[tuple[Variable, str], tuple[Operand, Statement]] = {}
         self.stores: dict[Operand, Statement] = {}

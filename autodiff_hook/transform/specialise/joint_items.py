@@ -100,6 +100,10 @@ class Items(PrimalHalf):
         builder = self.builder
         index = self._index(index, out)
         buffer = self._buffer(owner, out)
+        if self._holds_arrays(owner):
+            add_item = Constant(self.runtime["add_item"])
+            builder.emit(out, "call", add_item, buffer, index, cotangent, data=(), result=False, position=position)
+            return
         item = self._item(owner, buffer, index, out, position)
         item = builder.emit(out, "binary", item, cotangent, data="+", position=position)
         builder.emit(out, "setitem", buffer, index, item, result=False, position=position)
@@ -109,6 +113,12 @@ class Items(PrimalHalf):
         if isinstance(self.program.types[owner], Array):
             return self.builder.emit(out, "call_method", buffer, index, data=("item", ()), position=position)
         return self.builder.emit(out, "getitem", buffer, index, position=position)
+
+    def _holds_arrays(self, owner: Variable) -> bool:
+        """Whether the items of a list are arrays."""
+        kind = self.program.types[owner]
+        item = self.program.items.get(kind.made) if isinstance(kind, OwnList) else getattr(kind, "item", None)
+        return isinstance(item, Array)
 
     def _index(self, index: Operand, out: Block) -> Operand:
         return self._residual(index, out) if isinstance(index, Variable) and index in self.loops else index
@@ -165,24 +175,35 @@ class Items(PrimalHalf):
         """What was appended last is the last item."""
         value = s.operands[1]
         buffer = self._buffer(owner, out)
-        cotangent = self.builder.emit(out, "getitem", buffer, Constant(-1), position=s.position)
+        arrays = self._holds_arrays(owner)
+        cotangent = self._out_of(buffer, Constant(-1), arrays, out, s.position)
         self.builder.emit(out, "delitem", buffer, Constant(-1), result=False, position=s.position)
         if isinstance(value, Variable):
-            self._add(value, (), cotangent, out)
+            self._add(value, (), cotangent, out, sure=not arrays)
+
+    def _out_of(
+        self, buffer: Operand, index: Operand, arrays: bool, out: Block, position: Position | None
+    ) -> Operand:
+        """The cotangent of an item of a list, that of an array being None if there is none."""
+        if arrays:
+            taken = Constant(self.runtime["taken"])
+            return self.builder.emit(out, "call", taken, buffer, index, data=(), position=position)
+        return self.builder.emit(out, "getitem", buffer, index, position=position)
 
     def _reverse_store(self, s: Statement, owner: Variable, out: Block) -> None:
         """Take the cotangent of what was stored, and leave zero."""
         _, index, value = s.operands
         builder, buffer, index = self.builder, self._buffer(owner, out), self._index(index, out)
         cotangent: Operand = NONE
+        arrays = self._holds_arrays(owner)
         if value in self.needs:
             assert isinstance(value, Variable)
-            cotangent = builder.emit(out, "getitem", buffer, index, position=s.position)
+            cotangent = self._out_of(buffer, index, arrays, out, s.position)
             if isinstance(self.program.types[owner], Array):
                 cotangent = self._of_value(s, cotangent, out)
         builder.emit(out, "setitem", buffer, index, ZERO, result=False, position=s.position)
         if isinstance(value, Variable):
-            self._add(value, (), cotangent, out)
+            self._add(value, (), cotangent, out, sure=not arrays)
 
     def _of_value(self, s: Statement, part: Operand, out: Block) -> Operand:
         """The cotangent of a number or an array that was stored into a part of an array."""
@@ -209,8 +230,9 @@ class Items(PrimalHalf):
             for place, operand in enumerate(s.operands):
                 if operand in self.needs:
                     assert isinstance(operand, Variable)
-                    item = self.builder.emit(out, "getitem", cotangents, Constant(place))
-                    self._add(operand, (), item, out)
+                    arrays = self._holds_arrays(s.result)
+                    item = self._out_of(cotangents, Constant(place), arrays, out, s.position)
+                    self._add(operand, (), item, out, sure=not arrays)
             return
         owner = next((x for x in s.operands if x in self.needs), None)
         if not isinstance(owner, Variable):

@@ -44,16 +44,23 @@ def append(inf: Inference, s: Statement) -> Abstract:
 
 def put(inf: Inference, owner: OwnList, value: Abstract) -> None:
     """A list has an item like ``value``."""
-    types = number_types(value)
-    if types is None:
-        raise Refused("a list of other things than numbers is built")
-    item = Number(types, example=example_of(value))
+    item = item_like(value)
     before = inf.lists.get(owner.made)
-    after = item if before is None else join(before, item)
+    after = item if item is None or before is None else item_like(join(before, item))
+    if after is None:
+        raise Refused("a list of other things than numbers or arrays is built")
     inf.stale = inf.stale or before != after
     inf.lists[owner.made] = after
     if len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
         owner.example.append(example_of(value))
+
+
+def item_like(value: Abstract) -> Abstract | None:
+    """What is known of an item of a list that may change: a number or an array; None if it is something else."""
+    types = number_types(value)
+    if types is not None:
+        return Number(types, example=example_of(value))
+    return value if isinstance(value, Array) and value.ndim and not value.scalar else None
 
 
 def item_of_own(inf: Inference, owner: OwnList) -> Abstract:

@@ -20,7 +20,7 @@ from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Iterator, Known, Number, OwnList, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, READ, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.liveness import live_out
 
 TypeOf = Callable[[Operand], Abstract]
@@ -54,6 +54,7 @@ class _Settling:
         self.homes: dict[Variable, tuple[Block, int]] = {p: (b, -1) for b in ir.blocks for p in b.params}
         self.made: dict[Variable, Statement] = {}
         self.users: dict[Operand, list[Statement]] = {}
+        self.places: dict[Statement, tuple[Block, int]] = {}
         self.changes: dict[Variable, list[tuple[Block, int]]] = {}
         self.passed_on: set[Operand] = set()
         self.live = live_out(ir.blocks)
@@ -65,6 +66,7 @@ class _Settling:
             self.passed_on.update(block.terminator.operands, *(e.args for e in block.edges()))
 
     def _note(self, block: Block, place: int, s: Statement) -> None:
+        self.places[s] = block, place
         if s.result is not None:
             self.homes[s.result], self.made[s.result] = (block, place), s
         for operand in s.operands:
@@ -92,12 +94,22 @@ class _Settling:
 
     def _require_one_name(self, root: Variable) -> None:
         names = self._names(root)
+        for name in (root, *names):
+            for s in self.users.get(name, ()):
+                if self._keeps(s, name) and self._changes_after(root, *self.places[s]):
+                    raise Refused("an array that a list holds is changed")
         for block, place in self.changes[root]:
             if not names.isdisjoint(self._live_after(block, place)):
                 raise Refused("a view of an array is used after a store into the array")
         for name in names:
             if name not in self.made and self._changes_after(root, *self.homes[name]):
                 raise Refused("an array has several names")
+
+    def _keeps(self, s: Statement, value: Variable) -> bool:
+        """Whether a statement puts a value into a list."""
+        plan = self.program.plans.get(s)
+        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), OwnList)
+        return plan == ITEMS or into and s.operands[-1] is value
 
     def _names(self, root: Variable) -> set[Variable]:
         """Everything else that may lie in the memory of an array, while that array is the newest made at its place."""

@@ -208,8 +208,8 @@ def repeated(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstract | None:
-    """A list of numbers that may be changed; None if these are something else."""
-    if not items or any(number_types(x) is None for x in items) or inf.one_way:
+    """A list of numbers or arrays that may be changed; None if these are something else."""
+    if inf.one_way or not items or lists.item_like(reduce(join, items)) is None:
         return None
     assert s.result is not None
     before = inf.types.get(s.result)
