@@ -31,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     number_types,
 )
 from autodiff_hook.transform.specialise.activity import needed
-from autodiff_hook.transform.specialise.bodies import ListsWanted, Refused
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import is_total
@@ -66,21 +66,26 @@ With ``pullback`` it is to be cut in two as well, and its reverse returns gradie
 _CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
 
 
+_CHANGES: Final = 16
+
+
 def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: int = 0) -> Made:
     """The joint program of ``f`` for arguments like these.
 
     It has all ways through ``f``, or the one that these take, of up to ``one_way`` operations.
     """
     types = arguments(args, bool(one_way))
-    try:
-        return _joint_ir(f, types, form, one_way)
-    except ListsWanted:
-        if one_way:
-            raise
-        return _joint_ir(f, types, form, one_way, displays=True)
+    changed: frozenset[Any] = frozenset()
+    while True:
+        try:
+            return _joint_ir(f, types, form, one_way, changed)
+        except Changes as found:
+            if one_way or found.place in changed or len(changed) == _CHANGES:
+                raise
+            changed |= {found.place}
 
 
-def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, displays: bool = False) -> Made:
+def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, changed: frozenset[Any]) -> Made:
     times: dict[str, float] = {}
     clock = _Clock(times)
     prologue = Prologue(f)
@@ -90,7 +95,7 @@ def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, displays:
     inference = (
         path(prologue, prologue.types, updated, one_way)
         if one_way
-        else Inference(prologue, evaluate, prologue.types, displays)
+        else Inference(prologue, evaluate, prologue.types, changed)
     )
     params = inference.run(f.__code__, f.__globals__, f.__closure__, types, leading, rest)
     clock("infer")

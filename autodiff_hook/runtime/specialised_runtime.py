@@ -127,9 +127,11 @@ def taken(buffer: list[Any], index: int) -> Any:
     return None if type(found) is float else found
 
 
-def buffer(present: list[Any] | None, items: list[Any]) -> list[Any]:
-    """The cotangents of the items of a list, zeros at first."""
-    return [0.0] * len(items) if present is None else present
+def buffer(present: Any, items: Any) -> Any:
+    """The cotangents of the items of a list or a dict, zeros at first."""
+    if present is not None:
+        return present
+    return dict.fromkeys(items, 0.0) if isinstance(items, dict) else [0.0] * len(items)
 
 
 def add_lists(present: list[Any] | None, contribution: Any, items: list[Any]) -> list[Any] | None:

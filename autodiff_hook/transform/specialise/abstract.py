@@ -83,7 +83,14 @@ class List(Abstract):
 
 @dataclass(frozen=True, slots=True)
 class OwnList(Abstract):
-    """A list that the program makes at ``made``, empty at first, and only appends numbers to."""
+    """A list of numbers or arrays that the program makes at ``made`` and changes."""
+
+    made: Any
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDict(Abstract):
+    """A dict that the program makes at ``made`` and changes: numbers, arrays or what has no derivative, by key."""
 
     made: Any
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, List, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, List, Number, OwnDict, OwnList, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
@@ -29,7 +29,7 @@ def differentiable(value: Abstract) -> bool:
         return value.dtype is None or value.dtype.kind != "b"
     if isinstance(value, Tuple):
         return any(map(differentiable, value.items))
-    if isinstance(value, OwnList):
+    if isinstance(value, (OwnList, OwnDict)):
         return True
     return isinstance(value, (List, Iterator)) and differentiable(value.item)
 

@@ -16,8 +16,15 @@ class Refused(Exception):
     """A program that the specialiser leaves to the generic path; the message says why."""
 
 
-class ListsWanted(Refused):
-    """Lists that are written out would have to be taken for lists that may be changed, or run over."""
+class Changes(Refused):
+    """What the program makes is changed: the program is to be followed again, with ``place`` known to be changed.
+
+    The place of a list or a dict is where it is written; that of an attribute is its class and name.
+    """
+
+    def __init__(self, message: str, place: Any) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
+from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -175,6 +176,10 @@ def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwa
         raise Refused(f"a call of {cls!r}")
     start = Statement("call", list(s.operands), None, s.data, s.position)
     inf.types[s.result] = Fresh(cls, s.result)
+    record = dicts.record(inf, cls, s.result)
+    if record is not None:
+        inf.block.statements.insert(inf.index, record)
+        inf.index += 1
     inf.begin(start)
     try:
         inline_call(inf, start, init, [s.result, *args], kwargs)

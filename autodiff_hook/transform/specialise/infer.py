@@ -30,7 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import (
     Body,
-    ListsWanted,
+    Changes,
     Load,
     Parameters,
     Refused,
@@ -144,10 +144,10 @@ class Program:
     blocks: list[Block]
     types: dict[Variable, Abstract]
     plans: dict[Statement, Plan] = field(default_factory=dict)
-    displays: bool = False
-    """Whether lists of numbers that are written out may be changed."""
-    items: dict[Variable, Abstract] = field(default_factory=dict)
-    """What is known of the items of lists that the program makes, by the variable that they are made as."""
+    changed: frozenset[Any] = frozenset()
+    """The places of lists and dicts that the program makes and changes, and of attributes that it assigns again."""
+    items: dict[Any, Abstract] = field(default_factory=dict)
+    """What is known of the items of lists and dicts that the program makes: ``lists.slot_of``."""
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
@@ -163,16 +163,19 @@ class Inference:
     one_way: ClassVar[bool] = False
 
     def __init__(
-        self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract], displays: bool = False
+        self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract], changed: frozenset[Any] = frozenset()
     ) -> None:
         self.world, self.evaluate = world, evaluate
-        self.program = Program([], types, displays=displays)
+        self.program = Program([], types, changed=changed)
         self.types, self.plans = self.program.types, self.program.plans
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}
-        self.lists = self.program.items
+        self.items = self.program.items
+        self.cell_places: dict[Operand, Any] = {}
         self.started: set[Operand] = set()
+        self.records: dict[Variable, Variable] = {}
+        """The dicts that hold those attributes of objects that are assigned again."""
         self.fields: dict[tuple[Variable, str], tuple[Operand, Statement]] = {}
         self.stores: dict[Operand, Statement] = {}
         self.orders: list[tuple[Statement, Statement]] = []
@@ -302,7 +305,7 @@ class Inference:
             statement = block.statements[self.index]
             try:
                 result = self.evaluate(self, statement)
-            except ListsWanted:
+            except Changes:
                 raise
             except Refused as reason:
                 self._trap(block, reason)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Array, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import Array, Number, OwnDict, OwnList, Tuple
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, LOAD, READ, STORE
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
-from autodiff_hook.transform.specialise.lists import Iteration
+from autodiff_hook.transform.specialise.lists import Iteration, slot_of
 from autodiff_hook.transform.specialise.stores import is_basic_key, rank_of
 
 
@@ -49,7 +49,10 @@ class Items(PrimalHalf):
     def _allocate(self, out: Block) -> None:
         """Buffers for the cotangents of what is read item by item, or stored into."""
         for variable in self.buffered:
-            if isinstance(self.program.types[variable], Array):
+            kind = self.program.types[variable]
+            if isinstance(kind, OwnDict):
+                buffer = self.builder.emit(out, "call", Constant(dict.fromkeys), variable, ZERO, data=())
+            elif isinstance(kind, Array):
                 buffer = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), variable, data=())
             else:
                 count = self.builder.emit(out, "call", Constant(len), variable, data=())
@@ -100,7 +103,7 @@ class Items(PrimalHalf):
         builder = self.builder
         index = self._index(index, out)
         buffer = self._buffer(owner, out)
-        if self._holds_arrays(owner):
+        if self._holds_arrays(owner, index):
             add_item = Constant(self.runtime["add_item"])
             builder.emit(out, "call", add_item, buffer, index, cotangent, data=(), result=False, position=position)
             return
@@ -114,11 +117,16 @@ class Items(PrimalHalf):
             return self.builder.emit(out, "call_method", buffer, index, data=("item", ()), position=position)
         return self.builder.emit(out, "getitem", buffer, index, position=position)
 
-    def _holds_arrays(self, owner: Variable) -> bool:
-        """Whether the items of a list are arrays."""
-        kind = self.program.types[owner]
-        item = self.program.items.get(kind.made) if isinstance(kind, OwnList) else getattr(kind, "item", None)
-        return isinstance(item, Array)
+    def _holds_arrays(self, owner: Variable, key: Operand = NONE) -> bool:
+        """Whether the items of a list are arrays, or what a dict has by a key."""
+        kind, items = self.program.types[owner], self.program.items
+        if isinstance(kind, OwnDict):
+            if isinstance(key, Constant) and type(key.value) is str and slot_of(kind) not in items:
+                return isinstance(items[slot_of(kind, key.value)], Array)
+            return any(
+                isinstance(x, Array) for slot, x in items.items() if type(slot) is tuple and slot[0] is kind.made
+            )
+        return isinstance(items.get(kind.made) if isinstance(kind, OwnList) else getattr(kind, "item", None), Array)
 
     def _index(self, index: Operand, out: Block) -> Operand:
         return self._residual(index, out) if isinstance(index, Variable) and index in self.loops else index
@@ -181,9 +189,7 @@ class Items(PrimalHalf):
         if isinstance(value, Variable):
             self._add(value, (), cotangent, out, sure=not arrays)
 
-    def _out_of(
-        self, buffer: Operand, index: Operand, arrays: bool, out: Block, position: Position | None
-    ) -> Operand:
+    def _out_of(self, buffer: Operand, index: Operand, arrays: bool, out: Block, position: Position | None) -> Operand:
         """The cotangent of an item of a list, that of an array being None if there is none."""
         if arrays:
             taken = Constant(self.runtime["taken"])
@@ -195,7 +201,7 @@ class Items(PrimalHalf):
         _, index, value = s.operands
         builder, buffer, index = self.builder, self._buffer(owner, out), self._index(index, out)
         cotangent: Operand = NONE
-        arrays = self._holds_arrays(owner)
+        arrays = self._holds_arrays(owner, index)
         if value in self.needs:
             assert isinstance(value, Variable)
             cotangent = self._out_of(buffer, index, arrays, out, s.position)
@@ -226,12 +232,14 @@ class Items(PrimalHalf):
         cotangents = self._take(s.result, (), out)
         if is_zero(cotangents):
             return
-        if s.op == "build_list":
-            for place, operand in enumerate(s.operands):
+        if s.op in ("build_list", "build_map"):
+            pairs = zip(s.operands[::2], s.operands[1::2]) if s.op == "build_map" else enumerate(s.operands)
+            for key, operand in pairs:
                 if operand in self.needs:
                     assert isinstance(operand, Variable)
-                    arrays = self._holds_arrays(s.result)
-                    item = self._out_of(cotangents, Constant(place), arrays, out, s.position)
+                    place = Constant(key) if isinstance(key, int) else key
+                    arrays = self._holds_arrays(s.result, place)
+                    item = self._out_of(cotangents, place, arrays, out, s.position)
                     self._add(operand, (), item, out, sure=not arrays)
             return
         owner = next((x for x in s.operands if x in self.needs), None)

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
     Array,
+    Instance,
     Known,
     List,
     Number,
+    OwnDict,
     OwnList,
     Tuple,
     example_of,
+    inert_class,
     join,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import ListsWanted, Refused
-from autodiff_hook.transform.specialise.infer import APPEND, Inference, Program
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, Inference, Program
 
 _EXAMPLES = 2
+WHOLE: Final = frozenset({int, np.int64})
+"""The types of indices."""
 
 
 def begin(inf: Inference, s: Statement) -> Abstract:
@@ -42,17 +51,23 @@ def append(inf: Inference, s: Statement) -> Abstract:
     return Known(None)
 
 
-def put(inf: Inference, owner: OwnList, value: Abstract) -> None:
-    """A list has an item like ``value``."""
+def put(inf: Inference, owner: OwnList | OwnDict, value: Abstract, key: Any = None) -> None:
+    """A list has an item like ``value``, or a dict by a key."""
     item = item_like(value)
-    before = inf.lists.get(owner.made)
+    slot = slot_of(owner, key)
+    before = inf.items.get(slot)
     after = item if item is None or before is None else item_like(join(before, item))
     if after is None:
         raise Refused("a list of other things than numbers or arrays is built")
     inf.stale = inf.stale or before != after
-    inf.lists[owner.made] = after
-    if len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
+    inf.items[slot] = after
+    if isinstance(owner, OwnList) and len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
         owner.example.append(example_of(value))
+
+
+def slot_of(owner: OwnList | OwnDict, key: Any = None) -> Any:
+    """Where it is kept what the items of a list are, or what a dict has by a key."""
+    return owner.made if isinstance(owner, OwnList) else (owner.made, key)
 
 
 def item_like(value: Abstract) -> Abstract | None:
@@ -60,15 +75,59 @@ def item_like(value: Abstract) -> Abstract | None:
     types = number_types(value)
     if types is not None:
         return Number(types, example=example_of(value))
+    if inert_class(value) is not None:
+        return Instance(inert_class(value), example=example_of(value))  # type: ignore[arg-type]
     return value if isinstance(value, Array) and value.ndim and not value.scalar else None
 
 
 def item_of_own(inf: Inference, owner: OwnList) -> Abstract:
     """What is known of the items."""
-    found = inf.lists.get(owner.made)
+    found = inf.items.get(owner.made)
     if found is None:
         raise Refused("an item of a list that nothing is appended to so far")
     return found
+
+
+def into_list(inf: Inference, owner: OwnList, key: Abstract, value: Abstract) -> None:
+    """``items[key] = value``."""
+    if not (number_types(key) or {None}) <= WHOLE:
+        raise Refused("a part of a list is assigned")
+    put(inf, owner, value)
+
+
+def maker(inf: Inference, operand: Operand) -> Statement | None:
+    """The statement that makes an operand."""
+    return next((s for b in inf.program.blocks for s in b.statements if s.result is operand), None)
+
+
+def ask_for_changes(inf: Inference, owner: Operand) -> None:
+    """A list or a dict is changed: if it is written out, the program is followed again with one that may be."""
+    value, made = inf.type_of(owner), maker(inf, owner)
+    if isinstance(value, Tuple) and value.cls in (list, dict) and made is not None and not inf.one_way:
+        raise Changes("a list or a dict that is written out is changed", made.position)
+
+
+def repeated(inf: Inference, s: Statement) -> Abstract | None:
+    """``[x] * n``; None if it is something else."""
+    for items, count in (s.operands, s.operands[::-1]):
+        kinds, times = inf.type_of(items), inf.type_of(count)
+        if isinstance(kinds, Tuple) and kinds.cls is list and kinds.items and number_types(times) == frozenset({int}):
+            return made_of(inf, s, kinds.items)
+        if isinstance(kinds, OwnList) and number_types(times) == frozenset({int}):
+            return made_of(inf, s, (item_of_own(inf, kinds),))
+    return None
+
+
+def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstract | None:
+    """A list of numbers or arrays that may be changed; None if these are something else."""
+    if inf.one_way or not items or item_like(reduce(join, items)) is None:
+        return None
+    assert s.result is not None
+    before = inf.types.get(s.result)
+    made = before if isinstance(before, OwnList) else OwnList(s.result, example=[example_of(x) for x in items])
+    put(inf, made, reduce(join, items))
+    inf.plans[s] = ITEMS
+    return made
 
 
 @dataclass(slots=True)
@@ -132,6 +191,6 @@ def sources(
     if s is not None and function is reversed:
         inner = sources(program, s.operands[1], made, path, needs)
         return [Source(x.path, x.owner, not x.backwards) for x in inner]
-    if isinstance(abstract, Tuple) and abstract.cls is list and not program.displays:
-        raise ListsWanted("an iteration over a list that is written out")
+    if isinstance(abstract, Tuple) and abstract.cls is list and s is not None:
+        raise Changes("an iteration over a list that is written out", s.position)
     raise Refused("an iteration over what is differentiated")

@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.specialise import lists, stores
+from autodiff_hook.transform.specialise import dicts, lists
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
@@ -30,7 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
-from autodiff_hook.transform.specialise.infer import Alias, Inference
+from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference
 from autodiff_hook.transform.specialise.objects import (
     look,
     look_after,
@@ -118,6 +118,10 @@ def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand,
     kind, found = read(inf, s, value, name)
     if kind == "field":
         return alias(inf, s, found)
+    if kind == "slot":
+        s.op, s.operands, s.data = "getitem", [found, Constant(name)], None
+        inf.plans[s] = LOAD
+        return dicts.item_of_dict(inf, inf.type_of(found), Known(name))  # type: ignore[arg-type]
     if kind == "property":
         inf.world.attribute(value.cls, name)
         inf.assume(owner)
@@ -167,7 +171,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
         return lists.append(inf, s)
     if isinstance(value, Tuple) and name == "append":
-        stores.ask_for_lists(inf, value)
+        lists.ask_for_changes(inf, owner)
     if isinstance(value, Fresh):
         return _fresh_method(inf, s, value, name, args, names)
     if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:

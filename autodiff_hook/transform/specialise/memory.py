@@ -18,7 +18,17 @@ from autodiff_hook.ir.analysis import dominates, dominators
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
-from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Iterator, Known, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    Abstract,
+    Array,
+    Iterator,
+    Known,
+    Number,
+    OwnDict,
+    OwnList,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.liveness import live_out
@@ -79,7 +89,7 @@ class _Settling:
         """Check all arrays that are stored into; rewrite what reads from them."""
         for root in self.changes:
             made = self.made.get(root)
-            if isinstance(self.type_of(root), OwnList) and made is not None:
+            if isinstance(self.type_of(root), (OwnList, OwnDict)) and made is not None:
                 continue
             if made is None or not makes_new(made, self.type_of):
                 raise Refused("an array that may be somebody else's is changed")
@@ -108,7 +118,7 @@ class _Settling:
     def _keeps(self, s: Statement, value: Variable) -> bool:
         """Whether a statement puts a value into a list."""
         plan = self.program.plans.get(s)
-        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), OwnList)
+        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), (OwnList, OwnDict))
         return plan == ITEMS or into and s.operands[-1] is value
 
     def _names(self, root: Variable) -> set[Variable]:
@@ -184,11 +194,18 @@ class _Settling:
             self.program.plans[s] = READ
             if changes and s.result is not None and isinstance(self.type_of(s.result), Array):
                 self._keep(s.result, self.users.get(s.result, []), s.result in self.passed_on)
-        elif changes and (isinstance(plan, RulePlan) or plan == STRUCTURAL):
+        elif changes and (isinstance(plan, RulePlan) or plan == STRUCTURAL) and not self._is_closure(s):
             before.append(self._whole(root, s))
+
+    def _is_closure(self, s: Statement) -> bool:
+        """Whether a tuple only says what a function captures."""
+        users = self.users.get(s.result, []) if s.result is not None else []
+        return s.op == "build_tuple" and bool(users) and all(x.op == "make_function" for x in users)
 
     def _whole(self, root: Variable, s: Statement) -> Statement:
         """Read all of an array or a list for the statement that uses it."""
+        if isinstance(self.type_of(root), OwnDict):
+            raise Refused("a dict that is changed is used as a whole")
         value = Variable(root.name)
         self.program.types[value] = self.type_of(root)
         is_list = root not in self.memory.stored

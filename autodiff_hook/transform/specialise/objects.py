@@ -1,6 +1,6 @@
 """Objects that the program makes: constructors inlined, attributes as values.
 
-An attribute may be assigned once. What is more is left to the generic path.
+An attribute that is assigned once is a value; those that are assigned again are items of a dict.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Super
-from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
+from autodiff_hook.transform.specialise import dicts
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, OwnDict, Super
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
 
 _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
@@ -79,7 +80,9 @@ def is_simple(inf: Inference, cls: type) -> bool:
 
 
 def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
-    """What an attribute of an object is: ``field`` and its operand, or what the class has."""
+    """What an attribute of an object is: ``field`` and its operand, ``slot`` and a dict, or what the class has."""
+    if (value.cls, name) in inf.program.changed and value.made in inf.records:
+        return "slot", inf.records[value.made]
     stored = inf.fields.get((value.made, name))
     field = None if stored is None else stored[0]
     found = look(inf, value.cls, name)
@@ -102,8 +105,16 @@ def write(inf: Inference, s: Statement) -> Abstract:
     found = look(inf, target.cls, str(s.data))
     if hasattr(type(found), "__set__"):
         raise Refused("a data descriptor is assigned")
+    if (target.cls, s.data) in inf.program.changed and target.made in inf.records:
+        record = inf.records[target.made]
+        kind = inf.type_of(record)
+        assert isinstance(kind, OwnDict)
+        dicts.into_dict(inf, kind, Known(s.data), inf.type_of(value))
+        s.op, s.operands, s.data = "setitem", [record, Constant(s.data), value], None
+        inf.plans[s] = STORE
+        return Known(None)
     if inf.fields.setdefault((target.made, str(s.data)), (value, s)) != (value, s):
-        raise Refused(f"the attribute {s.data} is assigned twice")
+        raise Changes(f"the attribute {s.data} is assigned twice", (target.cls, str(s.data)))
     inf.plans[s] = Alias(Constant(None))
     return Known(None)
 

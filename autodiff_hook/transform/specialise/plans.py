@@ -12,6 +12,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    OwnDict,
     OwnList,
     Tuple,
     example_of,
@@ -42,7 +43,7 @@ def known_as(inf: Inference, s: Statement, value: Any) -> Abstract:
 def require_inert(*values: Abstract) -> None:
     """Refuse values that may have methods of their own."""
     for value in values:
-        if isinstance(value, (Known, Number, Array, Instance, OwnList)):
+        if isinstance(value, (Known, Number, Array, Instance, OwnList, OwnDict)):
             continue
         if isinstance(value, (Tuple, List)):
             require_inert(*(value.items if isinstance(value, Tuple) else (value.item,)))

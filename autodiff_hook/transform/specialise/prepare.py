@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Error,
     Fresh,
     Known,
+    OwnDict,
     OwnList,
     Partial,
     Super,
@@ -81,7 +82,7 @@ def prepare(inference: Inference) -> Shape:
     _shape_loops(ir, program)
     ir.blocks = reverse_postorder(ir)
     for block in ir.blocks:
-        if any(isinstance(program.type_of(x), OwnList) for edge in block.edges() for x in edge.args):
+        if any(isinstance(program.type_of(x), (OwnList, OwnDict)) for edge in block.edges() for x in edge.args):
             raise Refused("one of several lists")
     if exit_block not in ir.blocks:
         raise Refused("a program that does not return")

@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Outside,
+    OwnDict,
     OwnList,
     Tuple,
     example_of,
@@ -44,9 +45,11 @@ from autodiff_hook.transform.specialise.results import abstract_of, outcome
 
 def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     (value,) = map(inf.type_of, args)
-    items = items_of(value)
+    items = value.items if isinstance(value, Tuple) else items_of(value)
     if items is not None:
         return known_as(inf, s, len(items))
+    if isinstance(value, Known) and type(value.value) in (str, bytes, range):
+        return known_as(inf, s, len(value.value))
     if isinstance(value, OwnList):
         return pure(inf, s, Number(INT.types, example=max(1, len(value.example))))
     if isinstance(value, (Array, List)) and not (isinstance(value, Array) and value.scalar):
@@ -137,6 +140,8 @@ def classes_of(value: Abstract) -> list[type]:
         return [value.cls]
     if isinstance(value, (List, OwnList)):
         return [list]
+    if isinstance(value, OwnDict):
+        return [dict]
     if isinstance(value, Instance):
         return [value.cls]
     if isinstance(value, Known):

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import lists, stores
+from autodiff_hook.transform.specialise import dicts, lists, stores
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Outside,
+    OwnDict,
     OwnList,
     Tuple,
     example_of,
@@ -36,7 +37,7 @@ from autodiff_hook.transform.specialise.abstract import (
     join,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
 from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Alias, Inference
 from autodiff_hook.transform.specialise.members import attribute_of, imported, imported_from, method_call
@@ -85,7 +86,7 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
         if isinstance(owner, (Fresh, Outside)) and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None:
             raise Refused("an object is changed in place")
     elif s.data == "*":
-        found = stores.repeated(inf, s)
+        found = lists.repeated(inf, s)
         if found is not None:
             return found
     return call_known(inf, s, getattr(operator, NAMES[s.data]), s.operands, {})
@@ -157,7 +158,7 @@ def _build_tuple(inf: Inference, s: Statement) -> Abstract:
         return lists.begin(inf, s)
     items = [inf.type_of(x) for x in s.operands]
     cls = tuple if s.op == "build_tuple" else list
-    found = stores.made_of(inf, s, tuple(items)) if cls is list and inf.program.displays else None
+    found = lists.made_of(inf, s, tuple(items)) if cls is list and s.position in inf.program.changed else None
     if found is not None:
         return found
     if cls is tuple and all(isinstance(x, Known) and is_plain(x.value) for x in items):
@@ -214,6 +215,10 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
             raise Refused("a slice of a list")
         inf.plans[s] = LOAD
         return lists.item_of_own(inf, owner)
+    if isinstance(owner, OwnDict):
+        require_inert(key)
+        inf.plans[s] = LOAD
+        return dicts.item_of_dict(inf, owner, key)
     if isinstance(owner, List):
         if number_types(key) not in (INT.types, BOOL.types):
             raise Refused("a slice of a list")
@@ -231,24 +236,44 @@ def _build_slice(inf: Inference, s: Statement) -> Abstract:
 
 def _make_cell(inf: Inference, s: Statement) -> Abstract:
     value = s.operands[0]
-    assert s.result is not None
-    if not (isinstance(value, Constant) and value.value is UNBOUND):
+    assert s.result is not None and inf.block is not None
+    place = inf.cell_places[s.result] = (inf.chains[inf.block][-1], _cell_name(inf, s))
+    given = [] if isinstance(value, Constant) and value.value is UNBOUND else [value]
+    if place in inf.program.changed:
+        return dicts.cell(inf, s, given)
+    if given:
         inf.cells[s.result] = value
     inf.plans[s] = Alias(Constant(None))
     return Cell(None)
 
 
+def _cell_name(inf: Inference, s: Statement) -> Any:
+    """The name of a captured variable."""
+    value = s.operands[0]
+    if isinstance(value, Variable) and value.name is not None:
+        return value.name
+    uses = (x for b in inf.program.blocks for x in b.statements if x.op in ("cell_set", "cell_get"))
+    return next((x.data for x in uses if x.operands[0] is s.result), None)
+
+
 def _cell_set(inf: Inference, s: Statement) -> Abstract:
     cell, value = s.operands
     assert isinstance(cell, Variable)
+    if isinstance(inf.type_of(cell), OwnDict):
+        return dicts.set_cell(inf, s)
     if inf.cells.setdefault(cell, value) is not value:
-        raise Refused("a captured variable that is assigned twice")
+        place = inf.cell_places.get(cell)
+        if place is None or inf.one_way:
+            raise Refused("a captured variable that is assigned twice")
+        raise Changes("a captured variable is assigned twice", place)
     inf.stores[cell] = s
     inf.plans[s] = Alias(Constant(None))
     return ANY
 
 
 def _cell_get(inf: Inference, s: Statement) -> Abstract:
+    if isinstance(inf.type_of(s.operands[0]), OwnDict):
+        return dicts.get_cell(inf, s)
     found = inf.cells.get(s.operands[0])
     if found is None:
         raise Refused("a captured variable that is not assigned")
@@ -335,6 +360,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "getattr": attribute_of,
     "setattr": write,
     "setitem": stores.store,
+    "build_map": dicts.mapping,
     "call": call_of,
     "call_method": method_call,
     "call_ex": call_expanded,

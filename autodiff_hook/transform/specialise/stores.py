@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import operator
-from functools import reduce
 from types import EllipsisType
 from typing import Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise import dicts, lists
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Instance,
     Known,
+    OwnDict,
     OwnList,
     Tuple,
-    example_of,
-    join,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import ListsWanted, Refused
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
-from autodiff_hook.transform.specialise.infer import ITEMS, STORE, Inference
+from autodiff_hook.transform.specialise.infer import STORE, Inference
 
-_WHOLE: Final = frozenset({int, np.int64})
 _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
 _IN_PLACE: Final = {
     "+": operator.add,
@@ -43,26 +40,16 @@ def store(inf: Inference, s: Statement) -> Abstract:
         raise Refused("an item is assigned on one way")
     owner, key, value = map(inf.type_of, s.operands)
     if isinstance(owner, OwnList):
-        _into_list(inf, owner, key, value)
+        lists.into_list(inf, owner, key, value)
+    elif isinstance(owner, OwnDict):
+        dicts.into_dict(inf, owner, key, value)
     elif isinstance(owner, Array):
         _into_array(inf, s, owner, key)
     else:
-        ask_for_lists(inf, owner)
+        lists.ask_for_changes(inf, s.operands[0])
         raise Refused("an item of what may be somebody else's is assigned")
     inf.plans[s] = STORE
     return Known(None)
-
-
-def ask_for_lists(inf: Inference, owner: Abstract) -> None:
-    """A list is changed: if it is one that is written out, follow the program again with lists that may be."""
-    if isinstance(owner, Tuple) and owner.cls is list and not inf.program.displays and not inf.one_way:
-        raise ListsWanted("a list that is written out is changed")
-
-
-def _into_list(inf: Inference, owner: OwnList, key: Abstract, value: Abstract) -> None:
-    if not (number_types(key) or {None}) <= _WHOLE:
-        raise Refused("a part of a list is assigned")
-    lists.put(inf, owner, value)
 
 
 def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> None:
@@ -127,7 +114,7 @@ def _parts(key: Abstract) -> tuple[Abstract, ...]:
 def _is_basic(part: Abstract, value: object) -> bool:
     if isinstance(part, Instance):
         return part.cls is slice
-    return (number_types(part) or {None}) <= _WHOLE or type(value) in (slice, EllipsisType)
+    return (number_types(part) or {None}) <= lists.WHOLE or type(value) in (slice, EllipsisType)
 
 
 def is_basic_key(key: Abstract) -> bool:
@@ -174,12 +161,14 @@ def _is_stored_back(inf: Inference, s: Statement) -> bool:
 
 
 def _is_part(inf: Inference, part: Operand, place: list[Operand]) -> bool:
-    made = _maker(inf, part)
-    return made is not None and made.op == "getitem" and all(_same(inf, a, b) for a, b in zip(made.operands, place))
-
-
-def _maker(inf: Inference, operand: Operand) -> Statement | None:
-    return next((s for b in inf.program.blocks for s in b.statements if s.result is operand), None)
+    made = lists.maker(inf, part)
+    array = isinstance(inf.type_of(place[0]), Array)
+    return (
+        array
+        and made is not None
+        and made.op == "getitem"
+        and all(_same(inf, a, b) for a, b in zip(made.operands, place))
+    )
 
 
 def _same(inf: Inference, a: Operand, b: Operand) -> bool:
@@ -188,32 +177,6 @@ def _same(inf: Inference, a: Operand, b: Operand) -> bool:
         return True
     if isinstance(inf.type_of(a), Known) and inf.type_of(a) == inf.type_of(b):
         return True
-    first, second = _maker(inf, a), _maker(inf, b)
+    first, second = lists.maker(inf, a), lists.maker(inf, b)
     slices = first is not None and second is not None and first.op == second.op == "build_slice"
     return slices and all(_same(inf, x, y) for x, y in zip(first.operands, second.operands))  # type: ignore[union-attr]
-
-
-# Lists
-
-
-def repeated(inf: Inference, s: Statement) -> Abstract | None:
-    """``[x] * n``; None if it is something else."""
-    for items, count in (s.operands, s.operands[::-1]):
-        kinds, times = inf.type_of(items), inf.type_of(count)
-        if isinstance(kinds, Tuple) and kinds.cls is list and number_types(times) == frozenset({int}):
-            return made_of(inf, s, kinds.items)
-        if isinstance(kinds, OwnList) and number_types(times) == frozenset({int}):
-            return made_of(inf, s, (lists.item_of_own(inf, kinds),))
-    return None
-
-
-def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstract | None:
-    """A list of numbers or arrays that may be changed; None if these are something else."""
-    if inf.one_way or not items or lists.item_like(reduce(join, items)) is None:
-        return None
-    assert s.result is not None
-    before = inf.types.get(s.result)
-    made = before if isinstance(before, OwnList) else OwnList(s.result, example=[example_of(x) for x in items])
-    lists.put(inf, made, reduce(join, items))
-    inf.plans[s] = ITEMS
-    return made
