@@ -176,7 +176,39 @@ def iterated(x, n):
     return s + t
 
 
-PROGRAMS = [filled, recurrence, list_recurrence, changed_display, appended_display, heat, heat_with_a_new_array]
+def buffers_in_turn(x, n):
+    u, new = np.sin(np.arange(9.0) * x), np.zeros(9)
+    for _ in range(n):
+        new[1:-1] = np.tanh(u[1:-1]) + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        u, new = new, u
+    return np.sum(u * u) + new[3]
+
+
+def made_in_a_branch(x, n):
+    u = np.ones(4) * x
+    for i in range(n):
+        if i % 3 == 1:
+            u = u + 0.1 * x
+        u[i % 4] *= x
+    if x > 0.5:
+        w = np.zeros(4)
+    else:
+        w = u * u
+    w[1] = x
+    return np.sum(u * u * w) + np.sum(w)
+
+
+PROGRAMS = [
+    buffers_in_turn,
+    made_in_a_branch,
+    filled,
+    recurrence,
+    list_recurrence,
+    changed_display,
+    appended_display,
+    heat,
+    heat_with_a_new_array,
+]
 PROGRAMS += [assembled, trajectory, tridiagonal, cholesky, fit, masked, left_early, in_a_branch, iterated]
 
 
@@ -217,6 +249,17 @@ def two_arrays_in_turn(x):
         v[1:-1] = u[:-2] * u[2:]
         u, v = v, u
     return np.sum(u * v)
+
+
+def two_names_in_turn(x):
+    u = np.ones(5) * x
+    v = u
+    for i in range(4):
+        v[1:-1] = u[:-2] * u[2:]
+        if i == 2:
+            v = np.zeros(5)
+        u, v = v, u
+    return np.sum(u * v) + np.sum(u)
 
 
 def in_a_tuple(x):
@@ -273,7 +316,15 @@ def list_used_as_a_whole_between_changes(x):
 @pytest.mark.parametrize(
     "f",
     [
-        *(view_after_a_store, transposed_after_a_store, two_arrays_in_turn, in_a_tuple, in_a_list, of_an_argument),
+        *(
+            view_after_a_store,
+            transposed_after_a_store,
+            two_arrays_in_turn,
+            two_names_in_turn,
+            in_a_tuple,
+            in_a_list,
+            of_an_argument,
+        ),
         *(asarray_is_the_array, sum_of_a_product_before_a_store, list_used_as_a_whole_between_changes),
     ],
 )

@@ -7,6 +7,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterato
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
+    COPY,
     ITEMS,
     LOAD,
     PURE,
@@ -100,7 +101,7 @@ def sources(s: Statement, program: Program) -> list[Operand]:
         return [x for v in plan.values for x in flat(v)]
     if plan in (STRUCTURAL, ITEMS):
         return s.operands
-    if plan in (LOAD, READ):
+    if plan in (LOAD, READ, COPY):
         return s.operands[:1]
     carries = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
     return s.operands if carries else []

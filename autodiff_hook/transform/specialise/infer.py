@@ -129,6 +129,8 @@ ITEMS: Final = "items"
 """The plan of making a list of numbers that the program may change."""
 STORE: Final = "store"
 """The plan of assigning an item of a list, or a part of an array, that the program has made."""
+COPY: Final = "copy"
+"""The plan of copying an array that the program changes afterwards."""
 READ: Final = "read"
 """The plan of reading from an array or a list that the program changes: a part of it, or all of it."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Array, Number, OwnDict, OwnList, Tuple
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, LOAD, READ, STORE
+from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, LOAD, READ, STORE
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
 from autodiff_hook.transform.specialise.lists import Iteration, slot_of
 from autodiff_hook.transform.specialise.stores import is_basic_key, rank_of
@@ -167,6 +167,11 @@ class Items(PrimalHalf):
             places = self._index(index, out)
             self.builder.emit(out, "call", add_at, buffer, places, cotangent, data=(), result=False)
 
+    def _reverse_copy(self, s: Statement, out: Block) -> None:
+        """Go back over the copy of a whole array."""
+        assert s.result is not None and isinstance(s.operands[0], Variable)
+        self._add(s.operands[0], (), self._take(s.result, (), out), out)
+
     # Items that are made
 
     def _reverse_change(self, s: Statement, out: Block) -> None:
@@ -261,6 +266,8 @@ class Items(PrimalHalf):
             self._reverse_load(s, out)
         elif s.result in self.needs and plan == READ:
             self._reverse_read(s, out)
+        elif s.result in self.needs and plan == COPY:
+            self._reverse_copy(s, out)
         elif s.result in self.needs and plan == ITEMS:
             self._reverse_items(s, out)
         else:

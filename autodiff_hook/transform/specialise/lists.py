@@ -102,7 +102,7 @@ def maker(inf: Inference, operand: Operand) -> Statement | None:
 
 def ask_for_changes(inf: Inference, owner: Operand) -> None:
     """A list or a dict is changed: if it is written out, the program is followed again with one that may be."""
-    value, made = inf.type_of(owner), maker(inf, owner)
+    value, made = inf.type_of(owner), maker(inf, inf.final(owner))
     if isinstance(value, Tuple) and value.cls in (list, dict) and made is not None and not inf.one_way:
         raise Changes("a list or a dict that is written out is changed", made.position)
 

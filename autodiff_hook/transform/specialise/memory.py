@@ -214,7 +214,7 @@ class _Settling:
         s.operands = [value if x is root else x for x in s.operands]
         plan = self.program.plans.get(s)
         if isinstance(plan, RulePlan):
-            plan.values = [_replaced(x, root, value) for x in plan.values]
+            plan.values = [replaced(x, root, value) for x in plan.values]
         if not is_list:
             self._keep(value, [s], False)
         return read
@@ -227,11 +227,12 @@ class _Settling:
             self.memory.copied.add(part)
 
 
-def _replaced(value: Any, old: Operand, new: Operand) -> Any:
+def replaced(value: Any, old: Operand, new: Operand) -> Any:
+    """What a parameter of a rule is bound to, with one operand for another."""
     if isinstance(value, dict):
-        return {key: _replaced(x, old, new) for key, x in value.items()}
+        return {key: replaced(x, old, new) for key, x in value.items()}
     if isinstance(value, list):
-        return [_replaced(x, old, new) for x in value]
+        return [replaced(x, old, new) for x in value]
     return new if value is old else value
 
 

@@ -113,7 +113,10 @@ def write(inf: Inference, s: Statement) -> Abstract:
         s.op, s.operands, s.data = "setitem", [record, Constant(s.data), value], None
         inf.plans[s] = STORE
         return Known(None)
-    if inf.fields.setdefault((target.made, str(s.data)), (value, s)) != (value, s):
+    before, first = inf.fields.setdefault((target.made, str(s.data)), (value, s))
+    if first is not s and inf.final(before) is inf.final(value):
+        inf.orders.append((first, s))
+    elif (before, first) != (value, s):
         raise Changes(f"the attribute {s.data} is assigned twice", (target.cls, str(s.data)))
     inf.plans[s] = Alias(Constant(None))
     return Known(None)

@@ -43,6 +43,7 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
 from autodiff_hook.transform.specialise.memory import Memory, settle
+from autodiff_hook.transform.specialise.owners import settle_owners
 
 
 @dataclass(slots=True)
@@ -90,6 +91,7 @@ def prepare(inference: Inference) -> Shape:
     _require_reducible(ir, loops)
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
     incoming = predecessors(ir)
+    settle_owners(ir, program)
     memory = settle(ir, program)
     hoist(loops, incoming, program.type_of)
     return Shape(ir, exit_block, loops, loops_of, incoming, memory)

@@ -1,0 +1,149 @@
+"""Arrays that are stored into where several may have come: each is copied on arrival, if nobody can see that.
+
+``u, v = v, u`` in a loop, or an array that one branch makes anew. The copy is what the program goes on with; the array
+that came must not be known by another name there, and the program must have made it.
+"""
+
+from __future__ import annotations
+
+from autodiff_hook.ir.analysis import dominates, dominators, predecessors
+from autodiff_hook.ir.types import IR, Block, Edge, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import Array
+from autodiff_hook.transform.specialise.bodies import Refused, substitute
+from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.liveness import live_out
+from autodiff_hook.transform.specialise.memory import makes_new, may_hold, replaced
+
+
+def settle_owners(ir: IR, program: Program) -> None:
+    """Copy what arrives as a parameter and is stored into; ``Refused`` if somebody could see the difference."""
+    while True:
+        params = {p: block for block in ir.blocks for p in block.params}
+        stored = [s.operands[0] for b in ir.blocks for s in b.statements if program.plans.get(s) == STORE]
+        owner = next((x for x in stored if x in params and isinstance(program.type_of(x), Array)), None)
+        if not isinstance(owner, Variable):
+            return
+        _Arrival(ir, program, owner, params[owner]).copy()
+
+
+class _Arrival:
+    """One parameter that arrays arrive as."""
+
+    def __init__(self, ir: IR, program: Program, param: Variable, block: Block) -> None:
+        self.ir, self.program, self.param, self.block = ir, program, param, block
+        self.incoming = predecessors(ir)
+        self.homes = {p: b for b in ir.blocks for p in b.params}
+        self.homes |= {s.result: b for b in ir.blocks for s in b.statements if s.result is not None}
+        self.made = {s.result: s for b in ir.blocks for s in b.statements if s.result is not None}
+        self.immediate = dominators(ir)
+
+    def copy(self) -> None:
+        """Go on with a copy."""
+        origins = self._origins()
+        names = self._names(origins)
+        live = self._live()
+        for name in names & live - {self.param}:
+            if name not in self.block.params or not self._distinct(self.param, name, set()):
+                raise Refused("an array that arrives by several names is changed")
+        own = Variable(self.param.name)
+        self.program.types[own] = self.program.types[self.param]
+        substitute(self.ir.blocks, {self.param: own})
+        for plan in self.program.plans.values():
+            if isinstance(plan, RulePlan):
+                plan.values = [replaced(x, self.param, own) for x in plan.values]
+        statement = Statement("call_method", [self.param], own, ("copy", ()))
+        self.program.plans[statement] = COPY
+        self.block.statements.insert(0, statement)
+
+    def _bound(self, param: Variable) -> list[Operand]:
+        """What a parameter is bound to, over all edges."""
+        block = self.homes[param]
+        found = []
+        for _, edge in self.incoming[block]:
+            place = _place(param, block, edge)
+            if place is None:
+                raise Refused("an item of an iteration is changed")
+            found.append(edge.args[place])
+        return found
+
+    def _origins(self) -> set[Operand]:
+        """The arrays that may arrive, and the parameters on their way."""
+        seen: set[Operand] = set()
+        pending: list[Operand] = [self.param]
+        while pending:
+            x = pending.pop()
+            if x in seen:
+                continue
+            seen.add(x)
+            if isinstance(x, Variable) and x in self.made:
+                if not makes_new(self.made[x], self.program.type_of):
+                    raise Refused("an array that may be somebody else's is changed")
+            elif isinstance(x, Variable) and self.incoming[self.homes[x]]:
+                pending += self._bound(x)
+            else:
+                raise Refused("an array that may be somebody else's is changed")
+        return seen
+
+    def _names(self, origins: set[Operand]) -> set[Operand]:
+        """All that may lie in the memory of one of these arrays."""
+        found, changed = set(origins), True
+        while changed:
+            before = len(found)
+            for block in self.ir.blocks:
+                for s in block.statements:
+                    if not found.isdisjoint(s.operands):
+                        self._follow(s, found)
+                for edge in block.edges():
+                    params = edge.target.params[len(edge.target.params) - len(edge.args) :]
+                    found.update(p for p, x in zip(params, edge.args) if x in found)
+            changed = len(found) != before
+        return found
+
+    def _follow(self, s: Statement, found: set[Operand]) -> None:
+        plan = self.program.plans.get(s)
+        kept = (
+            plan in (APPEND, ITEMS, STRUCTURAL)
+            or plan == STORE
+            and not isinstance(self.program.type_of(s.operands[0]), Array)
+        )
+        if kept and s.operands[-1] in found:
+            raise Refused("an array that a list holds is changed")
+        if s.result is not None and may_hold(self.program.type_of(s.result)):
+            if not makes_new(s, self.program.type_of):
+                found.add(s.result)
+
+    def _live(self) -> set[Operand]:
+        """What is read in the block or after it, unless it is made there."""
+        block = self.block
+        assert block.terminator is not None
+        live: set[Operand] = {*live_out(self.ir.blocks)[block], *block.terminator.operands}
+        live.update(x for edge in block.edges() for x in edge.args)
+        for s in reversed(block.statements):
+            live.discard(s.result)
+            live.update(s.operands)
+        return live
+
+    def _distinct(self, a: Variable, b: Variable, assumed: set[frozenset[Variable]]) -> bool:
+        """Whether two parameters of a block are two arrays, whichever way the program comes there."""
+        pair = frozenset({a, b})
+        if pair in assumed:
+            return True
+        assumed = assumed | {pair}
+        return all(self._are_two(x, y, assumed) for x, y in zip(self._bound(a), self._bound(b)))
+
+    def _are_two(self, a: Operand, b: Operand, assumed: set[frozenset[Variable]]) -> bool:
+        if a is b or not isinstance(a, Variable) or not isinstance(b, Variable):
+            return False
+        made = [x in self.made and makes_new(self.made[x], self.program.type_of) for x in (a, b)]
+        if all(made):
+            return True
+        if any(made):
+            new, param = (a, b) if made[0] else (b, a)
+            return param not in self.made and dominates(self.immediate, self.homes[param], self.homes[new])
+        params = a not in self.made and b not in self.made and self.homes[a] is self.homes[b]
+        return params and self._distinct(a, b, assumed)
+
+
+def _place(param: Variable, block: Block, edge: Edge) -> int | None:
+    place = block.params.index(param) - len(block.params) + len(edge.args)
+    return place if place >= 0 else None
