@@ -203,6 +203,8 @@ def _same_view(array: Any, flat: Any, low: int, itemsize: int = 0) -> Any:
 
 
 def _overlaps_itself(array: Any) -> bool:
+    if array.size == 0:
+        return False
     if any(stride == 0 and length > 1 for stride, length in zip(array.strides, array.shape)):
         return True
     low, high = _bounds(array)

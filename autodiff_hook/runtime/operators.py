@@ -109,7 +109,11 @@ def _inplace_array(ctx: Context, w: Any, op: str, a: Any, b: Any) -> Result:
         return a, None
     stored = buffers.is_stored(a)
     present = a.copy()
-    value, pullback = _binary(ctx, (True if stored else w[0], w[1]), op, BINARY[op], present, b)
+    try:
+        value, pullback = _binary(ctx, (True if stored else w[0], w[1]), op, BINARY[op], present, b)
+    except (TypeError, ValueError):
+        INPLACE[op](present, b)
+        raise
     if np.shape(value) != a.shape or not np.can_cast(value.dtype, a.dtype, "same_kind"):
         return INPLACE[op](a, b), None
     store = store_into_array(ctx, (w[0], None, pullback), a, ..., value)

@@ -131,7 +131,7 @@ def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, changed: 
     small = _small(inference)
     polished = None if form == "split" or _is_complex(inference) else inference.types
     numbers = isinstance(small, _Everything)
-    simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers)
+    simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers, shape.memory.volatile)
     verify(ir)
     clock("simplify")
     return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, inference.quiet)

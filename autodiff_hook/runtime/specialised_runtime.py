@@ -131,7 +131,13 @@ def buffer(present: Any, items: Any) -> Any:
     """The cotangents of the items of a list or a dict, zeros at first."""
     if present is not None:
         return present
-    return dict.fromkeys(items, 0.0) if isinstance(items, dict) else [0.0] * len(items)
+    if isinstance(items, dict):
+        return dict.fromkeys(items, 0.0)
+    if not items or type(items[0]) is not list:
+        return [0.0] * len(items)
+    rows = {id(row): row for row in items}
+    made = {key: buffer(None, row) for key, row in rows.items()}
+    return [made[id(row)] for row in items]
 
 
 def add_lists(present: list[Any] | None, contribution: Any, items: list[Any]) -> list[Any] | None:
@@ -144,7 +150,9 @@ def add_lists(present: list[Any] | None, contribution: Any, items: list[Any]) ->
     for index, part_ in enumerate(contribution):
         if isinstance(part_, NotImplementedCotangent):
             raise part_.fail()
-        if part_ is not None:
+        if isinstance(present[index], list):
+            add_lists(present[index], part_, items[index])
+        elif part_ is not None:
             present[index] += part_
     return present
 
@@ -249,7 +257,7 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-effects(add_at, add_item, add_part, refill, warn)
+effects(add_at, add_item, add_lists, add_part, refill, warn)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part, array, fitted)

@@ -6,6 +6,7 @@ A cotangent whose elements are all one number (that of a sum) stays a number whe
 from __future__ import annotations
 
 import sys
+from collections.abc import Container
 from typing import Any
 
 from autodiff_hook.ir.analysis import natural_loops, predecessors, reverse_postorder
@@ -29,7 +30,9 @@ from autodiff_hook.transform.specialise.folding import straighten
 _ROUNDS = 5
 
 
-def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -> Site | None:
+def polish(
+    ir: IR, types: dict[Variable, Abstract], essential: set[Statement], volatile: Container[Variable] = frozenset()
+) -> Site | None:
     """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays."""
     if "numpy" not in sys.modules or not any(isinstance(t, Array) for t in types.values()):
         return None
@@ -39,6 +42,7 @@ def polish(ir: IR, types: dict[Variable, Abstract], essential: set[Statement]) -
     _fold_ranks(ir, types)
     straighten(ir, first)
     site = Site(types, outside, transfer, _made_once(ir))
+    site.volatile = volatile
     if not _learn(ir, site):
         return None
     if _start_with_zeros(ir, site) and not _learn(ir, site):

@@ -53,7 +53,7 @@ def _merged(
         return None
     array, factor = outer
     source = made.get(array) if isinstance(array, Variable) and uses.get(array) == 1 else None
-    inner = _scaling(source, site) if source is not None else None
+    inner = _scaling(source, site) if source is not None and not site.is_volatile(source) else None
     if source is None or inner is None or not (_is_exact(inner[1]) or _is_exact(factor)):
         return None
     s.op, s.data, s.operands = "binary", "*", [inner[0], Constant(inner[1] * factor)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import BuiltinFunctionType
 
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
@@ -32,12 +32,14 @@ def simplify(
     floats: Callable[[Operand], bool],
     types: dict[Variable, Abstract] | None = None,
     numbers: bool = False,
+    volatile: Container[Variable] = frozenset(),
 ) -> None:
     """Fold ``0.0 + x`` and ``1.0 * x`` in the ``adjoint``, remove what is dead, lower records.
 
     ``essential`` statements stay.
     ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
-    operations of arrays are written as these allow. ``numbers`` says that there are none.
+    operations of arrays are written as these allow. ``numbers`` says that there are none. What is ``volatile``,
+    an array that the program changes or a view of one, is only read where the program reads it.
     """
     ir.blocks = reverse_postorder(ir)
     whole = _whole_numbers(ir, floats)
@@ -49,7 +51,7 @@ def simplify(
     if numbers:
         _sweep(ir, _Liveness(ir, essential), essential)
         economise(ir, essential, {s for s in adjoint if all(map(floats, s.operands))})
-    site = polish(ir, types, essential) if types is not None else None
+    site = polish(ir, types, essential, volatile) if types is not None else None
     live = _Liveness(ir, essential)
     _sweep(ir, live, essential)
     _lower_records(ir, live)

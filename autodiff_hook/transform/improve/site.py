@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Position, Statement, Variable
@@ -47,6 +47,8 @@ class Site:
         self.shapes = Shapes()
         self.spread: dict[Operand, Operand] = {}
         self.recorded: dict[tuple[Any, int], Operand] = {}
+        self.volatile: Container[Variable] = frozenset()
+        """Arrays that the program changes, and views of them."""
         self.out: list[Statement] = []
         self.position: Position | None = None
         self.exact = False
@@ -121,8 +123,13 @@ class Site:
         return x is not None and y is not None and self.shapes.equal(x, y)
 
     def source(self, operand: Operand) -> Statement | None:
-        """The statement that made an operand."""
-        return self.made.get(operand) if isinstance(operand, Variable) else None
+        """The statement that made an operand, unless what it was made of may have changed since."""
+        made = self.made.get(operand) if isinstance(operand, Variable) else None
+        return None if made is None or self.is_volatile(made) else made
+
+    def is_volatile(self, s: Statement) -> bool:
+        """Whether a statement reads what the program changes."""
+        return any(isinstance(x, Variable) and x in self.volatile for x in s.operands)
 
     def dense(self, operand: Operand) -> Operand:
         """What an operand has been broadcast from, if that is known; else the operand."""

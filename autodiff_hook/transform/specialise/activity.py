@@ -37,7 +37,9 @@ def differentiable(value: Abstract) -> bool:
 
 def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variable]:
     """The variables whose cotangents matter."""
-    active = _spread({p for p in params if differentiable(program.types[p])}, program, shape.ir.blocks)
+    active = _spread(
+        {p for p in params if differentiable(program.types[p])}, program, shape.ir.blocks, shape.memory.rows
+    )
     useful = _collect(program, shape)
     result = active & useful
     for block in shape.ir.blocks:
@@ -66,7 +68,17 @@ def flat(value: Operand | list[Operand] | dict[str, Operand]) -> list[Operand]:
     return value if isinstance(value, list) else [value]
 
 
-def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set[Variable]:
+Rows = dict[Variable, tuple[Variable, Operand | None]]
+
+
+def _link(found: set[Variable], rows: Rows) -> None:
+    """A list in a list, and the list that it is in, go together."""
+    for row, (owner, _) in rows.items():
+        if row in found or owner in found:
+            found.update((row, owner))
+
+
+def _spread(active: set[Variable], program: Program, blocks: list[Block], rows: Rows) -> set[Variable]:
     """Forwards: what depends on the parameters."""
 
     def is_active(operand: Operand) -> bool:
@@ -75,6 +87,7 @@ def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set
     changed = True
     while changed:
         before = len(active)
+        _link(active, rows)
         for block in blocks:
             for s in block.statements:
                 if program.plans.get(s) in _CHANGES and is_active(s.operands[-1]):
@@ -113,6 +126,7 @@ def _collect(program: Program, shape: Shape) -> set[Variable]:
     changed = True
     while changed:
         before = len(useful)
+        _link(useful, shape.memory.rows)
         for block in reversed(shape.ir.blocks):
             terminator = block.terminator
             assert terminator is not None

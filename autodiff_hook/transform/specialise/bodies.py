@@ -114,11 +114,23 @@ class _Copier:
             if s in self.loaded:
                 continue
             assert result is None or isinstance(result, Variable)
+            if s.op == "list_extend" and self._is_display(s, new):
+                continue
             new.statements.append(Statement(s.op, [self.operand(x) for x in s.operands], result, s.data, s.position))
         t = block.terminator
         assert t is not None
         edges = [Edge(self.blocks[e.target], [self.operand(x) for x in e.args]) for e in t.edges]
         new.terminator = Terminator(t.kind, [self.operand(x) for x in t.operands], edges, t.position)
+
+    def _is_display(self, s: Statement, block: Block) -> bool:
+        """Whether this is the second half of a list of constants; then the list is written out."""
+        items, constants = (self.operand(x) for x in s.operands)
+        begun = block.statements[-1] if block.statements else None
+        known = isinstance(constants, Constant) and type(constants.value) is tuple
+        if begun is None or not known or begun.result is not items or begun.op != "build_list" or begun.operands:
+            return False
+        begun.operands = list(map(Constant, constants.value))  # type: ignore[union-attr]
+        return True
 
 
 @dataclass(slots=True)

@@ -67,7 +67,7 @@ class Cotangents(Items):
             return
         abstract = self._type_at(variable, path)
         key = ("c", variable, path)
-        if variable in self.memory.stored:
+        if variable in self.owned:
             self._add_whole(variable, contribution, out)
             return
         if isinstance(abstract, Tuple):
@@ -78,6 +78,10 @@ class Cotangents(Items):
                 self._add(variable, (*path, i), part, out, sure=False)
             return
         present = self.builder.read(key, out)
+        if variable in self.memory.rows:
+            add_lists, whole = Constant(self.runtime["add_lists"]), self._residual(variable, out)
+            self.builder.emit(out, "call", add_lists, self._buffer(variable, out), contribution, whole, data=())
+            return
         if isinstance(abstract, (List, OwnList)):
             whole = self._residual(variable, out)
             add_lists = Constant(self.runtime["add_lists"])
@@ -160,7 +164,7 @@ class Cotangents(Items):
             cotangent = self._take(s.result, (), out)
         if is_zero(cotangent):
             return out
-        if cotangent in self.unsure and isinstance(result, Array):
+        if isinstance(result, Array) and (cotangent in self.unsure or cotangent not in self.present):
             value = self._residual(s.result, out)
             cotangent = self.builder.emit(out, "call", Constant(self.runtime["array"]), cotangent, value, data=())
         if s.op == "getitem" and s.operands[0] in self.buffered:

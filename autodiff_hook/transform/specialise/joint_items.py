@@ -32,6 +32,12 @@ class Items(PrimalHalf):
 
     def _buffer(self, owner: Variable, out: Block) -> Operand:
         """The cotangents of the items of a list or an array."""
+        if owner in self.memory.rows:
+            outer, index = self.memory.rows[owner]
+            place = (
+                self._residual(self.indices[self._landing(owner)], out) if index is None else self._index(index, out)
+            )
+            return self.builder.emit(out, "getitem", self._buffer(outer, out), place)
         present = self.builder.read(("c", owner, ()), out)
         if owner in self.buffered or present in self.allocated:
             return present
@@ -46,12 +52,18 @@ class Items(PrimalHalf):
         self.allocated.add(made)
         return made
 
+    def _landing(self, item: Variable) -> Block:
+        return next(block for block in self.landings if block.params[0] is item)
+
     def _allocate(self, out: Block) -> None:
         """Buffers for the cotangents of what is read item by item, or stored into."""
         for variable in self.buffered:
             kind = self.program.types[variable]
             if isinstance(kind, OwnDict):
                 buffer = self.builder.emit(out, "call", Constant(dict.fromkeys), variable, ZERO, data=())
+            elif self._holds_lists(variable):
+                nested = Constant(self.runtime["buffer"])
+                buffer = self.builder.emit(out, "call", nested, NONE, variable, data=())
             elif isinstance(kind, Array):
                 buffer = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), variable, data=())
             else:
@@ -80,6 +92,8 @@ class Items(PrimalHalf):
     def _reverse_item(self, iteration: Iteration, block: Block, out: Block) -> None:
         """The cotangent of an item goes to its place in the list it came from."""
         for source in reversed(iteration.sources):
+            if block.params[0] in self.memory.rows:
+                continue
             cotangent = self._take(block.params[0], source.path, out)
             if is_zero(cotangent):
                 continue
@@ -90,6 +104,8 @@ class Items(PrimalHalf):
 
     def _reverse_load(self, s: Statement, out: Block) -> None:
         assert s.result is not None
+        if s.result in self.memory.rows:
+            return
         cotangent = self._take(s.result, (), out)
         owner, index = s.operands
         if is_zero(cotangent) or owner not in self.needs:
@@ -116,6 +132,10 @@ class Items(PrimalHalf):
         if isinstance(self.program.types[owner], Array):
             return self.builder.emit(out, "call_method", buffer, index, data=("item", ()), position=position)
         return self.builder.emit(out, "getitem", buffer, index, position=position)
+
+    def _holds_lists(self, owner: Variable) -> bool:
+        kind = self.program.types[owner]
+        return isinstance(kind, OwnList) and isinstance(self.program.items.get(kind.made), OwnList)
 
     def _holds_arrays(self, owner: Variable, key: Operand = NONE) -> bool:
         """Whether the items of a list are arrays, or what a dict has by a key."""
@@ -181,7 +201,7 @@ class Items(PrimalHalf):
             return
         if self.program.plans.get(s) == APPEND:
             self._reverse_append(s, owner, out)
-        elif not is_zero(self.builder.read(("c", owner, ()), out)):
+        elif owner in self.memory.rows or not is_zero(self.builder.read(("c", owner, ()), out)):
             self._reverse_store(s, owner, out)
 
     def _reverse_append(self, s: Statement, owner: Variable, out: Block) -> None:
@@ -191,7 +211,9 @@ class Items(PrimalHalf):
         arrays = self._holds_arrays(owner)
         cotangent = self._out_of(buffer, Constant(-1), arrays, out, s.position)
         self.builder.emit(out, "delitem", buffer, Constant(-1), result=False, position=s.position)
-        if isinstance(value, Variable):
+        if isinstance(value, Variable) and isinstance(self.program.types.get(value), OwnList):
+            self.builder.write(("c", value, ()), out, cotangent)
+        elif isinstance(value, Variable):
             self._add(value, (), cotangent, out, sure=not arrays)
 
     def _out_of(self, buffer: Operand, index: Operand, arrays: bool, out: Block, position: Position | None) -> Operand:
@@ -247,8 +269,8 @@ class Items(PrimalHalf):
                     item = self._out_of(cotangents, place, arrays, out, s.position)
                     self._add(operand, (), item, out, sure=not arrays)
             return
-        owner = next((x for x in s.operands if x in self.needs), None)
-        if not isinstance(owner, Variable):
+        owner = next(x for x in s.operands if isinstance(self.program.type_of(x), (Tuple, OwnList)))
+        if not isinstance(owner, Variable) or owner not in self.needs:
             return
         kind = self.program.types[owner]
         count: Operand = Constant(len(kind.items)) if isinstance(kind, Tuple) else NONE

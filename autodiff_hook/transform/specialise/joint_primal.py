@@ -17,7 +17,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, Program, RulePlan
 from autodiff_hook.transform.specialise.lists import Iteration, iterations
@@ -195,6 +195,8 @@ class PrimalHalf:
         assert s.result is not None
         use = use_of(plan, s)
         self.uses[s] = use
+        if s.result in self.memory.stored and (use.instance is None or s.result in use.instance.captured):
+            self._keep_apart(use, s)
         for inner in use.statements:
             if inner.position is None or use.called is None:
                 inner.position = s.position
@@ -203,6 +205,18 @@ class PrimalHalf:
                 if inner.result not in self.program.types:
                     self.program.types[inner.result] = Abstract()
                 self._define(inner.result, block, out)
+
+    def _keep_apart(self, use: Use, s: Statement) -> None:
+        """The pullback of a rule holds its result: what the program changes is a copy."""
+        assert s.result is not None
+        held = Variable(s.result.name)
+        self.program.types[held] = self.program.types[s.result]
+        for inner in use.statements:
+            inner.result = held if inner.result is s.result else inner.result
+            inner.operands = [held if x is s.result else x for x in inner.operands]
+        if use.instance is not None:
+            use.instance.captured = [held if x is s.result else x for x in use.instance.captured]
+        use.statements.append(Statement("call_method", [held], s.result, ("copy", ()), s.position))
 
     def _residual(self, variable: Variable, out: Block) -> Operand:
         around = self.loops.get(variable)
@@ -216,24 +230,32 @@ class PrimalHalf:
         return block is None or block in self.spine and not self.shape.loops_of[block]
 
     @cached_property
+    def owned(self) -> set[Variable]:
+        """The arrays whose cotangents are changed item by item or part by part, so that they are nobody else's."""
+        owners = {x.owner for iteration in self.landings.values() for x in iteration.sources}
+        return self.memory.stored | {x for x in owners if isinstance(self.program.types[x], Array)}
+
+    @cached_property
     def buffered(self) -> dict[Variable, None]:
         """The lists and arrays whose cotangents are buffers from the beginning of the adjoint, in their order."""
         found: dict[Variable, None] = {}
         loops_of = self.shape.loops_of
         home = {p: b for b in self.shape.ir.blocks for p in b.params}
         home |= {s.result: b for b in self.shape.ir.blocks for s in b.statements if s.result is not None}
+        rows = set(self.memory.rows)
         for iteration in self.landings.values():
-            found.update(dict.fromkeys(x.owner for x in iteration.sources if self._is_settled(x.owner, home)))
+            owners = [x.owner for x in iteration.sources if x.owner not in rows]
+            found.update(dict.fromkeys(x for x in owners if self._is_settled(x, home)))
         for block in self.shape.ir.blocks:
             for s in block.statements:
-                if self.program.plans.get(s) in (APPEND, STORE) and s.operands[0] in self.needs:
+                if self.program.plans.get(s) in (APPEND, STORE) and s.operands[0] in self.needs - rows:
                     assert isinstance(s.operands[0], Variable)
                     if self._is_settled(s.operands[0], home):
                         found[s.operands[0]] = None
                 if s.result not in self.needs or not s.operands or s.op != "getitem":
                     continue
                 owner = s.operands[0]
-                if not isinstance(owner, Variable) or owner not in self.needs:
+                if not isinstance(owner, Variable) or owner not in self.needs - rows:
                     continue
                 outside = self._is_settled(owner, home)
                 if self.program.plans.get(s) == LOAD:

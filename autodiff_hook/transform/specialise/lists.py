@@ -75,6 +75,8 @@ def item_like(value: Abstract) -> Abstract | None:
     types = number_types(value)
     if types is not None:
         return Number(types, example=example_of(value))
+    if isinstance(value, OwnList):
+        return value
     if inert_class(value) is not None:
         return Instance(inert_class(value), example=example_of(value))  # type: ignore[arg-type]
     return value if isinstance(value, Array) and value.ndim and not value.scalar else None

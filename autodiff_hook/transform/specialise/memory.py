@@ -30,7 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, LOAD, READ, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.liveness import live_out
 
 TypeOf = Callable[[Operand], Abstract]
@@ -48,6 +48,13 @@ class Memory:
     """Views that a residual has to be a copy of."""
     copied: set[Variable] = field(default_factory=set)
     """Parts that are copied when they are read."""
+    rows: dict[Variable, tuple[Variable, Operand | None]] = field(default_factory=dict)
+    """Lists that are items of lists: of which one, and the index, or None for what an iteration has come to."""
+
+    @property
+    def volatile(self) -> set[Variable]:
+        """Arrays that the program changes, and views of them."""
+        return self.stored | self.saved
 
 
 def settle(ir: IR, program: Program) -> Memory:
@@ -87,9 +94,10 @@ class _Settling:
 
     def run(self) -> Memory:
         """Check all arrays that are stored into; rewrite what reads from them."""
+        self._find_rows()
         for root in self.changes:
             made = self.made.get(root)
-            if isinstance(self.type_of(root), (OwnList, OwnDict)) and made is not None:
+            if isinstance(self.type_of(root), (OwnList, OwnDict)) and (made is not None or root in self.memory.rows):
                 continue
             if made is None or not makes_new(made, self.type_of):
                 raise Refused("an array that may be somebody else's is changed")
@@ -99,6 +107,43 @@ class _Settling:
         for block in self.ir.blocks:
             self._read(block)
         return self.memory
+
+    # Lists in lists
+
+    def _find_rows(self) -> None:
+        """The lists that come out of lists; ``Refused`` where one list might have two cotangents."""
+        rows = self.memory.rows
+        for s in self.made.values():
+            if self.program.plans.get(s) == LOAD and isinstance(self.type_of(s.result), OwnList):  # type: ignore[arg-type]
+                rows[s.result] = s.operands[0], s.operands[1]  # type: ignore[assignment, index]
+        for block in self.ir.blocks:
+            terminator = block.terminator
+            if terminator is None or terminator.kind != "next":
+                continue
+            (item, *_), start = terminator.edges[0].target.params, self.made.get(terminator.operands[0])  # type: ignore[arg-type]
+            if isinstance(self.type_of(item), OwnList):
+                owner = start.operands[0] if start is not None and start.op == "get_iter" else None
+                if not isinstance(owner, Variable) or not isinstance(self.type_of(owner), OwnList):
+                    raise Refused("lists that come out of an iteration")
+                rows[item] = owner, None
+            elif _holds_lists(self.type_of(item)):
+                raise Refused("lists that come out of an iteration")
+        for s, (block, place) in self.places.items():
+            if self.program.plans.get(s) in (APPEND, STORE, ITEMS):
+                self._require_given_away(s, block, place)
+
+    def _require_given_away(self, s: Statement, block: Block, place: int) -> None:
+        """A list that is appended to another one is not known by its own name any more."""
+        for value in s.operands:
+            if value is s.operands[0] and self.program.plans.get(s) != ITEMS or not self._is_list(value):
+                continue
+            made = self.made.get(value)  # type: ignore[arg-type]
+            new = made is not None and made.op in ("build_list", "binary")
+            if self.program.plans.get(s) != APPEND or not new or value in self._live_after(block, place):
+                raise Refused("a list has several names")
+
+    def _is_list(self, operand: Operand) -> bool:
+        return isinstance(operand, Variable) and isinstance(self.type_of(operand), OwnList)
 
     # Other names
 
@@ -164,11 +209,12 @@ class _Settling:
 
     def _changes_after(self, root: Variable, block: Block, place: int) -> bool:
         """Whether a change may follow before the array or list is made anew."""
-        if any(b is block and i > place for b, i in self.changes[root]):
+        places = self._changes_of(root)
+        if any(b is block and i > place for b, i in places):
             return True
-        changing = {b for b, _ in self.changes[root]}
-        home = self.homes[root][0]
-        seen: set[Block] = {home}
+        changing = {b for b, _ in places}
+        home = None if root in self.memory.rows else self.homes[root][0]
+        seen: set[Block | None] = {home}
         pending = [edge.target for edge in block.edges()]
         while pending:
             target = pending.pop()
@@ -177,13 +223,22 @@ class _Settling:
                 pending += [edge.target for edge in target.edges()]
         return not changing.isdisjoint(seen - {home})
 
+    def _changes_of(self, root: Variable) -> list[tuple[Block, int]]:
+        """Where an array or a list is changed, or a list that was made at the same place, or one in it."""
+        kind = self.type_of(root)
+        if not isinstance(kind, OwnList):
+            return self.changes.get(root, [])
+        inner = self.program.items.get(kind.made)
+        alike = [x for x in self.changes if self.type_of(x) in (kind, inner)]
+        return [place for x in alike for place in self.changes[x]]
+
     # Reading
 
     def _read(self, block: Block) -> None:
         statements: list[Statement] = []
         for place, s in enumerate(block.statements):
             for root in dict.fromkeys(s.operands):
-                if isinstance(root, Variable) and root in self.changes:
+                if isinstance(root, Variable) and (root in self.changes or self._is_list(root)):
                     self._read_from(root, s, self._changes_after(root, block, place), statements)
             statements.append(s)
         block.statements = statements
@@ -204,8 +259,9 @@ class _Settling:
 
     def _whole(self, root: Variable, s: Statement) -> Statement:
         """Read all of an array or a list for the statement that uses it."""
-        if isinstance(self.type_of(root), OwnDict):
-            raise Refused("a dict that is changed is used as a whole")
+        kind = self.type_of(root)
+        if isinstance(kind, OwnDict) or isinstance(kind, OwnList) and _holds_lists(kind, self.program):
+            raise Refused("a dict, or a list of lists, that is changed is used as a whole")
         value = Variable(root.name)
         self.program.types[value] = self.type_of(root)
         is_list = root not in self.memory.stored
@@ -225,6 +281,12 @@ class _Settling:
             self.memory.saved.add(part)
         else:
             self.memory.copied.add(part)
+
+
+def _holds_lists(value: Abstract, program: Program | None = None) -> bool:
+    if isinstance(value, Tuple):
+        return any(isinstance(x, OwnList) or _holds_lists(x) for x in value.items)
+    return program is not None and isinstance(value, OwnList) and isinstance(program.items.get(value.made), OwnList)
 
 
 def replaced(value: Any, old: Operand, new: Operand) -> Any:
@@ -268,7 +330,7 @@ def may_hold(value: Abstract) -> bool:
         return any(map(may_hold, value.items))
     if isinstance(value, Iterator):
         return may_hold(value.item)
-    return isinstance(value, Array) and value.ndim != 0 or value is ANY or type(value) is Abstract
+    return isinstance(value, Array) or value is ANY or type(value) is Abstract
 
 
 def makes_new(s: Statement, type_of: TypeOf) -> bool:

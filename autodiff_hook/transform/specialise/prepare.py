@@ -81,6 +81,8 @@ def prepare(inference: Inference) -> Shape:
     exit_block = _single_exit(ir, program)
     _isolate_items(ir, program)
     _shape_loops(ir, program)
+    if STORE in program.plans.values():
+        _substitute(program, ir.blocks, drop_params(ir, exit_block))
     ir.blocks = reverse_postorder(ir)
     for block in ir.blocks:
         if any(isinstance(program.type_of(x), (OwnList, OwnDict)) for edge in block.edges() for x in edge.args):

@@ -173,8 +173,9 @@ def _square(value: Abstract) -> Any:
     """An example of an array all of whose lengths are the same."""
     import numpy as np
 
-    known = isinstance(value, Array) and value.ndim is not None
-    return np.ones((2,) * value.ndim, value.dtype) if known else _example(value)  # type: ignore[attr-defined]
+    if not isinstance(value, Array) or value.ndim is None:
+        return _example(value)
+    return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (value.ndim < 2)]
 
 
 def _run(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
