@@ -66,6 +66,10 @@ class Buffers:
         """Whether the cotangent of ``array`` is in the shadow of its buffer."""
         return bool(self.stored) and id(root_of(array)) in self.stored
 
+    def may_hold(self, value: Any) -> bool:
+        """Whether a value is an array whose cotangent is in the shadow of its buffer."""
+        return bool(self.stored) and kind_of(type(value)) == "array" and id(root_of(value)) in self.stored
+
     def made(self, array: Any, maker: Any, place: Any) -> None:
         """``array`` is (part ``place`` of) the result of the call whose pullback is ``maker``."""
         root = root_of(array)

@@ -89,9 +89,12 @@ class Context:
 
     def reaches(self, value: Any) -> bool:
         """Whether something that carries a derivative can be reached from ``value`` by reference."""
-        if not self.marks:
+        if not self.marks and not self.buffers.stored:
             return False
-        return any(id(item) in self.marks or id(item) in self.dictionaries for item in reachable(value))
+        return any(
+            id(item) in self.marks or id(item) in self.dictionaries or self.buffers.may_hold(item)
+            for item in reachable(value, arrays=bool(self.buffers.stored))
+        )
 
 
 class Sweep:

@@ -37,8 +37,8 @@ ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 _SPECIALISATIONS: Final = 8
 _FAILURES: Final = 20
 _CACHE_SIZE: Final = 2048
-_SHORT: Final = 6000
-_LONG: Final = 30000
+_SHORT: Final = 4500
+_LONG: Final = 12000
 """How many operations a way may have: at the first call of a function, and after some calls."""
 _PATIENCE: Final = 3
 _TRAPS: Final = 20
@@ -207,6 +207,8 @@ def _withdraw(known: Specialisations, f: Any) -> None:
 def _failed(known: Specialisations, f: Any, error: Exception) -> None:
     """A specialised program raised: the generic path says what of it is the program's own."""
     known.failures += 1
+    if known.failures == 1:
+        config.trace(f"run again on the generic path: {f.__qualname__} raised {type(error).__name__}: {error}")
     if known.failures >= _FAILURES:
         _give_up(known, f, f"it raised {type(error).__name__}: {error}")
 

@@ -389,6 +389,16 @@ def test_a_store_into_a_view_whose_elements_share_memory_is_an_error():
 
 
 @gradient_at(V)
+def test_containers_of_arrays_that_only_a_store_makes_depend_on_the_argument(x):
+    r = np.zeros(2)
+    held = [r]
+    r[0] = x[0]
+    s = np.sum(np.array([r, r])) + np.sum(np.stack((r, r * 2))) + np.sum(np.concatenate((r, r)))
+    r[1] = x[1] * x[2]
+    return s + np.sum(np.vstack(held)) + sum(q[1] for q in held)
+
+
+@gradient_at(V)
 def test_items_that_are_taken_after_a_store(x):
     a, total = np.zeros(3), 0.0
     for i, item in enumerate(a):

@@ -82,6 +82,13 @@ class Writer:
             "({0} + {2})",
             "({2} * {0})",
             "np.where({0} > 0.1, {0}, {1})",
+            "-{0}",
+            "({0} * 0.5)",
+            "np.exp({0} * 0.2)",
+            "np.tanh({0})",
+            "np.sqrt(1.0 + {0} ** 2)",
+            "({0} / (1.5 + {1} ** 2))",
+            "np.cumprod({0} * 0.5)",
         ]
         return choose(forms).format(self.array(count, depth + 1), self.array(count, depth + 1), self.number(depth + 1))
 

@@ -124,8 +124,48 @@ def replaced_arrays(x, n):
     return np.sum(a[0] * a[2])
 
 
+def distances(x, n):
+    a, b = [math.sin(x * i) for i in range(n)], [math.cos(x * i) for i in range(n)]
+    table = [[0.0] * (n + 1) for _ in range(n + 1)]
+    for i in range(1, n + 1):
+        for j in range(1, n + 1):
+            table[i][j] = (a[i - 1] - b[j - 1]) ** 2 + min(table[i - 1][j], table[i][j - 1], table[i - 1][j - 1])
+    return table[n][n]
+
+
+def eliminated(x, n):
+    m = [[x + (i * j % 3) + (2.0 * n + i if i == j else 0.0) for j in range(n)] for i in range(n)]
+    b = [x * i for i in range(n)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            f = m[i][k] / m[k][k]
+            for j in range(k, n):
+                m[i][j] -= f * m[k][j]
+            b[i] -= f * b[k]
+    s = [0.0] * n
+    for i in range(n - 1, -1, -1):
+        t = b[i]
+        for j in range(i + 1, n):
+            t -= m[i][j] * s[j]
+        s[i] = t / m[i][i]
+    return sum(s) + sum(m[0]) + len(m)
+
+
 @pytest.mark.parametrize(
-    "f", [pendulum, orbit, coupled, one_in_each_iteration, sums_by_name, table, captured, layers, replaced_arrays]
+    "f",
+    [
+        distances,
+        eliminated,
+        pendulum,
+        orbit,
+        coupled,
+        one_in_each_iteration,
+        sums_by_name,
+        table,
+        captured,
+        layers,
+        replaced_arrays,
+    ],
 )
 def test_state_that_changes_in_loops(f):
     scope = {**f.__globals__, "f": f}
@@ -205,3 +245,58 @@ def test_arrays_that_several_attributes_hold():
         return np.sum(shared * b.pos) + np.sum(b.vel)
 
     check_slopes(f, 0.7, specialised=None)
+
+
+def one_row_three_times(x):
+    rows = [[0.0] * 2] * 3
+    rows[0][1] = x * x
+    return rows[2][1] * x
+
+
+def a_row_that_is_changed_when_it_is_in(x):
+    row, rows = [0.0] * 3, []
+    for i in range(3):
+        rows.append(row)
+        row[i] = x * i
+    return rows[0][1] + sum(rows[2])
+
+
+def rows_that_change_places(x):
+    m = [[x * i + j for j in range(3)] for i in range(3)]
+    m[0], m[1] = m[1], m[0]
+    m[0][1] = x
+    return m[0][0] * m[1][1] + m[0][1]
+
+
+def rows_as_an_array(x):
+    m = [[x * i + j for j in range(3)] for i in range(3)]
+    m[1][2] *= x
+    return np.sum(np.array(m) ** 2)
+
+
+@pytest.mark.parametrize(
+    "f", [one_row_three_times, a_row_that_is_changed_when_it_is_in, rows_that_change_places, rows_as_an_array]
+)
+def test_lists_in_lists(f):
+    check_slopes(f, 0.7, specialised=None)
+
+
+def test_a_count_that_is_an_argument():
+    def powers(x, n):
+        v = [0.0] * n
+        for i in range(n):
+            v[i] = x**i
+        return sum(v)
+
+    check(powers, 0.7, 5)
+
+
+def test_what_the_last_iteration_makes_and_nobody_reads():
+    def power_iteration(x):
+        v, s = np.ones(3) * x, 0.0
+        for _ in range(3):
+            s = np.sum(v * v)
+            v = v / s
+        return s
+
+    check_slopes(power_iteration, 0.7)

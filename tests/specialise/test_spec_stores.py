@@ -294,6 +294,89 @@ def asarray_is_the_array(x):
     return np.sum(u * u)
 
 
+def element_without_axes(x):
+    u = np.ones(2) * x
+    v = u[..., 0]
+    u[0] = 5.0 * x * x
+    return np.sum(v * v)
+
+
+def diagonal_by_einsum(x):
+    m = np.eye(3) * x
+    d = np.einsum("ii->i", m)
+    d[1] = 2.0 * x * x
+    return np.sum(m * m)
+
+
+def results_that_pullbacks_hold(x):
+    e = np.exp(np.ones(3) * x * np.arange(3))
+    e /= e.sum()
+    root = np.sqrt(e + 1.0)
+    root[0] = x
+    inverse = np.linalg.inv(np.eye(2) * x)
+    inverse[0, 0] += 1.0
+    inverse *= x
+    running = np.cumprod(np.ones(3) * x)
+    running *= x
+    return e[0] + root[1] * root[0] + inverse.sum() + running.sum()
+
+
+def softmax_in_a_loop(x):
+    u = np.ones(3) * x
+    for _ in range(3):
+        e = np.exp(u)
+        e /= e.sum()
+        u[0] += e[-1]
+        u = u + e
+    return u.sum() * u[0]
+
+
+def negation_before_a_store(x):
+    u = np.ones(2) * x
+    v, w = -u, u * 3.0
+    u[0] = 5.0
+    return np.sum(v * v) + np.sum((w * 2.0) * v)
+
+
+def products_of_parts_before_a_store(x):
+    m = np.ones((3, 4)) * x
+    s = np.sum(m[0, 1] * (x * m[2])) * 0.1
+    m *= s
+    m[0, 2] *= x * m[-1, 0]
+    return np.sum(m * m)
+
+
+def iterated_and_made_anew(x):
+    m, t = np.ones(3) * x, 0.3
+    w = np.zeros(6)
+    if math.sin(w[-1]) > 0.5:
+        return m[1]
+    w = np.array([x, 1.0, 2.0, t, 0.1, x])
+    for t in w:  # noqa: B007
+        w = np.zeros(6) * (0.5 * x)
+    return math.sin(t) + np.sum(m * m) * 0.1
+
+
+def iterated_and_stored_into_or_made_anew(x):
+    w, s = np.ones(4) * x, 0.0
+    for t in w:
+        s += t * x
+        if s > 1.0:
+            w = np.zeros(4)
+        w[-1] = t * x
+    return s + np.sum(w)
+
+
+def read_in_an_inner_loop(x):
+    s = 0.0
+    for _ in range(2):
+        u = np.ones(5) * x
+        for i in range(5):
+            s += u[i] * u[i] * s
+            s += u[-1]
+    return s
+
+
 def sum_of_a_product_before_a_store(x):
     u = np.ones(3) * x
     t, w = u * u, -u
@@ -325,6 +408,9 @@ def list_used_as_a_whole_between_changes(x):
             in_a_list,
             of_an_argument,
         ),
+        *(element_without_axes, diagonal_by_einsum, results_that_pullbacks_hold, softmax_in_a_loop),
+        *(negation_before_a_store, products_of_parts_before_a_store, iterated_and_made_anew, read_in_an_inner_loop),
+        iterated_and_stored_into_or_made_anew,
         *(asarray_is_the_array, sum_of_a_product_before_a_store, list_used_as_a_whole_between_changes),
     ],
 )

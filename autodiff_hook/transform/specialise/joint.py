@@ -99,7 +99,8 @@ class _Joint(Cotangents):
 
     def _not_used_later(self, block: Block, key: Any) -> Operand | None:
         """The cotangent of what the primal does not use after ``block`` is zero before the adjoint of ``block``."""
-        if key[0] != "c" or key[1] in self.live[block] or block is self.shape.exit or key[1] in self.buffered:
+        kept = key[1] in self.buffered or key[1] in self.iterated
+        if key[0] != "c" or key[1] in self.live[block] or block is self.shape.exit or kept:
             return None
         return self._default(key)
 

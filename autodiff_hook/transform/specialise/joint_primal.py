@@ -230,10 +230,14 @@ class PrimalHalf:
         return block is None or block in self.spine and not self.shape.loops_of[block]
 
     @cached_property
+    def iterated(self) -> set[Variable]:
+        """The lists and arrays that iterations run over: their items may be used after they are."""
+        return {x.owner for iteration in self.landings.values() for x in iteration.sources}
+
+    @cached_property
     def owned(self) -> set[Variable]:
         """The arrays whose cotangents are changed item by item or part by part, so that they are nobody else's."""
-        owners = {x.owner for iteration in self.landings.values() for x in iteration.sources}
-        return self.memory.stored | {x for x in owners if isinstance(self.program.types[x], Array)}
+        return self.memory.stored | {x for x in self.iterated if isinstance(self.program.types[x], Array)}
 
     @cached_property
     def buffered(self) -> dict[Variable, None]:

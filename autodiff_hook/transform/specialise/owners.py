@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import dominates, dominators, predecessors
 from autodiff_hook.ir.types import IR, Block, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Array
+from autodiff_hook.transform.specialise.abstract import Array, Iterator
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.liveness import live_out
@@ -108,9 +108,11 @@ class _Arrival:
         )
         if kept and s.operands[-1] in found:
             raise Refused("an array that a list holds is changed")
-        if s.result is not None and may_hold(self.program.type_of(s.result)):
-            if not makes_new(s, self.program.type_of):
-                found.add(s.result)
+        kind = self.program.type_of(s.result) if s.result is not None else None
+        if kind is None or s.result is None:
+            return
+        if isinstance(kind, Iterator) or may_hold(kind) and not makes_new(s, self.program.type_of):
+            found.add(s.result)
 
     def _live(self) -> set[Operand]:
         """What is read in the block or after it, unless it is made there."""
