@@ -38,7 +38,7 @@ _SPECIALISATIONS: Final = 8
 _FAILURES: Final = 20
 _CACHE_SIZE: Final = 2048
 _SHORT: Final = 4500
-_LONG: Final = 12000
+_LONG: Final = 20000
 """How many operations a way may have: at the first call of a function, and after some calls."""
 _PATIENCE: Final = 3
 _TRAPS: Final = 20
