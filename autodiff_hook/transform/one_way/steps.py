@@ -38,11 +38,12 @@ from autodiff_hook.transform.specialise.abstract import (
     example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Inference, World
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.questions import classes_of
 from autodiff_hook.transform.specialise.resolve import COMPARE, NAMES, evaluate
+from autodiff_hook.transform.specialise.world import World
 
 
 def path(world: World, types: dict[Variable, Abstract], updated: Callable[..., Any], limit: int) -> Path:

@@ -23,7 +23,7 @@ from autodiff_hook.transform.specialise.abstract import (
     example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.memory import makes_new
+from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 _LARGE: Final = 4096

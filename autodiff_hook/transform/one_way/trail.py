@@ -33,8 +33,9 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan, World
+from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan
 from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.world import World
 
 
 class Elsewhere(Given):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Known, OwnDict, Tuple, inert_class, join, number_types
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.infer import ITEMS, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lists import item_like, put, slot_of
 
 
@@ -49,40 +48,6 @@ def mapping(inf: Inference, s: Statement) -> Abstract:
         into_dict(inf, made, key, value)
     inf.plans[s] = ITEMS
     return made
-
-
-_CONTENT: Final = Constant("content")
-
-
-def cell(inf: Inference, s: Statement, given: list[Operand]) -> Abstract:
-    """A captured variable that is assigned again: a dict with one item, once it has a value."""
-    assert s.result is not None
-    s.op, s.operands, s.data = "build_map", [x for value in given for x in (_CONTENT, value)], None
-    made = OwnDict(s.result)
-    for value in given:
-        into_dict(inf, made, Known(_CONTENT.value), inf.type_of(value))
-    inf.plans[s] = ITEMS
-    return made
-
-
-def set_cell(inf: Inference, s: Statement) -> Abstract:
-    """Assign a captured variable."""
-    owner, value = s.operands
-    kind = inf.type_of(owner)
-    assert isinstance(kind, OwnDict)
-    into_dict(inf, kind, Known(_CONTENT.value), inf.type_of(value))
-    s.op, s.operands, s.data = "setitem", [owner, _CONTENT, value], None
-    inf.plans[s] = STORE
-    return Known(None)
-
-
-def get_cell(inf: Inference, s: Statement) -> Abstract:
-    """Read a captured variable."""
-    kind = inf.type_of(s.operands[0])
-    assert isinstance(kind, OwnDict)
-    s.op, s.operands, s.data = "getitem", [s.operands[0], _CONTENT], None
-    inf.plans[s] = LOAD
-    return item_of_dict(inf, kind, Known(_CONTENT.value))
 
 
 def record(inf: Inference, cls: type, made: Variable) -> Statement | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final
 
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import Rule
@@ -31,7 +31,6 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import (
     Body,
     Changes,
-    Load,
     Parameters,
     Refused,
     copied,
@@ -39,58 +38,7 @@ from autodiff_hook.transform.specialise.bodies import (
     resolve,
     substitute,
 )
-
-
-class World(Protocol):
-    """What the specialiser asks of the process, and guards."""
-
-    def load(self, globals_: dict[str, Any]) -> Load:
-        """How code with these globals loads a global: an operand, guarded on entry, or None."""
-
-    def attribute(self, owner: Any, name: str) -> Any:
-        """An attribute of a module or class, guarded by identity."""
-
-    def captured(self, cell: Any) -> Operand:
-        """What a closure cell of a function from outside holds, guarded on entry."""
-
-    def in_scope(self, function: Any) -> bool:
-        """Whether a Python function is to be followed."""
-
-    def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
-        """An attribute or an item of an object from outside, loaded and guarded on entry."""
-
-    def argument(self, place: int) -> Operand:
-        """An argument as it is taken on entry."""
-
-    def is_given(self, operand: Operand) -> bool:
-        """Whether an object is an argument, or a part of one."""
-
-    def length(self, owner: Operand, example: Any) -> None:
-        """Guard that a list or dict from outside has as many items, or the same keys."""
-
-    def holds(self, owner: Operand, example: Any, key: Any) -> bool:
-        """Whether a dict from outside has a key, guarded."""
-
-    def missing(self, globals_: dict[str, Any], name: str) -> None:
-        """Guard that there is no global of a name."""
-
-    def answers(self, owner: Any, name: str) -> bool:
-        """Whether a known object has an attribute, guarded."""
-
-    def has(self, owner: Operand, example: Any, name: str) -> bool:
-        """Whether an object from outside has an attribute of its own, guarded."""
-
-    def method(self, owner: Operand, example: Any, name: str) -> None:
-        """Guard that an object from outside has the method of its class."""
-
-    def imported(self, name: str) -> Any:
-        """A module that is imported by now."""
-
-    def members(self, cls: type) -> None:
-        """Guard that a class gets no further attributes."""
-
-    def function(self, function: Any) -> None:
-        """Guard that a function still has its code and defaults."""
+from autodiff_hook.transform.specialise.world import World
 
 
 @dataclass(slots=True)

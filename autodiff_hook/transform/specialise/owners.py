@@ -12,7 +12,8 @@ from autodiff_hook.transform.specialise.abstract import Array, Iterator
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.liveness import live_out
-from autodiff_hook.transform.specialise.memory import makes_new, may_hold, replaced
+from autodiff_hook.transform.specialise.memory import replaced
+from autodiff_hook.transform.specialise.origins import makes_new, may_hold
 
 
 def settle_owners(ir: IR, program: Program) -> None:

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import dicts, lists, stores
+from autodiff_hook.transform.specialise import cells, dicts, lists, stores
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -20,7 +20,6 @@ from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
     Array,
-    Cell,
     Closure,
     Fresh,
     Instance,
@@ -37,9 +36,9 @@ from autodiff_hook.transform.specialise.abstract import (
     join,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
-from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Alias, Inference
+from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.members import attribute_of, imported, imported_from, method_call
 from autodiff_hook.transform.specialise.objects import look, write
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, part_of, pure, require_inert
@@ -234,55 +233,6 @@ def _build_slice(inf: Inference, s: Statement) -> Abstract:
     return pure(inf, s, Instance(slice, example=slice(*map(example_of, values))))
 
 
-def _make_cell(inf: Inference, s: Statement) -> Abstract:
-    value = s.operands[0]
-    assert s.result is not None and inf.block is not None
-    place = inf.cell_places[s.result] = (inf.chains[inf.block][-1], _cell_name(inf, s))
-    given = [] if isinstance(value, Constant) and value.value is UNBOUND else [value]
-    if place in inf.program.changed:
-        return dicts.cell(inf, s, given)
-    if given:
-        inf.cells[s.result] = value
-    inf.plans[s] = Alias(Constant(None))
-    return Cell(None)
-
-
-def _cell_name(inf: Inference, s: Statement) -> Any:
-    """The name of a captured variable."""
-    value = s.operands[0]
-    if isinstance(value, Variable) and value.name is not None:
-        return value.name
-    uses = (x for b in inf.program.blocks for x in b.statements if x.op in ("cell_set", "cell_get"))
-    return next((x.data for x in uses if x.operands[0] is s.result), None)
-
-
-def _cell_set(inf: Inference, s: Statement) -> Abstract:
-    cell, value = s.operands
-    assert isinstance(cell, Variable)
-    if isinstance(inf.type_of(cell), OwnDict):
-        return dicts.set_cell(inf, s)
-    if inf.cells.setdefault(cell, value) is not value:
-        place = inf.cell_places.get(cell)
-        if place is None or inf.one_way:
-            raise Refused("a captured variable that is assigned twice")
-        raise Changes("a captured variable is assigned twice", place)
-    inf.stores[cell] = s
-    inf.plans[s] = Alias(Constant(None))
-    return ANY
-
-
-def _cell_get(inf: Inference, s: Statement) -> Abstract:
-    if isinstance(inf.type_of(s.operands[0]), OwnDict):
-        return dicts.get_cell(inf, s)
-    found = inf.cells.get(s.operands[0])
-    if found is None:
-        raise Refused("a captured variable that is not assigned")
-    store = inf.stores.get(s.operands[0])
-    if store is not None:
-        inf.orders.append((store, s))
-    return alias(inf, s, found)
-
-
 def _check(inf: Inference, s: Statement) -> Abstract:
     value = s.operands[0]
     known = inf.type_of(value)
@@ -351,9 +301,9 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "import_from": imported_from,
     "list_append": lists.append,
     "build_slice": _build_slice,
-    "make_cell": _make_cell,
-    "cell_set": _cell_set,
-    "cell_get": _cell_get,
+    "make_cell": cells.make_cell,
+    "cell_set": cells.cell_set,
+    "cell_get": cells.cell_get,
     "check": _check,
     "make_function": _make_function,
     "global": _global,

@@ -1,0 +1,97 @@
+"""Captured variables: a value if they are assigned once, else an item of a dict."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Cell, Known, OwnDict
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.dicts import into_dict, item_of_dict
+from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.plans import alias
+
+_CONTENT: Final = Constant("content")
+
+
+def make_cell(inf: Inference, s: Statement) -> Abstract:
+    """Begin a captured variable."""
+    value = s.operands[0]
+    assert s.result is not None and inf.block is not None
+    place = inf.cell_places[s.result] = (inf.chains[inf.block][-1], _cell_name(inf, s))
+    given = [] if isinstance(value, Constant) and value.value is UNBOUND else [value]
+    if place in inf.program.changed:
+        return _cell(inf, s, given)
+    if given:
+        inf.cells[s.result] = value
+    inf.plans[s] = Alias(Constant(None))
+    return Cell(None)
+
+
+def _cell_name(inf: Inference, s: Statement) -> Any:
+    """The name of a captured variable."""
+    value = s.operands[0]
+    if isinstance(value, Variable) and value.name is not None:
+        return value.name
+    uses = (x for b in inf.program.blocks for x in b.statements if x.op in ("cell_set", "cell_get"))
+    return next((x.data for x in uses if x.operands[0] is s.result), None)
+
+
+def cell_set(inf: Inference, s: Statement) -> Abstract:
+    """Assign a captured variable."""
+    cell, value = s.operands
+    assert isinstance(cell, Variable)
+    if isinstance(inf.type_of(cell), OwnDict):
+        return _set_cell(inf, s)
+    if inf.cells.setdefault(cell, value) is not value:
+        place = inf.cell_places.get(cell)
+        if place is None or inf.one_way:
+            raise Refused("a captured variable that is assigned twice")
+        raise Changes("a captured variable is assigned twice", place)
+    inf.stores[cell] = s
+    inf.plans[s] = Alias(Constant(None))
+    return ANY
+
+
+def cell_get(inf: Inference, s: Statement) -> Abstract:
+    """Read a captured variable."""
+    if isinstance(inf.type_of(s.operands[0]), OwnDict):
+        return _get_cell(inf, s)
+    found = inf.cells.get(s.operands[0])
+    if found is None:
+        raise Refused("a captured variable that is not assigned")
+    store = inf.stores.get(s.operands[0])
+    if store is not None:
+        inf.orders.append((store, s))
+    return alias(inf, s, found)
+
+
+def _cell(inf: Inference, s: Statement, given: list[Operand]) -> Abstract:
+    """A captured variable that is assigned again: a dict with one item, once it has a value."""
+    assert s.result is not None
+    s.op, s.operands, s.data = "build_map", [x for value in given for x in (_CONTENT, value)], None
+    made = OwnDict(s.result)
+    for value in given:
+        into_dict(inf, made, Known(_CONTENT.value), inf.type_of(value))
+    inf.plans[s] = ITEMS
+    return made
+
+
+def _set_cell(inf: Inference, s: Statement) -> Abstract:
+    """Assign a captured variable."""
+    owner, value = s.operands
+    kind = inf.type_of(owner)
+    assert isinstance(kind, OwnDict)
+    into_dict(inf, kind, Known(_CONTENT.value), inf.type_of(value))
+    s.op, s.operands, s.data = "setitem", [owner, _CONTENT, value], None
+    inf.plans[s] = STORE
+    return Known(None)
+
+
+def _get_cell(inf: Inference, s: Statement) -> Abstract:
+    """Read a captured variable."""
+    kind = inf.type_of(s.operands[0])
+    assert isinstance(kind, OwnDict)
+    s.op, s.operands, s.data = "getitem", [s.operands[0], _CONTENT], None
+    inf.plans[s] = LOAD
+    return item_of_dict(inf, kind, Known(_CONTENT.value))

@@ -1,0 +1,90 @@
+"""Which statements make memory of their own, and which may hand on that of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Operand, Statement, Variable
+from autodiff_hook.transform.improve.shortcuts import FRESH, declared
+from autodiff_hook.transform.improve.site import is_elementwise
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Iterator, Known, Number, OwnList, Tuple
+
+TypeOf = Callable[[Operand], Abstract]
+_VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
+_COPYING: Final = ("copy", "flatten", "sum", "mean", "prod", "cumsum", "max", "min", "std", "var", "dot", "repeat")
+
+
+def makes_new(s: Statement, type_of: TypeOf) -> bool:
+    """Whether what a statement makes shares memory with nothing else."""
+    if s.op in ("binary", "unary", "compare"):
+        return True
+    if s.op == "getitem":
+        return isinstance(type_of(s.operands[1]), Array)
+    if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
+        return s.data[0] in _COPYING and len(s.operands) <= 2 and "out" not in s.data[1]
+    function = _function(s, type_of)
+    if function is None:
+        return False
+    if _is_numpy(function) and function not in _VIEWING and all(_has_no_memory(type_of(x)) for x in s.operands[1:]):
+        return True
+    if function is np.array:
+        return "copy" not in _keywords(s)
+    if is_elementwise(function):
+        return _is_ufunc(s, type_of)
+    if function is np.diag:
+        given = type_of(s.operands[1])
+        return isinstance(given, Array) and given.ndim == 1
+    return (declared(FRESH, function) and "out" not in _keywords(s)) or function in (abs, np.ndarray.copy)
+
+
+def may_hold(value: Abstract) -> bool:
+    """Whether a value may lie in the memory of an array."""
+    if isinstance(value, Tuple):
+        return any(map(may_hold, value.items))
+    if isinstance(value, Iterator):
+        return may_hold(value.item)
+    return isinstance(value, Array) or value is ANY or type(value) is Abstract
+
+
+def is_arithmetic(s: Statement, part: Variable, type_of: TypeOf) -> bool:
+    """Whether a statement only reads the elements of a part, and keeps nothing of it."""
+    if s.op == "setitem":
+        return s.operands[2] is part and part not in s.operands[:2]
+    return s.op in ("binary", "unary", "compare") or _is_ufunc(s, type_of)
+
+
+def _is_ufunc(s: Statement, type_of: TypeOf) -> bool:
+    function = _function(s, type_of)
+    return is_elementwise(function) and len(s.operands) == 1 + function.nin and not _keywords(s)
+
+
+def _function(s: Statement, type_of: TypeOf) -> Any:
+    """What a statement calls, if that is known."""
+    if s.op not in ("call", "call_method"):
+        return None
+    callee = type_of(s.operands[0])
+    value = callee.value if isinstance(callee, Known) else None
+    if s.op == "call":
+        return value
+    return getattr(value, s.data[0], None) if isinstance(value, (ModuleType, type)) else None
+
+
+def _keywords(s: Statement) -> tuple[str, ...]:
+    return (s.data[1] if s.op == "call_method" else s.data) or ()
+
+
+def _is_numpy(function: Any) -> bool:
+    """Whether a function is one of NumPy's that only compute."""
+    module = getattr(function, "__module__", None) or ""
+    return module.partition(".")[0] == "numpy" and "random" not in module
+
+
+def _has_no_memory(value: Abstract) -> bool:
+    """Whether a value has no memory of an array in it."""
+    if isinstance(value, Tuple):
+        return all(map(_has_no_memory, value.items))
+    return isinstance(value, (Number, OwnList)) or isinstance(value, Known) and not isinstance(value.value, np.ndarray)
