@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from types import FunctionType
 
 import numpy as np
 import pytest
+import several_programs
 from specialised_cases import changes, check, check_raises, check_slopes
 
 import autodiff_hook as ad
@@ -300,3 +302,14 @@ def test_what_the_last_iteration_makes_and_nobody_reads():
         return s
 
     check_slopes(power_iteration, 0.7)
+
+
+@pytest.mark.parametrize("f", [f for f in vars(several_programs).values() if isinstance(f, FunctionType)])
+def test_names_of_several_objects_closures_and_lists(f):
+    for x in (0.7, -0.6, 0.2, 0.7131):
+        try:
+            f(x)
+        except AttributeError:
+            continue
+        check_slopes(f, x, specialised=None)
+        assert ad.pullback(f, x)[0] == f(x)

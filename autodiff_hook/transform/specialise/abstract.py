@@ -6,11 +6,11 @@ hand were followed through the program. Examples are only for working out the ty
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import CodeType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand
+from autodiff_hook.ir.types import Constant, Operand
 
 
 class Missing:
@@ -28,6 +28,29 @@ class Abstract:
     """Anything at all."""
 
     example: Any = field(default=MISSING, compare=False, kw_only=True)
+
+
+class _ByParts:
+    """Equal if all parts are: operands and code by identity, tuples of them item by item."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return False
+        names = [f.name for f in fields(self) if f.name != "example"]  # type: ignore[arg-type]
+        return all(_is_part(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+def _is_part(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_is_part, a, b))
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return a.value is b.value
+    return a is b
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,14 +140,14 @@ class Iterator(Abstract):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cell(Abstract):
+class Cell(_ByParts, Abstract):
     """A closure cell that is assigned once, to ``content``."""
 
     content: Operand | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Closure(Abstract):
+class Closure(_ByParts, Abstract):
     """A function made in the program: its code, and the operands of what it captures."""
 
     code: CodeType
@@ -135,7 +158,7 @@ class Closure(Abstract):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bound(Abstract):
+class Bound(_ByParts, Abstract):
     """A bound method of a value in the program."""
 
     function: Any
@@ -159,7 +182,7 @@ class Container(Abstract):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partial(Abstract):
+class Partial(_ByParts, Abstract):
     """A ``functools.partial`` that the program makes."""
 
     function: Operand
@@ -175,11 +198,16 @@ class Error(Abstract):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Super(Abstract):
+class Super(_ByParts, Abstract):
     """``super(after, receiver)``."""
 
     after: type
     receiver: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Several(Abstract):
+    """One of several values of which one exists only while the program is made: nothing can be asked of it."""
 
 
 ANY: Final = Abstract()
@@ -207,10 +235,19 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
     if isinstance(a, List) and isinstance(b, List):
         return List(join(a.item, b.item), example=a.example)
+    if is_virtual(a) or is_virtual(b):
+        return Several()
     classes = inert_class(a), inert_class(b)
     if classes[0] is not None and classes[0] is classes[1]:
         return Instance(classes[0], example=example_of(a))
     return ANY
+
+
+def is_virtual(value: Abstract) -> bool:
+    """Whether a value exists only while the program is made, or something in it."""
+    if isinstance(value, Tuple):
+        return any(map(is_virtual, value.items))
+    return isinstance(value, (Fresh, Closure, Bound, Cell, Container, Partial, Super, Error, Several))
 
 
 def number_types(value: Abstract) -> frozenset[type] | None:

@@ -24,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Known,
     Outside,
+    Several,
     Tuple,
     example_of,
     inert_class,
@@ -56,6 +57,7 @@ def call(
         inf.inline(s, callee.code, callee.globals, bound, list(callee.cells))
         return None
     if isinstance(callee, Bound):
+        inf.assume(function)
         return call_known(inf, s, callee.function, [callee.receiver, *args], kwargs)
     if isinstance(callee, (Fresh, Outside)):
         method = look(inf, callee.cls, "__call__")
@@ -134,7 +136,7 @@ def call_known(
             for operand in args:
                 inf.assume(operand)
             return inline_call(inf, s, method[0], method[1], {})
-    if any(t is ANY for t in types):
+    if any(t is ANY or isinstance(t, Several) for t in types):
         raise Refused(f"an argument of {function!r} of unknown type")
     if registry.has_rules(function) or registry.is_constant(function):
         args, kwargs = inf.settled(s, function, args, kwargs)

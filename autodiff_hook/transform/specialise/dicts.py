@@ -39,10 +39,10 @@ def mapping(inf: Inference, s: Statement) -> Abstract:
     names = [key.value for key in keys if isinstance(key, Known) and type(key.value) in (str, int)]
     if len(names) < len(keys) or len(set(names)) < len(names):
         raise Refused("a dict of keys that are not known")
-    if s.position not in inf.program.changed:
+    before = inf.types.get(s.result)
+    if s.position not in inf.program.changed and not isinstance(before, OwnDict):
         inf.plans[s] = STRUCTURAL
         return Tuple(tuple(values), dict, tuple(names))
-    before = inf.types.get(s.result)
     made = before if isinstance(before, OwnDict) else OwnDict(s.result)
     for key, value in zip(keys, values):
         into_dict(inf, made, key, value)

@@ -18,6 +18,7 @@ from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
     Array,
+    Bound,
     Closure,
     Fresh,
     Iterator,
@@ -94,6 +95,8 @@ class Program:
     blocks: list[Block]
     types: dict[Variable, Abstract]
     plans: dict[Statement, Plan] = field(default_factory=dict)
+    slots: dict[Statement, tuple[Variable, str]] = field(default_factory=dict)
+    """The dicts and keys that attributes are read from and assigned to."""
     changed: frozenset[Any] = frozenset()
     """The places of lists and dicts that the program makes and changes, and of attributes that it assigns again."""
     items: dict[Any, Abstract] = field(default_factory=dict)
@@ -369,10 +372,14 @@ def _called(found: Abstract) -> Any:
     """What of a value decides about a call: the object itself, or the class of the receiver."""
     if isinstance(found, Known):
         return found.value
-    return getattr(found, "cls", None) if isinstance(found, (Fresh, Outside)) else found
+    if isinstance(found, Fresh):
+        return found.made
+    return found.cls if isinstance(found, Outside) else found
 
 
 def _same_closure(a: Any, b: Any) -> bool:
     if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
         return True
+    if isinstance(a, Bound) and isinstance(b, Bound):
+        return a.function is b.function and a.receiver is b.receiver
     return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells

@@ -11,26 +11,38 @@ from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, number_types
 from autodiff_hook.transform.specialise.bodies import resolve
+from autodiff_hook.transform.specialise.infer import STRUCTURAL, Plan
 
 TypeOf = Callable[[Operand], Abstract]
 _FLOAT = frozenset({float})
 
 
-def take_items(blocks: list[Block]) -> dict[Operand, Operand]:
-    """Drop what takes items out of tuples that the program itself makes; what these items are."""
+def take_items(blocks: list[Block], plans: dict[Statement, Plan]) -> dict[Operand, Operand]:
+    """Drop what takes items out of tuples, lists and dicts that the program itself makes; what these items are."""
     mapping: dict[Operand, Operand] = {}
-    made = {s.result: s.operands for block in blocks for s in block.statements if s.op == "build_tuple"}
+    displays = [s for block in blocks for s in block.statements if plans.get(s) == STRUCTURAL]
+    made = {s.result: s for s in displays if s.op in ("build_tuple", "build_list", "build_map")}
     for block in blocks:
         kept = []
         for s in block.statements:
-            index = _index(s)
-            items = made.get(resolve(s.operands[0], mapping)) if index is not None else None  # type: ignore[arg-type]
-            if items is None or index is None or s.result is None or not -len(items) <= index < len(items):
+            whole = made.get(resolve(s.operands[0], mapping)) if s.operands else None  # type: ignore[arg-type]
+            item = _item_of(whole, s) if whole is not None and s.result is not None else None
+            if item is None or s.result is None:
                 kept.append(s)
             else:
-                mapping[s.result] = items[index]
+                mapping[s.result] = item
         block.statements = kept
     return mapping
+
+
+def _item_of(whole: Statement, s: Statement) -> Operand | None:
+    if whole.op == "build_map":
+        key = s.operands[1] if s.op == "getitem" else None
+        pairs = zip(whole.operands[::2], whole.operands[1::2])
+        same = (x for k, x in pairs if isinstance(k, Constant) and isinstance(key, Constant) and k.value == key.value)
+        return next(same, None)
+    index, items = _index(s), whole.operands
+    return items[index] if index is not None and -len(items) <= index < len(items) else None
 
 
 def _index(s: Statement) -> int | None:

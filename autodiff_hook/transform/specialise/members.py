@@ -119,7 +119,7 @@ def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand,
     if kind == "field":
         return alias(inf, s, found)
     if kind == "slot":
-        s.op, s.operands, s.data = "getitem", [found, Constant(name)], None
+        inf.program.slots[s] = found, name
         inf.plans[s] = LOAD
         return dicts.item_of_dict(inf, inf.type_of(found), Known(name))  # type: ignore[arg-type]
     if kind == "property":

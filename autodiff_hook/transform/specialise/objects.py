@@ -110,7 +110,7 @@ def write(inf: Inference, s: Statement) -> Abstract:
         kind = inf.type_of(record)
         assert isinstance(kind, OwnDict)
         dicts.into_dict(inf, kind, Known(s.data), inf.type_of(value))
-        s.op, s.operands, s.data = "setitem", [record, Constant(s.data), value], None
+        inf.program.slots[s] = record, str(s.data)
         inf.plans[s] = STORE
         return Known(None)
     before, first = inf.fields.setdefault((target.made, str(s.data)), (value, s))

@@ -34,13 +34,14 @@ from autodiff_hook.transform.specialise.abstract import (
     OwnDict,
     OwnList,
     Partial,
+    Several,
     Super,
     is_true,
     join,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.infer import STORE, Alias, Inference, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import LOAD, STORE, STRUCTURAL, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
@@ -71,11 +72,13 @@ def prepare(inference: Inference) -> Shape:
     ):
         raise Refused("; ".join(inference.refusals))
     _require_orders(inference)
+    _read_slots(program)
     _apply_aliases(program)
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)
     merge(ir.blocks, partial(_substitute, program))
-    _substitute(program, ir.blocks, take_items(ir.blocks))
+    _substitute(program, ir.blocks, take_items(ir.blocks, program.plans))
+    _require_known_lists(program)
     if STORE in program.plans.values():
         _substitute(program, ir.blocks, drop_params(ir, ir.entry))
     exit_block = _single_exit(ir, program)
@@ -117,6 +120,15 @@ def _require_orders(inference: Inference) -> None:
             raise Refused("what is assigned on one way only is read on others")
 
 
+def _read_slots(program: Program) -> None:
+    """Attributes that are assigned again are items of dicts."""
+    for s, (record, name) in program.slots.items():
+        if program.plans.get(s) == LOAD:
+            s.op, s.operands, s.data = "getitem", [record, Constant(name)], None
+        elif program.plans.get(s) == STORE:
+            s.op, s.operands, s.data = "setitem", [record, Constant(name), s.operands[1]], None
+
+
 def _apply_aliases(program: Program) -> None:
     mapping: dict[Operand, Operand] = {}
     for block in program.blocks:
@@ -134,10 +146,19 @@ def _apply_aliases(program: Program) -> None:
             continue
         if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
-        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell, Partial, Error)):
+        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell, Partial, Error, Several)):
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)
+
+
+def _require_known_lists(program: Program) -> None:
+    """A list or a dict that may change does not come out of a tuple by a second name."""
+    for block in program.blocks:
+        for s in block.statements:
+            reads = s.op in ("getitem", "project") and program.plans.get(s) == STRUCTURAL
+            if reads and isinstance(program.type_of(s.result), (OwnList, OwnDict)):  # type: ignore[arg-type]
+                raise Refused("a list in a tuple is changed")
 
 
 def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Operand]) -> None:

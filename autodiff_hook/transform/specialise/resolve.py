@@ -30,9 +30,11 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     OwnDict,
     OwnList,
+    Several,
     Tuple,
     example_of,
     is_true,
+    is_virtual,
     join,
     number_types,
 )
@@ -122,13 +124,24 @@ def _truth(inf: Inference, s: Statement) -> Abstract:
 
 def _is(inf: Inference, s: Statement) -> Abstract:
     a, b = map(inf.type_of, s.operands)
-    if isinstance(a, Known) and isinstance(b, Known):
-        same: bool | None = a.value is b.value
+    if is_virtual(a) and is_virtual(b) or isinstance(a, Several) or isinstance(b, Several):
+        same: bool | None = _are_one(inf, s, a, b)
+    elif isinstance(a, Known) and isinstance(b, Known):
+        same = a.value is b.value
     else:
         same = None if _may_be(a, b) and _may_be(b, a) else False
     if same is None:
         return pure(inf, s, BOOL)
     return known_as(inf, s, same == (s.op == "is"))
+
+
+def _are_one(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> bool:
+    """Whether two objects of the program are one."""
+    if inf.final(s.operands[0]) is inf.final(s.operands[1]):
+        return True
+    if not (isinstance(a, Fresh) and isinstance(b, Fresh)) or a.made is b.made:
+        raise Refused("which of several objects it is")
+    return False
 
 
 def _may_be(a: Abstract, b: Abstract) -> bool:
@@ -236,7 +249,7 @@ def _build_slice(inf: Inference, s: Statement) -> Abstract:
 def _check(inf: Inference, s: Statement) -> Abstract:
     value = s.operands[0]
     known = inf.type_of(value)
-    if known is ANY or isinstance(known, Known) and known.value is UNBOUND:
+    if known is ANY or isinstance(known, Several) or isinstance(known, Known) and known.value is UNBOUND:
         raise Refused("a variable without a value")
     return alias(inf, s, value)
 
