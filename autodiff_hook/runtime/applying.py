@@ -49,11 +49,11 @@ class RulePullback:
             for drained in (self.drained or {}).values():
                 drained(sweep, None)
             return None
-        if type(cotangent) is tuple:
+        if isinstance(cotangent, (tuple, list)):
             for item in cotangent:
                 if type(item) is NotImplementedCotangent:
                     raise item.fail()
-            cotangent = tuple(map(dense, cotangent))
+            cotangent = type(cotangent)(map(dense, cotangent))
         elif type(cotangent) is Scatter:
             cotangent = cotangent.dense()
         given = self.pullback(cotangent)

@@ -399,6 +399,16 @@ def test_containers_of_arrays_that_only_a_store_makes_depend_on_the_argument(x):
 
 
 @gradient_at(V)
+def test_parts_of_a_split_array_that_are_written_to(x):
+    u = x * x
+    a, b = np.split(u, 2)
+    a[0] += x[3]
+    s = a.sum()
+    b *= x[0]
+    return s * b[1] + u.sum()
+
+
+@gradient_at(V)
 def test_items_that_are_taken_after_a_store(x):
     a, total = np.zeros(3), 0.0
     for i, item in enumerate(a):
