@@ -66,7 +66,7 @@ With ``pullback`` it is to be cut in two as well, and its reverse returns gradie
 _CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
 
 
-_CHANGES: Final = 16
+_CHANGES: Final = 64
 
 
 def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: int = 0) -> Made:
@@ -80,9 +80,9 @@ def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: in
         try:
             return _joint_ir(f, types, form, one_way, changed)
         except Changes as found:
-            if one_way or found.place in changed or len(changed) == _CHANGES:
+            if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
-            changed |= {found.place}
+            changed |= found.places
 
 
 def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, changed: frozenset[Any]) -> Made:

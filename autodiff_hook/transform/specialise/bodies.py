@@ -17,14 +17,14 @@ class Refused(Exception):
 
 
 class Changes(Refused):
-    """What the program makes is changed: the program is to be followed again, with ``place`` known to be changed.
+    """What the program makes is changed: the program is to be followed again, with ``places`` known to be changed.
 
     The place of a list or a dict is where it is written; that of an attribute is its class and name.
     """
 
-    def __init__(self, message: str, place: Any) -> None:
+    def __init__(self, message: str, *places: Any) -> None:
         super().__init__(message)
-        self.place = place
+        self.places = frozenset(places)
 
 
 @dataclass(slots=True)

@@ -125,6 +125,8 @@ class Inference:
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}
         self.items = self.program.items
+        self.wanted: dict[Any, None] = {}
+        """The places that are changed, for another try; what is found out after the first of them does not matter."""
         self.cell_places: dict[Operand, Any] = {}
         self.started: set[Operand] = set()
         self.records: dict[Variable, Variable] = {}
@@ -176,6 +178,8 @@ class Inference:
             if not self.pending and self.stale:
                 self.stale = False
                 self.pending = list(reversed([b for b in self.program.blocks if b in self.visited]))
+        if self.wanted:
+            raise Changes("attributes are assigned again", *self.wanted)
         self._confirm()
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
         return body.params

@@ -13,7 +13,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, OwnDict, Super
-from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
 
 _PLAIN: Final = [
@@ -117,7 +117,9 @@ def write(inf: Inference, s: Statement) -> Abstract:
     if first is not s and inf.final(before) is inf.final(value):
         inf.orders.append((first, s))
     elif (before, first) != (value, s):
-        raise Changes(f"the attribute {s.data} is assigned twice", (target.cls, str(s.data)))
+        if inf.one_way:
+            raise Refused(f"the attribute {s.data} is assigned twice")
+        inf.wanted[target.cls, str(s.data)] = None
     inf.plans[s] = Alias(Constant(None))
     return Known(None)
 
