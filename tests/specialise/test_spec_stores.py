@@ -500,6 +500,16 @@ def test_what_raises_raises_as_before():
     for f in (beyond, too_long, wider):
         check_raises(f, 0.7)
 
+    def rotated(x):
+        u, v = np.full(3, x), np.ones(3)
+        for _ in range(3):
+            u, v = v, u
+            u[::-1] *= 0.5
+        return np.sum(u) + np.sum(v)
+
+    check(rotated, 0.7, specialised=None)
+    check_raises(rotated, 1)
+
 
 def test_integers_and_single_precision_are_left_to_the_generic_path():
     def whole(x):

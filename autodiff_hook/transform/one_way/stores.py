@@ -21,6 +21,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Tuple,
     example_of,
+    same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.origins import makes_new
@@ -95,7 +96,7 @@ def stored_result(
 
 def _require_like(inf: Path, owner: Operand, result: Operand, before: Array) -> None:
     after = inf.type_of(result)
-    same = isinstance(after, Array) and after.dtype == before.dtype
+    same = isinstance(after, Array) and same_dtype(after.dtype, before.dtype)
     if not same or np.shape(after.example) != np.shape(before.example):
         raise Refused("an array is changed in place by what is not like it")
     shapes = [inf.emit("getattr", x, abstract=Instance(tuple), data="shape") for x in (owner, result)]

@@ -79,13 +79,26 @@ class Number(Abstract):
     types: frozenset[type]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Array(Abstract):
     """An exact ``numpy.ndarray``; with ``scalar`` it may also be a NumPy scalar. None: not known."""
 
     dtype: Any = None
     ndim: int | None = None
     scalar: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Array):
+            return False
+        return same_dtype(self.dtype, other.dtype) and (self.ndim, self.scalar) == (other.ndim, other.scalar)
+
+    def __hash__(self) -> int:
+        return hash((Array, self.ndim, self.scalar))
+
+
+def same_dtype(a: Any, b: Any) -> bool:
+    """Whether two dtypes are one; NumPy takes None, which is not known here, for float64."""
+    return a is b or (a is not None and b is not None and a == b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +239,7 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         return Number(numbers[0] | numbers[1], example=example_of(a))
     if isinstance(a, Array) and isinstance(b, Array):
         return Array(
-            a.dtype if a.dtype == b.dtype else None,
+            a.dtype if same_dtype(a.dtype, b.dtype) else None,
             a.ndim if a.ndim == b.ndim else None,
             a.scalar or b.scalar,
             example=a.example,

@@ -19,6 +19,7 @@ from autodiff_hook.transform.specialise.abstract import (
     OwnList,
     Tuple,
     number_types,
+    same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
@@ -66,7 +67,7 @@ def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> No
 
 
 def _require_doubles(owner: Array) -> None:
-    if owner.dtype != np.dtype(float) or owner.ndim is None or owner.scalar or owner.ndim == 0:
+    if not same_dtype(owner.dtype, np.dtype(float)) or owner.ndim is None or owner.scalar or owner.ndim == 0:
         raise Refused("an array of other things than doubles is changed")
 
 
