@@ -63,13 +63,30 @@ __all__ = ["__version__", "testing", *sorted(_HOME)]
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
+    from autodiff_hook.interpreter import obstacle
+
     if name == "testing":
         return import_module("autodiff_hook.testing")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    reason = obstacle() if _HOME[name] == "api" else None
+    if reason is not None:
+        return _refusing(name, reason)
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+def _refusing(name: str, reason: str) -> object:
+    """What stands for a function of ``api`` where that cannot be imported: an error when it is called."""
+
+    def refuse(*args: object, **kwargs: object) -> object:
+        from autodiff_hook.errors import Unsupported
+
+        raise Unsupported(reason)
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
 
 
 def __dir__() -> list[str]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.engine import hessian_of, open_session, push
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.pulled import pulled
-from autodiff_hook.runtime.session import Session, scalar_seed
-from autodiff_hook.runtime.specialising import entries, specialised
+from autodiff_hook.runtime.pulled import opened
+from autodiff_hook.runtime.session import scalar_seed
+from autodiff_hook.runtime.specialising import differentiated, entries
 from autodiff_hook.runtime.trees import jacobian_of
 from autodiff_hook.runtime.trees import tree_map as tree_map
 
@@ -34,23 +35,22 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> gradient(f, 0.7, 2.0)
     (1.4, 0.0)
     """
+    error: Exception | None = None
     if not kwargs and gettrace() is None:
         try:
             entry = _entries[id(f.__code__)]
         except (AttributeError, KeyError):
-            grads: Any = specialised(f, args)
+            pass
         else:
             try:
                 grads = entry(f, args)
                 if grads is not MISS:
                     return grads  # type: ignore[no-any-return]
-            except Exception as error:
-                grads = specialised(f, args, error)
-            else:
-                grads = specialised(f, args)
-        if grads is not MISS:
-            return grads  # type: ignore[no-any-return]
-    return generic_gradient(f, *args, **kwargs)
+            except MemoryError:
+                raise
+            except Exception as raised:
+                error = raised
+    return differentiated(f, args, kwargs, "gradient", generic_gradient, error)  # type: ignore[no-any-return]
 
 
 def generic_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -60,7 +60,7 @@ def generic_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tup
 
 def generic_withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
     """``withgradient`` without specialisation."""
-    session = Session(f, args, kwargs)
+    session = open_session(f, args, kwargs)
     return session.value, session.back(scalar_seed(session.value, f))
 
 
@@ -70,11 +70,7 @@ def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[A
     >>> withgradient(lambda x: x ** 3, 2.0)
     (8.0, (12.0,))
     """
-    if not kwargs and gettrace() is None:
-        result = specialised(f, args, form="value")
-        if result is not MISS:
-            return result  # type: ignore[no-any-return]
-    return generic_withgradient(f, *args, **kwargs)
+    return differentiated(f, args, kwargs, "value", generic_withgradient)  # type: ignore[no-any-return]
 
 
 def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -87,7 +83,7 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> back((1.0, 10.0))
     (15.0, 3.0)
     """
-    session = pulled(f, args, kwargs) or Session(f, args, kwargs)
+    session = opened(f, args, kwargs)
     return session.value, session.back
 
 
@@ -105,7 +101,7 @@ def J(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callabl
     >>> f̄.w, x̄
     (2.0, 3.0)
     """
-    session = Session(f, args, kwargs, of_function=True)
+    session = opened(f, args, kwargs, of_function=True)
     return session.value, session.back
 
 
@@ -121,7 +117,8 @@ def _chosen(f: Any, argnums: Argnums, args: tuple[Any, ...]) -> tuple[int, ...]:
     for i in chosen:
         if not isinstance(i, int) or not -len(args) <= i < len(args):
             raise Unsupported(
-                f"argnums={argnums!r} is out of range: {describe(f)} was called with {len(args)} arguments"
+                f"argnums={argnums!r} is out of range: {describe(f)} was called with {len(args)} arguments by position "
+                f"(what is given by keyword is constant)"
             )
     return tuple(i % len(args) for i in chosen)
 
@@ -132,7 +129,8 @@ def _picked(f: Any, argnums: Argnums, grads: tuple[Any, ...], args: tuple[Any, .
         if grads[i] is None:
             raise NotDifferentiable(
                 f"argument {i} of {describe(f)} is a {type(args[i]).__qualname__} and has no derivative; choose others "
-                f"with argnums"
+                f"with argnums",
+                remedies=(),
             )
     picked = tuple(grads[i] for i in chosen)
     return picked[0] if isinstance(argnums, int) else picked
@@ -142,6 +140,7 @@ def _closed(f: Any, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, A
     """``f`` as a function of the chosen arguments alone, and those."""
     chosen = _chosen(f, argnums, args)
 
+    @functools.wraps(f, updated=())
     def of_chosen(*values: Any) -> Any:
         full = list(args)
         for i, value in zip(chosen, values):
@@ -196,7 +195,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
     def jacobian_of_f(*args: Any, **kwargs: Any) -> Any:
         chosen = _chosen(f, argnums, args)
-        session = pulled(f, args, kwargs) or Session(f, args, kwargs)
+        session = opened(f, args, kwargs)
         found = tuple(jacobian_of(session, args[i], i) for i in chosen)
         return found[0] if isinstance(argnums, int) else found
 
@@ -212,8 +211,6 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     >>> jvp(lambda x, y: (x * y, y), (3.0, 5.0), (1.0, 10.0))
     ((15.0, 5.0), (35.0, 10.0))
     """
-    from autodiff_hook.runtime.pushing.session import push
-
     return push(f, tuple(primals), tuple(tangents))
 
 
@@ -243,8 +240,6 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """
 
     def hessian_of_f(*args: Any, **kwargs: Any) -> Any:
-        from autodiff_hook.runtime.pushing.hessians import hessian_of
-
         of_chosen, values = _closed(f, argnums, args, kwargs)
         return hessian_of(f, of_chosen, values, isinstance(argnums, int))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import allocate_lock
+from _thread import RLock
 
 from autodiff_hook.errors import ConfigError
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
+    from autodiff_hook.pyproject import Pyproject
+
 VARIABLE = "AUTODIFF_MODULES"
 TRACE_VARIABLE = "AUTODIFF_TRACE"
 SOURCES = ("call", "environment", "pyproject")
 _OWN = ("autodiff_hook", "autodiff_rules")
-_KEYS = ("modules", "nondifferentiable", "rules")
 
 
 class _Scope:
@@ -49,35 +50,16 @@ class _Scope:
         return "*" if self.everything and module.partition(".")[0] not in _OWN else None
 
 
-class Pyproject:
-    """The ``[tool.autodiff]`` table of one file."""
-
-    __slots__ = ("modules", "nondifferentiable", "path", "rules")
-
-    def __init__(self, path: str, table: Mapping[str, object]) -> None:
-        self.path = path
-        for key in table:
-            if key not in _KEYS:
-                raise ConfigError(f"{path}: [tool.autodiff] has no key {key!r}; its keys are {', '.join(_KEYS)}.")
-        self.modules, self.nondifferentiable, self.rules = (self._names(key, table.get(key, [])) for key in _KEYS)
-
-    def _names(self, key: str, value: object) -> tuple[str, ...]:
-        names = value if isinstance(value, list) else [None]
-        for name in names:
-            if not isinstance(name, str):
-                raise ConfigError(f"{self.path}: [tool.autodiff] {key} must be a list of strings, not {value!r}.")
-            if not is_dotted_name(name) and not (key == "modules" and name == "*"):
-                raise ConfigError(f"{self.path}: [tool.autodiff] {key}: {name!r} is not a dotted name.")
-        return tuple(names)
-
-
 version = 0
 """Increases whenever the configuration changes."""
 
 _opted_in: dict[str, list[str]] = {source: [] for source in SOURCES}
 _scope = _Scope(())
-_lock = allocate_lock()
+lock = RLock()
+"""Held by who changes the configuration, or what is told to child processes of it."""
 _pyproject: Pyproject | None = None
+_ignored: tuple[str, ...] = ()
+_broken: str | None = None
 
 
 def is_dotted_name(name: str) -> bool:
@@ -89,7 +71,11 @@ def in_scope(globals_: Mapping[str, Any]) -> bool:
     name = module_name(globals_)
     if name is None:
         return False
-    return _scope.contains(name) or (globals_.get("__name__") == "__main__" and _scope.contains("__main__"))
+    return _scope.contains(name) or (_is_main(globals_) and _scope.contains("__main__"))
+
+
+def _is_main(globals_: Mapping[str, Any]) -> bool:
+    return globals_.get("__name__") == "__main__"
 
 
 def module_name(globals_: Mapping[str, Any]) -> str | None:
@@ -99,6 +85,28 @@ def module_name(globals_: Mapping[str, Any]) -> str | None:
     if not isinstance(name, str):
         return None
     return "__main__" if name == "__mp_main__" else name  # what multiprocessing's children call the parent's script
+
+
+def module_of(function: Any) -> str | None:
+    """The name of the module that a Python function belongs to; None if it is of none.
+
+    Its globals say that, but where they are those of no module (the namespace of an ``exec``, with an invented name
+    or without one) what made the function may have said so in its ``__module__``.
+    """
+    globals_ = function.__globals__
+    own, given = globals_.get("__name__"), function.__module__
+    if isinstance(own, str) and own in sys.modules:
+        return module_name(globals_)
+    name = module_name(globals_) if given is own or not isinstance(given, str) else given
+    return name if name is not None and is_dotted_name(name) else None  # runpy invents "<run_path>"
+
+
+def function_in_scope(function: Any) -> bool:
+    """Whether a Python function is opted in."""
+    name = module_of(function)
+    if name is None:
+        return _scope.everything
+    return _scope.contains(name) or (_is_main(function.__globals__) and _scope.contains("__main__"))
 
 
 def opted_in_as(module: str) -> str | None:
@@ -113,41 +121,70 @@ def opted_in() -> dict[str, tuple[str, ...]]:
 
 def add(source: str, names: Sequence[str]) -> None:
     """Opt ``names`` in; the same name may come in several times."""
-    _opted_in[source].extend(names)
-    _changed()
+    with lock:
+        _opted_in[source].extend(names)
+        _set_scope()
+    _tell()
 
 
 def remove(source: str, names: Sequence[str]) -> None:
     """Take back one ``add`` of each of ``names``."""
-    for name in names:
-        if name in _opted_in[source]:
-            _opted_in[source].remove(name)
-    _changed()
+    with lock:
+        for name in names:
+            if name in _opted_in[source]:
+                _opted_in[source].remove(name)
+        _set_scope()
+    _tell()
 
 
 def remove_everywhere(names: Iterable[str]) -> None:
     """Opt ``names`` out, whatever opted them in."""
     gone = set(names)
-    for source in SOURCES:
-        _opted_in[source][:] = [name for name in _opted_in[source] if name not in gone]
-    _changed()
+    with lock:
+        for source in SOURCES:
+            _opted_in[source][:] = [name for name in _opted_in[source] if name not in gone]
+        _set_scope()
+    _tell()
 
 
-def use_pyproject(settings: Pyproject | None) -> None:
-    """Make ``settings`` the one pyproject.toml in force."""
-    global _pyproject
-    _pyproject = settings
-    _opted_in["pyproject"][:] = settings.modules if settings else ()
-    _changed()
+def use_pyproject(settings: Pyproject | None, ignored: Sequence[str] = (), broken: str | None = None) -> None:
+    """Make ``settings`` the one pyproject.toml in force.
+
+    ``ignored`` says of other files why they do not count, ``broken`` what is wrong with the one that does.
+    """
+    global _pyproject, _ignored, _broken
+    with lock:
+        _pyproject, _ignored, _broken = settings, tuple(ignored), broken
+        _opted_in["pyproject"][:] = settings.modules if settings else ()
+        _set_scope()
+    _tell()
 
 
-def _changed() -> None:
+def check() -> None:
+    """Raise ``ConfigError`` if what is set is wrong: nothing may be differentiated as if it were not there."""
+    if _broken is not None:
+        raise ConfigError(_broken)
+
+
+def _set_scope() -> None:
     global version, _scope
-    with _lock:  # the last of several threads has seen what each of them added
-        _scope = _Scope(name for source in SOURCES for name in _opted_in[source])
-        version += 1
+    _scope = _Scope(name for source in SOURCES for name in _opted_in[source])
+    version += 1
+
+
+def _tell() -> None:
     for listener in _listeners:
         listener()
+
+
+def _renew_lock() -> None:
+    global lock
+    lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    # In a child process nobody gives back what another thread held.
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 _listeners: list[Callable[[], None]] = []
@@ -168,47 +205,38 @@ def rule_modules() -> tuple[str, ...]:
     return _pyproject.rules if _pyproject else ()
 
 
+def ignored() -> tuple[str, ...]:
+    """The files of settings that were found and do not count, with the reasons."""
+    return _ignored
+
+
+def broken() -> str | None:
+    """What is wrong with the pyproject.toml in force."""
+    return _broken
+
+
 def pyproject_path() -> str | None:
     """The pyproject.toml whose ``[tool.autodiff]`` is in force."""
     return _pyproject.path if _pyproject else None
 
 
-def find_pyproject() -> Pyproject | None:
-    """The settings of the nearest pyproject.toml with a ``[tool.autodiff]``, upwards from the working directory."""
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was deleted
-        return None
-    while True:
-        settings = _read_pyproject(os.path.join(folder, "pyproject.toml"))
-        parent = os.path.dirname(folder)
-        if settings is not None or parent == folder:
-            return settings
-        folder = parent
-
-
-def _read_pyproject(path: str) -> Pyproject | None:
-    try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except OSError:
-        return None
-    if b"tool.autodiff" not in content:
-        return None
-    import tomllib
-
-    try:
-        table = tomllib.loads(content.decode()).get("tool", {}).get("autodiff")
-    except ValueError as error:  # of the TOML, or of the UTF-8
-        raise ConfigError(f"{path}: cannot read [tool.autodiff]: {error}.") from None
-    if table is None:
-        return None
-    if not isinstance(table, dict):
-        raise ConfigError(f"{path}: tool.autodiff must be a table, not {table!r}.")
-    return Pyproject(path, table)
+_REMEMBERED = 10000
+_said: set[str] = set()
 
 
 def trace(message: str) -> None:
-    """Print one line on stderr if ``AUTODIFF_TRACE`` asks for it."""
-    if os.environ.get(TRACE_VARIABLE, "0") not in ("", "0") and sys.stderr is not None:
+    """Print one line on stderr if ``AUTODIFF_TRACE`` asks for it; the same line once."""
+    if os.environ.get(TRACE_VARIABLE, "0") not in ("", "0") and message not in _said:
+        if len(_said) < _REMEMBERED:
+            _said.add(message)
+        _print(message)
+
+
+def warn(message: str) -> None:
+    """Print a warning on stderr: one line, whatever filters for warnings there are."""
+    _print(f"warning: {message}")
+
+
+def _print(message: str) -> None:
+    if sys.stderr is not None and not getattr(sys.stderr, "closed", False):
         print(f"autodiff: {message}", file=sys.stderr)

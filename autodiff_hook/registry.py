@@ -8,6 +8,7 @@ keyword-only ones left out, ``*args`` contributing one each. None is a structura
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any as AnyType
 from typing import Final
 
-from autodiff_hook.errors import AutodiffError, NotDifferentiable
+from autodiff_hook.errors import AutodiffError, ConfigError, NotDifferentiable
+from autodiff_hook.parameters import Names, forget, parameters_of
 
 Rule = Callable[..., tuple[AnyType, Callable[[AnyType], tuple[AnyType, ...]]]]
 
@@ -118,16 +120,25 @@ def _ambiguous(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
 
 
 class Registry:
-    """Rules by callable and argument types; the most specific signature wins."""
+    """Rules by callable and argument types; the most specific signature wins.
+
+    Who asks takes no lock: the rules of a target are one tuple, and what is remembered of questions goes with the dict
+    that it was put into before the rules were looked at.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._rules: dict[int, tuple[object, list[_Registered]]] = {}
+        self._rules: dict[int, tuple[object, tuple[_Registered, ...]]] = {}
         self._constants: dict[int, object] = {}
+        self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
         self._lookups: dict[tuple[object, ...], Rule | None] = {}
         self._packs: list[AnyType] | None = None
+        self._loaded: set[str] = set()
+        self._loading: set[int] = set()
         self._modules_seen = 0
         self._listeners: list[Callable[[], None]] = []
+        self.tested: dict[int, Rule] = {}
+        """The rules of the packs in this repository, by id: what their pullbacks return is looked at by tests alone."""
         self.version = 0
 
     def add(self, target: AnyType, signature: tuple[Entry, ...], rule: Rule) -> None:
@@ -135,7 +146,7 @@ class Registry:
         while signature and signature[-1] is Any:
             signature = signature[:-1]
         with self._lock:
-            _, rules = self._rules.setdefault(id(target), (target, []))
+            _, rules = self._rules.get(id(target), (target, ()))
             for other in rules:
                 if other.signature != signature and _ambiguous(other.signature, signature):
                     both = [
@@ -145,23 +156,41 @@ class Registry:
                     meet = tuple(a if _within(a, b) else b for a, b in zip(*both))
                     if not any(_padded(r.signature, len(meet)) == meet for r in rules):
                         raise AutodiffError(
-                            f"the rule {rule.__qualname__} for {describe(target)} with the signature {signature} is "
+                            f"the rule {describe(rule)} for {describe(target)} with the signature {signature} is "
                             f"ambiguous beside {other.signature}: register one for {meet} first"
                         )
-            rules[:] = [other for other in rules if other.signature != signature] + [_Registered(signature, rule)]
+            others = (other for other in rules if other.signature != signature)
+            self._rules[id(target)] = target, (*others, _Registered(signature, rule))
             self._constants.pop(id(target), None)
-            self._changed()
+            if (rule.__module__ or "").partition(".")[0] == "autodiff_rules":
+                self.tested[id(rule)] = rule
+            self._forget_answers()
+        self._tell()
 
     def add_constant(self, target: AnyType) -> None:
         """Declare that ``target`` has no derivative: its results are constants."""
         with self._lock:
             self._constants[id(target)] = target
             self._rules.pop(id(target), None)
-            self._changed()
+            self._forget_answers()
+        self._tell()
 
-    def _changed(self) -> None:
+    def add_written(self, target: AnyType, places: tuple[int, ...]) -> None:
+        """Declare which arguments of ``target`` a call may write to."""
+        self._written[id(target)] = (target, places)
+
+    def written(self, target: AnyType) -> tuple[int, ...] | None:
+        """The places of the arguments that a call of ``target`` may write to; None if nothing is declared."""
+        self.load_packs()
+        found = self._written.get(id(target))
+        return None if found is None else found[1]
+
+    def _forget_answers(self) -> None:
         self._lookups = {}
+        forget()
         self.version += 1
+
+    def _tell(self) -> None:
         for listener in self._listeners:
             listener()
 
@@ -169,26 +198,34 @@ class Registry:
         """Call ``listener`` whenever a rule or a declaration is added."""
         self._listeners.append(listener)
 
-    def rule(self, target: AnyType, types: tuple[type, ...]) -> Rule | None:
-        """The rule for calling ``target`` with positional arguments of these types."""
-        key = (id(target), *types)
+    def rule(self, target: AnyType, types: tuple[type, ...], names: Names = ()) -> Rule | None:
+        """The rule for calling ``target`` with positional arguments of these types, and options of these names."""
+        key = (id(target), names, *types) if names else (id(target), *types)
         try:
             return self._lookups[key]
         except KeyError:
             pass
         self.load_packs()
-        with self._lock:
-            registered = self._rules.get(id(target))
-            found = None
-            for candidate in registered[1] if registered is not None else ():
-                if candidate.accepts(types) and (found is None or _more_specific(candidate.signature, found.signature)):
-                    found = candidate
-            result = None if found is None else found.rule
-            if registered is not None:
-                if len(self._lookups) > 10_000:
-                    self._lookups = {}
-                self._lookups[key] = result
-            return result
+        lookups = self._lookups
+        result = self._chosen(target, types, lambda rule: parameters_of(rule).misfit(len(types), names) is None)
+        if id(target) in self._rules:
+            if len(lookups) > 10_000:
+                lookups.clear()
+            lookups[key] = result
+        return result
+
+    def misfit(self, target: AnyType, types: tuple[type, ...], names: Names) -> str | None:
+        """What in this call the rule for these types does not know; None if there is no rule for them."""
+        rule = self._chosen(target, types, lambda rule: True)
+        return None if rule is None else parameters_of(rule).misfit(len(types), names)
+
+    def _chosen(self, target: AnyType, types: tuple[type, ...], fits: Callable[[Rule], bool]) -> Rule | None:
+        found = None
+        for candidate in self._rules.get(id(target), (None, ()))[1]:
+            better = found is None or _more_specific(candidate.signature, found.signature)
+            if better and candidate.accepts(types) and fits(candidate.rule):
+                found = candidate
+        return None if found is None else found.rule
 
     def has_rules(self, target: AnyType) -> bool:
         """Whether any rule is registered for ``target``, whatever the types."""
@@ -203,33 +240,66 @@ class Registry:
         return id(target) in self._constants
 
     def load_packs(self) -> None:
-        """Import the rule packs that cover a module which is imported by now."""
-        if len(sys.modules) == self._modules_seen:
-            return
-        with self._lock:
-            if self._packs is None:
-                from importlib_metadata import entry_points
+        """Import the rule packs that cover a module which is imported by now.
 
-                self._packs = list(entry_points(group="autodiff_hook.rules"))
-            self._modules_seen = len(sys.modules)
-            for entry in [entry for entry in self._packs if entry.name in sys.modules]:
-                self._packs.remove(entry)
-                try:
-                    entry.load()
-                except BaseException:
-                    self._packs.append(entry)
-                    self._modules_seen = 0
-                    raise
+        A thread that finds another at it waits in the import system, which knows the locks that imports wait for; so
+        none is held here.
+        """
+        seen, thread = len(sys.modules), threading.get_ident()
+        if seen == self._modules_seen or thread in self._loading:
+            return
+        self._loading.add(thread)
+        try:
+            wanted = self._wanted()
+            ready = [entry for entry in wanted if _is_imported(entry.name)]
+            for entry in ready:
+                self._load(entry)
+        finally:
+            self._loading.discard(thread)
+        if len(ready) == len(wanted):
+            self._modules_seen = seen
+
+    def _wanted(self) -> list[AnyType]:
+        if self._packs is None:
+            from importlib_metadata import entry_points
+
+            self._packs = list(entry_points(group="autodiff_hook.rules"))
+        return [entry for entry in self._packs if entry.name in sys.modules and entry.value not in self._loaded]
+
+    def _load(self, entry: AnyType) -> None:
+        try:
+            entry.load()
+        except Exception as error:
+            raise ConfigError(
+                f"the rule pack {entry.value} (entry point {entry.name!r} of the group autodiff_hook.rules) cannot be "
+                f"imported: {type(error).__name__}: {error}"
+            ) from error
+        self._loaded.add(entry.value)
+
+    def renew_lock(self) -> None:
+        """In a child process nobody gives back what another thread held."""
+        self._lock = threading.RLock()
+
+
+def _is_imported(name: str) -> bool:
+    """Whether the import of a module is over: a finalizer that runs in the midst of it must not need its rules."""
+    return not getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False)
 
 
 registry: Final = Registry()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=registry.renew_lock)
 
 
 def describe(target: AnyType) -> str:
-    """The dotted name of a callable, for messages."""
+    """The dotted name of a callable, for messages; of an object without a name, the class it is of."""
+    if isinstance(target, str):
+        return target
     owner = getattr(target, "__objclass__", None)
     module = getattr(owner or target, "__module__", None)
-    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
+    if not isinstance(name, str):
+        return f"a {describe(type(target))}"
     return name if module in (None, "builtins", "__main__") else f"{module}.{name}"
 
 
@@ -267,6 +337,20 @@ def nondifferentiable(target: AnyType) -> AnyType:
     return target
 
 
+def writes(target: AnyType, *places: int) -> AnyType:
+    """Declare that a callable without rule writes to its arguments at ``places``, and only reads all others.
+
+    Its result stays unknown. Of what is not declared, a call may have written to every array and container that it
+    can reach, if something with a derivative went in.
+
+    >>> def largest_step(path):
+    ...     return max(abs(b - a) for a, b in zip(path, path[1:]))
+    >>> _ = writes(largest_step)
+    """
+    registry.add_written(target, places)
+    return target
+
+
 class NotImplementedCotangent:
     """A cotangent that nobody has worked out yet; using it is an error, ignoring it is not."""
 
@@ -275,6 +359,11 @@ class NotImplementedCotangent:
 
     def __repr__(self) -> str:
         return f"not_implemented({self.why!r})"
+
+    def __getitem__(self, key: object) -> NotImplementedCotangent:
+        return self
+
+    __iter__ = None
 
     def fail(self) -> NotDifferentiable:
         """The error that using this cotangent is."""

@@ -76,7 +76,7 @@ def check_rule(
     AssertionError: ...cube, args[0]: the rule says ..., finite differences ...
     """
     name = describe(target)
-    rule = registry.rule(target, tuple(map(type, args)))
+    rule = registry.rule(target, tuple(map(type, args)), tuple(kwargs))
     if rule is None:
         kinds = ", ".join(type(x).__name__ for x in args)
         raise AssertionError(f"{name}: no rule is registered for arguments of the types ({kinds})")

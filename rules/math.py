@@ -250,6 +250,17 @@ def atanh_rule(x):
     return math.atanh(x), atanh_pullback
 
 
+# Neighbours: so many steps of the last digit from ``x``, or ``y`` itself
+@rrule(math.nextafter, Real, Real)
+def nextafter_rule(x, y, *, steps=None):
+    z = math.nextafter(x, y) if steps is None else math.nextafter(x, y, steps=steps)
+
+    def nextafter_pullback(z̄):
+        return (0.0, z̄) if z == y else (z̄, 0.0)
+
+    return z, nextafter_pullback
+
+
 # The error function and the gamma function
 @rrule(math.erf, Real)
 def erf_rule(x):
@@ -287,7 +298,7 @@ def lgamma_rule(x):
 
 # Whole numbers and questions
 for function in (
-    *(math.ceil, math.floor, math.trunc, math.nextafter, math.ulp),
+    *(math.ceil, math.floor, math.trunc, math.ulp),
     *(math.isclose, math.isfinite, math.isinf, math.isnan),
     *(math.comb, math.perm, math.factorial, math.gcd, math.lcm, math.isqrt),
 ):

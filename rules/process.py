@@ -10,7 +10,7 @@ import warnings
 from autodiff_hook.registry import nondifferentiable
 
 for name, function in vars(time).items():
-    if callable(function) and not name.startswith("_"):
+    if callable(function) and not name.startswith("_") and function is not time.struct_time:
         nondifferentiable(function)
 for function in (
     *(warnings.warn, warnings.warn_explicit, warnings.simplefilter, warnings.filterwarnings),

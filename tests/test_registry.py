@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 import types
@@ -8,7 +9,7 @@ import importlib_metadata
 import numpy as np
 import pytest
 
-from autodiff_hook.errors import AutodiffError, NotDifferentiable
+from autodiff_hook.errors import AutodiffError, ConfigError, NotDifferentiable
 from autodiff_hook.registry import (
     Any,
     Array,
@@ -152,7 +153,7 @@ class Entry:
     """An entry point whose pack can fail to load."""
 
     def __init__(self, name, failures=0):
-        self.name, self.failures, self.loaded = name, failures, 0
+        self.name, self.value, self.failures, self.loaded = name, f"pack_of_{name}", failures, 0
 
     def load(self):
         if self.failures:
@@ -176,8 +177,24 @@ def test_a_pack_that_cannot_be_imported_is_not_forgotten(rules, monkeypatch):
     entry = Entry("math", failures=1)
     monkeypatch.setattr(importlib_metadata, "entry_points", lambda group: [entry])
     rules._packs = None
-    with pytest.raises(ImportError):
+    with pytest.raises(ConfigError, match="pack_of_math .*'math'.* cannot be imported: ImportError: math") as caught:
         rules.rule(target, (float,))
+    assert isinstance(caught.value.__cause__, ImportError)
     assert entry.loaded == 0
     rules.rule(target, (float,))
     assert entry.loaded == 1
+
+
+def test_a_pack_waits_for_the_end_of_the_import_of_its_module(rules, monkeypatch, tmp_path):
+    entry = Entry("a_module_that_asks")
+    monkeypatch.setattr(importlib_metadata, "entry_points", lambda group: [entry])
+    rules._packs = None
+    asked = []
+    monkeypatch.setattr(sys, "asks", lambda: asked.append((rules.has_rules(target), entry.loaded)), raising=False)
+    (tmp_path / "a_module_that_asks.py").write_text("import sys\nsys.asks()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("a_module_that_asks")
+    assert asked == [(False, 0)]
+    rules.has_rules(target)
+    assert entry.loaded == 1
+    del sys.modules["a_module_that_asks"]

@@ -36,12 +36,13 @@ _OPTIMIZED_NEWLOCALS: Final = 3
 _VARARGS: Final = 4
 _VARKEYWORDS: Final = 8
 _QUIET: Final = frozenset(
-    "LOAD_FAST STORE_FAST LOAD_CONST POP_TOP COPY SWAP PUSH_NULL LOAD_CLOSURE NOP KW_NAMES PRECALL "
-    "LOAD_FAST_LOAD_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST".split()
+    "LOAD_FAST STORE_FAST LOAD_CONST POP_TOP COPY SWAP PUSH_NULL LOAD_CLOSURE NOP NOT_TAKEN KW_NAMES PRECALL "
+    "LOAD_FAST_LOAD_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST LOAD_FAST_BORROW "
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW".split()
 )
 _QUIET_OPCODES: Final = frozenset(CODES[name][0] for name in _QUIET if name in CODES)
 _NOP: Final = CODES["NOP"][0]
-_HANDLER_PUSHES: Final = 2
+_HANDLER_PUSHES: Final = 2 if versions.LASTI else 1
 
 
 class Assembler:
@@ -131,10 +132,10 @@ class Assembler:
         self._covering = self._held = None
 
     def _open(self, handler: Segment) -> None:
-        """Begin a region; 3.13 looks for the handler of a Python call one instruction too early."""
+        """Begin a region, one instruction earlier where CPython looks for handlers too early."""
         self._start = len(self._opcodes)
         self._covering = handler
-        if versions.PY313:
+        if versions.EARLY_HANDLERS:
             alone = self._start > self._closed and self._marked != self._start
             if alone and self._opcodes[-1] in _QUIET_OPCODES:
                 self._start -= 1
@@ -261,10 +262,11 @@ class Assembler:
 
     def _exception_table(self, offsets: list[int]) -> bytes:
         """Regions begin behind the prefixes of their first instruction: a jump into it skips nothing that raises."""
-        return exception_table(
+        regions = [
             (offsets[start] + _prefixes(self._args[start]), offsets[end], offsets[self._labels[h.label]], h.depth)
             for start, end, h in self._regions
-        )
+        ]
+        return exception_table(regions, versions.LASTI)
 
 
 def _prefixes(arg: int) -> int:

@@ -19,10 +19,27 @@ _FUSED: Final = {
     "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
     "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
     "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": ("LOAD_FAST_BORROW", "LOAD_FAST_BORROW"),
 }
 _QUIET: Final = frozenset(_FUSED) | frozenset(
-    "LOAD_FAST STORE_FAST LOAD_CONST POP_TOP COPY SWAP PUSH_NULL NOP LOAD_CLOSURE".split()
+    "LOAD_FAST LOAD_FAST_BORROW STORE_FAST LOAD_CONST POP_TOP COPY SWAP PUSH_NULL NOP NOT_TAKEN LOAD_CLOSURE".split()
 )
+
+
+_EXHAUSTION: Final = {(3, 12): ["END_FOR"], (3, 13): ["END_FOR", "POP_TOP"], (3, 14): ["END_FOR", "POP_ITER"]}
+_LASTI_IS_AN_OBJECT: Final = sys.version_info < (3, 14)
+
+
+_PUSH_NOTHING: Final = ("STORE_", "POP_", "DELETE_", "LIST_", "SET_", "MAP_", "DICT_", "RETURN", "RAISE", "JUMP", "NO")
+
+
+def _popped(x: dis.Instruction, effect: int) -> int:
+    """How many values an instruction takes from the stack, without those that it puts back."""
+    if x.opname in ("UNPACK_SEQUENCE", "RETURN_VALUE"):
+        return 1
+    if x.opname.startswith(_PUSH_NOTHING):
+        return -effect
+    return max(1 - effect, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +61,10 @@ class _Checker:
         for i in range(len(self._instructions)):
             self._include_prefixes(i)
         entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        self._with_lasti = [e for e in entries if e.lasti]
         self._table = [(e.start, e.end, self._place[e.target], e.depth, 2 if e.lasti else 1) for e in entries]
+        self._targets = {target for _, _, target, _, _ in self._table}
+        self._targets.update(self._place[x.argval] for x in self._instructions if x.opcode in dis.hasjrel)
 
     def _include_prefixes(self, place: int) -> None:
         """A jump goes to the EXTENDED_ARGs in front of its target."""
@@ -55,6 +75,7 @@ class _Checker:
 
     def run(self) -> None:
         """Follow every path until nothing new is learned."""
+        assert _LASTI_IS_AN_OBJECT or not self._with_lasti, f"{self._code.co_qualname}: a lasti that might be read"
         start = next(i for i, x in enumerate(self._instructions) if x.opname == "RESUME")
         states = {start: _State(0, self._initially_bound())}
         pending = [start]
@@ -91,8 +112,12 @@ class _Checker:
                     self._require(state.depth >= depth, place, "the stack is lower than the handler wants")
                     yield target, _State(depth + pushed, state.bound)
                     break
+        if "BORROW" in x.opname:
+            slots = [slot for _, slot in self._accesses(place)]
+            for i, slot in enumerate(slots):
+                self._borrowed(place, slot, len(slots) - 1 - i)
         bound = self._locals(place, state.bound)
-        if x.opcode in dis.hasjrel or x.opcode in dis.hasjabs:
+        if (x.opcode in dis.hasjrel or x.opcode in dis.hasjabs) and x.opname != "END_ASYNC_FOR":
             effect = dis.stack_effect(x.opcode, x.arg, jump=True)
             if x.opname == "SEND" and sys.version_info < (3, 12):
                 effect = -1
@@ -112,22 +137,48 @@ class _Checker:
 
     def _exhaustion(self, place: int, target: int) -> None:
         """Specialised forms of FOR_ITER skip what they expect at its target."""
-        if self._instructions[place].opname == "FOR_ITER" and sys.version_info >= (3, 12):
-            expected = ["END_FOR", "POP_TOP"] if sys.version_info >= (3, 13) else ["END_FOR"]
+        if self._instructions[place].opname == "FOR_ITER":
+            expected = _EXHAUSTION.get(sys.version_info[:2], [])
             found = [x.opname for x in self._instructions[target : target + len(expected)]]
             self._require(found == expected, place, f"leads to {found}")
 
-    def _locals(self, place: int, bound: int) -> int:
+    def _borrowed(self, place: int, slot: int, above: int) -> None:
+        """The value is consumed, and not by a store into a local, before its local changes or control may go away."""
+        for later in range(place + 1, len(self._instructions)):
+            x = self._instructions[later]
+            self._require(later not in self._targets, later, f"a borrowed load of slot {slot} is still on the stack")
+            arg = x.arg or 0
+            if x.opname == "SWAP" and above in (0, arg - 1):
+                above = arg - 1 - above
+                continue
+            if x.opname == "LOAD_ATTR" and arg & 1 and above == 0:
+                continue  # it stays on top, as the first argument of the method
+            effect = dis.stack_effect(x.opcode, x.arg if x.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+            consumed = above < _popped(x, effect)
+            stored = [s for name, s in self._accesses(later) if name in ("STORE_FAST", "DELETE_FAST")]
+            self._require(not (consumed and stored), later, f"a borrowed load of slot {slot} is stored")
+            self._require(slot not in stored, later, f"slot {slot} changes under a borrowed load")
+            if consumed:
+                return
+            self._require(x.opname != "COPY" or arg != above + 1, later, "a borrowed load is copied")
+            self._require(x.opcode not in dis.hasjrel and x.opname not in _FINAL, later, "a borrowed load is left")
+            above += effect
+
+    def _accesses(self, place: int) -> list[tuple[str, int]]:
+        """What an instruction does to locals: opcodes without superinstructions, and slots."""
         x = self._instructions[place]
         arg = x.arg or 0
         if x.opname in _FUSED:
-            for name, slot in zip(_FUSED[x.opname], (arg >> 4, arg & 15)):
-                bound = self._local(place, name, slot, bound)
-            return bound
-        return self._local(place, x.opname, arg, bound)
+            return list(zip(_FUSED[x.opname], (arg >> 4, arg & 15)))
+        return [(x.opname, arg)]
+
+    def _locals(self, place: int, bound: int) -> int:
+        for name, slot in self._accesses(place):
+            bound = self._local(place, name, slot, bound)
+        return bound
 
     def _local(self, place: int, name: str, slot: int, bound: int) -> int:
-        if name in ("LOAD_FAST", "LOAD_CLOSURE"):
+        if name in ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_CLOSURE"):
             self._require(bool(bound >> slot & 1), place, "the slot may be unset")
         elif name in ("STORE_FAST", "MAKE_CELL"):
             return bound | 1 << slot

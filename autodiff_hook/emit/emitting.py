@@ -7,6 +7,7 @@ from types import CodeType
 
 from autodiff_hook.emit import versions
 from autodiff_hook.emit.assemble import Assembler
+from autodiff_hook.emit.borrow import borrow
 from autodiff_hook.emit.graph import Graph
 from autodiff_hook.emit.items import CellVar
 from autodiff_hook.emit.layout import layout
@@ -17,10 +18,11 @@ from autodiff_hook.emit.weave import Weaver
 from autodiff_hook.ir.types import IR, Variable
 
 
-def emit(ir: IR, release: bool = False, small: Container[Variable] = ()) -> CodeType:
+def emit(ir: IR, release: bool = False, small: Container[Variable] = (), lifetimes: bool = False) -> CodeType:
     """Code that does what ``ir`` says; with ``release`` a local forgets its value after its last use.
 
-    What is ``small`` (numbers, say) stays until the local is used again: forgetting costs more.
+    What is ``small`` (numbers, say) stays until the local is used again: forgetting costs more. With ``lifetimes``
+    what the user has named lives as long as the user's variable does, and anything else to its last use.
     """
     graph = Graph(ir)
     segments = Weaver(graph, keep=not release).weave()
@@ -29,7 +31,10 @@ def emit(ir: IR, release: bool = False, small: Container[Variable] = ()) -> Code
     liveness = Liveness(segments, graph.cells)
     cells = [cell.name for cell in graph.cells.values() if isinstance(cell, CellVar)]
     slots = Slots(segments, liveness, params, _reserved(ir, cells), keep=not release)
-    released = [v for v in liveness.variables if v not in small] if release else _exceptions(graph)
+    if release:
+        released = [v for v in liveness.variables if v not in small]
+    else:
+        released = _exceptions(graph) + (_ending(graph, liveness) if lifetimes else [])
     lowering = Lowering(slots, liveness, graph.cells, released, keep=not release)
     order = layout(segments)
     dying = liveness.dying(order)
@@ -37,14 +42,22 @@ def emit(ir: IR, release: bool = False, small: Container[Variable] = ()) -> Code
     code = improve(list(linear(order, lowered)))
     if versions.FUSED_LOCALS:
         code = fuse_locals(code)
+    if versions.BORROWED_LOADS:
+        code = borrow(code)
     names = slots.names({*cells, *ir.free_names})
     handlers = {handler for segment in order for handler in segment.handlers}
     return Assembler(ir, names, cells, handlers).assemble(code)
 
 
+def _ending(graph: Graph, liveness: Liveness) -> list[Variable]:
+    """Variables that end where they are used last: those without a name, and those that ``del`` forgets."""
+    forgotten = [x for chain in graph.chains for step in chain.steps if step.op == "forget" for x in step.operands]
+    return [v for v in liveness.variables if v.name is None] + [v for v in forgotten if isinstance(v, Variable)]
+
+
 def _exceptions(graph: Graph) -> list[Variable]:
     """Variables that hold exceptions: a frame that kept them would be part of a cycle."""
-    found = [chain.received[1] for chain in graph.chains if len(chain.received) > 1]
+    found = [chain.caught for chain in graph.chains if chain.caught is not None]
     for chain in graph.chains:
         found += [step.results[0] for step in chain.steps if step.op == "push_exc" and step.results]
     return found

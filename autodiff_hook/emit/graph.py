@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from autodiff_hook.emit import versions
 from autodiff_hook.emit.idle import without_idle_handlers
-from autodiff_hook.emit.items import CellVar, FreeVar
+from autodiff_hook.emit.items import NONE, CellVar, FreeVar
 from autodiff_hook.ir.analysis import Loop, natural_loops, reverse_postorder
 from autodiff_hook.ir.types import (
     HANDLER_RECEIVED,
@@ -48,6 +49,7 @@ class Chain:
 
     blocks: list[Block]
     received: list[Variable] = field(default_factory=list)
+    caught: Variable | None = None
     params: list[Variable] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     terminator: Terminator = field(default_factory=lambda: Terminator("return"))
@@ -129,6 +131,8 @@ class Graph:
 
     def _alias_params(self) -> None:
         for block, incoming in self.incoming.items():
+            if not versions.LASTI and any(edge is source.handler for source, edge, _ in incoming):
+                self.aliases[block.params[1]] = NONE
             if len(incoming) == 1 and block is not self.ir.entry:
                 _, edge, count = incoming[0]
                 self.aliases.update(zip(block.params[count:], edge.args, strict=True))
@@ -259,7 +263,8 @@ class Graph:
             count = HANDLER_RECEIVED
         chain.received = first.params[:count]
         if count == HANDLER_RECEIVED:
-            chain.received = [first.params[1], first.params[0]]
+            chain.caught = first.params[0]
+            chain.received = [first.params[1], first.params[0]] if versions.LASTI else [first.params[0]]
         if len(incoming) != 1 and first is not self.ir.entry:
             chain.params = first.params[count:]
         chain.loops = self.loops_of[first]
@@ -270,9 +275,10 @@ class Graph:
         terminator = last.terminator
         assert terminator is not None
         edges = [Edge(e.target, self.resolve_all(e.args)) for e in terminator.edges]
-        chain.terminator = Terminator(
-            terminator.kind, self.resolve_all(terminator.operands), edges, terminator.position
-        )
+        operands = self.resolve_all(terminator.operands)
+        if terminator.kind == "reraise" and not versions.LASTI:
+            operands[1] = NONE
+        chain.terminator = Terminator(terminator.kind, operands, edges, terminator.position)
 
     def _add_steps(self, chain: Chain, block: Block) -> None:
         handler = block.handler and Edge(block.handler.target, self.resolve_all(block.handler.args))

@@ -63,22 +63,27 @@ def _leave(
 def _branch(
     kind: str, targets: list[Segment], following: Segment | None, forward: Any, go: Any, position: Any, handler: Any
 ) -> Iterator[Lowered]:
+    def jump_if(name: str | None, target: Label) -> Iterator[Op]:
+        yield Op(name or "", target, position, handler)
+        for code in versions.not_taken():
+            yield Op(*code, position, handler)
+
     yes, no = targets
     condition, opposite = kind.upper(), _OPPOSITE[kind]
     if yes is following:
         yes, no, condition, opposite = no, yes, opposite, condition
     jump = versions.conditional_jump(condition, forward(yes))
     if jump is not None:
-        yield Op(jump, yes.label, position, handler)
+        yield from jump_if(jump, yes.label)
         yield from go(no)
         return
     other = versions.conditional_jump(opposite, forward(no))
     if other is not None and no is not following:
-        yield Op(other, no.label, position, handler)
+        yield from jump_if(other, no.label)
         yield Op(versions.jump(False), yes.label, position, handler)
         return
     skip = Label()
-    yield Op(versions.conditional_jump(opposite, True) or "", skip, position, handler)
+    yield from jump_if(versions.conditional_jump(opposite, True), skip)
     yield Op(versions.jump(False), yes.label, position, handler)
     yield Mark(skip)
     yield from go(no)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from autodiff_hook import budget
 from autodiff_hook.emit import versions
 from autodiff_hook.emit.items import NO_ARG, CellVar, Copies, FreeVar, Load, Mark, Null, Op, Segment, Store
 from autodiff_hook.emit.slots import Liveness, Slots, bits
@@ -35,6 +36,7 @@ class Lowering:
         out: list[Lowered] = []
         live = self._liveness.live_out(segment)
         dead_load: Variable | None = None
+        budget.check()
         for item in reversed(segment.items):
             if isinstance(item, Load):
                 dead_load = None
@@ -60,7 +62,7 @@ class Lowering:
                 out.append(item)
                 live = self._liveness.before(item, live)
         first = len(out)
-        self._release(dying & self._released & ~live, live, out, None)
+        self._release(dying & self._released & ~live, live, out, _first_position(segment))
         released = out[first:][::-1]
         del out[first:]
         out.reverse()
@@ -116,6 +118,12 @@ class Lowering:
         return loads + stores
 
 
+def _first_position(segment: Segment) -> Position | None:
+    """What runs at the start of a segment is of its own line, not of the line of what happens to stand before it."""
+    positions = (item.position for item in segment.items if not isinstance(item, Mark))
+    return next((x for x in positions if x is not None), segment.exit.position)
+
+
 def improve(code: list[Lowered]) -> list[Lowered]:
     """Local rewriting: NULL folded into LOAD_GLOBAL, slices, constant returns."""
     out: list[Lowered] = []
@@ -130,19 +138,21 @@ def improve(code: list[Lowered]) -> list[Lowered]:
     return out
 
 
-_SECOND: Final = frozenset({"LOAD_GLOBAL", "PUSH_NULL", "RETURN_VALUE", "BINARY_SUBSCR", "STORE_SUBSCR"})
+_SECOND: Final = frozenset({"LOAD_GLOBAL", "PUSH_NULL", "RETURN_VALUE", versions.SUBSCRIPT[0], "STORE_SUBSCR"})
 """What can be melted into the instruction before it."""
 
 
 def _fuse(first: Op, second: Op) -> Op | None:
     pair = first.name, second.name
-    if pair == ("PUSH_NULL", "LOAD_GLOBAL") and not versions.PY313 and not second.arg[0]:
+    if pair == ("PUSH_NULL", "LOAD_GLOBAL") and not versions.NULL_ABOVE and not second.arg[0]:
         return Op("LOAD_GLOBAL", (True, second.arg[1]), second.position, second.handler)
-    if pair == ("LOAD_GLOBAL", "PUSH_NULL") and versions.PY313 and not first.arg[0]:
+    if pair == ("LOAD_GLOBAL", "PUSH_NULL") and versions.NULL_ABOVE and not first.arg[0]:
         return Op("LOAD_GLOBAL", (True, first.arg[1]), first.position, first.handler)
     if pair == ("LOAD_CONST", "RETURN_VALUE") and versions.RETURN_CONST:
         return Op("RETURN_CONST", first.arg, second.position)
     if first.name == "BUILD_SLICE" and first.arg == 2 and versions.BINARY_SLICES:
-        if second.name in ("BINARY_SUBSCR", "STORE_SUBSCR"):
-            return Op(second.name.replace("SUBSCR", "SLICE"), NO_ARG, second.position, second.handler)
+        if (second.name, second.arg) == versions.SUBSCRIPT:
+            return Op("BINARY_SLICE", NO_ARG, second.position, second.handler)
+        if second.name == "STORE_SUBSCR":
+            return Op("STORE_SLICE", NO_ARG, second.position, second.handler)
     return None

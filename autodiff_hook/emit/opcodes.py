@@ -24,7 +24,7 @@ _OPCODES: Final = range(256)
 def _kind(name: str, number: int) -> int:
     """What the argument of an instruction is before it becomes a number."""
     if number in opcode.hasjrel:
-        return JUMP_BACKWARD if "BACKWARD" in name else JUMP_FORWARD
+        return JUMP_BACKWARD if "BACKWARD" in name or name == "END_ASYNC_FOR" else JUMP_FORWARD
     if number in opcode.haslocal or number in opcode.hasfree:
         return LOCALS if name.count("_FAST") == 2 else LOCAL
     if number in opcode.hasconst:
@@ -40,7 +40,7 @@ def _is_flagged(number: int) -> bool:
 
 def _caches(name: str, number: int) -> int:
     entries = opcode._inline_cache_entries  # type: ignore[attr-defined]
-    return int(entries.get(name, 0) if isinstance(entries, dict) else entries[number])
+    return int(entries[number] if isinstance(entries, list) else entries.get(name, 0))
 
 
 def _fixed_effect(number: int, kind: int) -> int | None:

@@ -34,6 +34,7 @@ class Context:
     cells: Cells
     casts: set[Variable]
     bools: set[Variable]
+    end_sends: dict[Step, Label]
 
 
 def _fixed(*codes: Code, order: tuple[int, ...] | None = None, values: int = 1) -> Selector:
@@ -81,9 +82,8 @@ def _call_method(step: Step, context: Context) -> Selection:
 
 def _call_ex(step: Step, context: Context) -> Selection:
     function, arguments, keywords = step.operands
-    has_keywords = not (isinstance(keywords, Constant) and keywords.value is None)
-    pushed: list[Entry] = [*versions.callable_and_null(function), arguments]
-    return Selection([*pushed, keywords] if has_keywords else pushed, [("CALL_FUNCTION_EX", int(has_keywords))])
+    pushed, code = versions.call_unpacked(function, arguments, keywords)
+    return Selection([*pushed], [code])
 
 
 def _build_map(step: Step, context: Context) -> Selection:
@@ -104,7 +104,7 @@ def _unpack(step: Step, context: Context) -> Selection:
 
 
 def _project(step: Step, context: Context) -> Selection:
-    return Selection([*step.operands, Constant(step.data)], [("BINARY_SUBSCR", NO_ARG)])
+    return Selection([*step.operands, Constant(step.data)], [versions.SUBSCRIPT])
 
 
 def _unary(step: Step, context: Context) -> Selection:
@@ -126,7 +126,7 @@ def _not(step: Step, context: Context) -> Selection:
 
 def _truth(step: Step, context: Context) -> Selection:
     operand = step.operands[0]
-    return Selection([operand], [] if is_bool(operand, context) and versions.PY313 else [*versions.truth()])
+    return Selection([operand], [] if is_bool(operand, context) and versions.EXACT_TRUTH else [*versions.truth()])
 
 
 def _binary(inplace: bool) -> Selector:
@@ -141,16 +141,28 @@ def _compare(step: Step, context: Context) -> Selection:
 def _make_function(step: Step, context: Context) -> Selection:
     present = [
         (operand, flag)
-        for operand, flag in zip(step.operands, (1, 2, 4, 8))
+        for operand, flag in zip(step.operands, (1, 2, 4, 8, 16))
         if not (isinstance(operand, Constant) and operand.value is None)
     ]
     return Selection([x for x, _ in present], [*versions.make_function(step.data, [flag for _, flag in present])])
 
 
+def _get_iter(step: Step, context: Context) -> Selection:
+    needless = step.data is not None and versions.CHECKED_LOOPS
+    return Selection(list(step.operands), [] if needless else [("GET_ITER", NO_ARG)])
+
+
 def _exit_call(step: Step, context: Context) -> Selection:
-    function, error = step.operands
-    codes: list[Code | Label] = [("WITH_EXCEPT_START", NO_ARG), *_drop_below(4)]
-    return Selection([function, Constant(0), Constant(None), error], codes)
+    pushed, codes = versions.exit_call(*step.operands)
+    return Selection([*pushed], [*codes])
+
+
+def _enter(asynchronous: bool) -> Selector:
+    return lambda step, context: Selection(list(step.operands), [*versions.enter(asynchronous)], 2)
+
+
+def _end_async_for(step: Step, context: Context) -> Selection:
+    return Selection(list(step.operands), [versions.end_async_for(context.end_sends[step])], 0)
 
 
 def _yield(step: Step, context: Context) -> Selection:
@@ -172,6 +184,7 @@ def _check(step: Step, context: Context) -> Selection:
         ("LOAD_CONST", UNBOUND),
         ("IS_OP", 1),
         (versions.conditional_jump("TRUE", True) or "", bound),
+        *versions.not_taken(),
         *failing,
         ("LOAD_CONST", message),
         *versions.call(1, None),
@@ -220,9 +233,10 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "cell_set": _cell_operation("STORE_DEREF", helpers.cell_set, 0),
     "cell_del": _cell_operation("DELETE_DEREF", helpers.cell_del, 0),
     "getattr": lambda step, context: Selection(list(step.operands), [versions.attribute(step.data)]),
+    "load_method": lambda step, context: Selection(list(step.operands), [versions.attribute(step.data)]),
     "setattr": _named("STORE_ATTR", order=(1, 0), values=0),
     "delattr": _named("DELETE_ATTR", values=0),
-    "getitem": _simple("BINARY_SUBSCR"),
+    "getitem": _simple(*versions.SUBSCRIPT),
     "setitem": _fixed(("STORE_SUBSCR", NO_ARG), order=(2, 0, 1), values=0),
     "delitem": _simple("DELETE_SUBSCR", values=0),
     "unary": _unary,
@@ -237,6 +251,7 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "not_in": _simple("CONTAINS_OP", 1),
     "call": _call,
     "call_method": _call_method,
+    "call_loaded": _call,
     "call_ex": _call_ex,
     "build_tuple": _sized("BUILD_TUPLE"),
     "build_list": _sized("BUILD_LIST"),
@@ -257,7 +272,8 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "format": lambda step, context: Selection(
         list(step.operands), [*versions.formatting(step.data or "", len(step.operands) > 1)]
     ),
-    "get_iter": _simple("GET_ITER"),
+    "get_iter": _get_iter,
+    "forget": lambda step, context: Selection(list(step.operands), [("POP_TOP", NO_ARG)], 0),
     "get_len": _simple("GET_LEN", drop=1),
     "make_function": _make_function,
     "build_class_function": _simple("LOAD_BUILD_CLASS"),
@@ -268,7 +284,7 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "exc_match": _simple("CHECK_EXC_MATCH", drop=1),
     "eg_match": _simple("CHECK_EG_MATCH", values=2),
     "prep_reraise_star": lambda step, context: Selection(list(step.operands), [*versions.intrinsic(1, 2)]),
-    "enter": _simple("BEFORE_WITH", values=2),
+    "enter": _enter(False),
     "exit_call": _exit_call,
     "yield": _yield,
     "yield_from_iter": _simple("GET_YIELD_FROM_ITER"),
@@ -280,8 +296,8 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "awaitable": _named("GET_AWAITABLE"),
     "aiter": _simple("GET_AITER"),
     "anext": _simple("GET_ANEXT", drop=1),
-    "end_async_for": _simple("END_ASYNC_FOR", values=0),
-    "enter_async": _simple("BEFORE_ASYNC_WITH", values=2),
+    "end_async_for": _end_async_for,
+    "enter_async": _enter(True),
     "intrinsic": _intrinsic,
 }
 

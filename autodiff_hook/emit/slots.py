@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
+from autodiff_hook import budget
 from autodiff_hook.emit.items import Copies, Item, Load, Op, Segment, Store
 from autodiff_hook.ir.types import Variable
 
@@ -252,6 +253,7 @@ class Slots:
                 self._place(leader, self._fixed[leader])
         for leader in leaders:
             if leader not in self._fixed:
+                budget.check()
                 self._place(leader, self._free_slot(leader))
 
     def _free_slot(self, leader: int) -> int:

@@ -95,12 +95,15 @@ def _unsigned(table: bytearray, number: int) -> None:
     table.append(number)
 
 
-def exception_table(regions: Iterable[tuple[int, int, int, int]]) -> bytes:
-    """``co_exceptiontable``; regions are start, end, handler (in code units) and the depth of the stack there."""
+def exception_table(regions: Iterable[tuple[int, int, int, int]], lasti: bool) -> bytes:
+    """``co_exceptiontable``; regions are start, end, handler (in code units) and the depth of the stack there.
+
+    With ``lasti`` the handlers find the place of the error below it.
+    """
     table = bytearray()
     for start, end, target, depth in regions:
         first = len(table)
-        for number in (start, end - start, target, depth << 1 | 1):
+        for number in (start, end - start, target, depth << 1 | lasti):
             _high_first(table, number)
         table[first] |= 0x80
     return bytes(table)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from autodiff_hook.emit.items import NO_ARG, NULL, CellVar, FreeVar, Null
+from autodiff_hook.emit import helpers
+from autodiff_hook.emit.items import NO_ARG, NULL, CellVar, FreeVar, Label, Null
 from autodiff_hook.ir.types import Constant, Operand
 
 VERSION: Final = sys.version_info[:2]
 PY312: Final = VERSION >= (3, 12)
 PY313: Final = VERSION >= (3, 13)
+PY314: Final = VERSION >= (3, 14)
 
 Code = tuple[str, Any]
 
@@ -58,7 +60,7 @@ def intrinsic(number: int, count: int) -> list[Code]:
 
 def callable_and_null(function: Operand) -> list[Operand | Null]:
     """A callable that is not a method, as the calling convention wants it."""
-    return [function, NULL] if PY313 else [NULL, function]
+    return [function, NULL] if NULL_ABOVE else [NULL, function]
 
 
 def call(count: int, names: tuple[str, ...] | None) -> list[Code]:
@@ -67,6 +69,15 @@ def call(count: int, names: tuple[str, ...] | None) -> list[Code]:
         return [("LOAD_CONST", names), ("CALL_KW", count)] if names else [("CALL", count)]
     keywords: list[Code] = [("KW_NAMES", names)] if names else []
     return [*keywords, ("CALL", count)] if PY312 else [*keywords, ("PRECALL", count), ("CALL", count)]
+
+
+def call_unpacked(function: Operand, arguments: Operand, keywords: Operand) -> tuple[list[Operand | Null], Code]:
+    """``function(*arguments, **keywords)``: what is pushed, and the call."""
+    absent = isinstance(keywords, Constant) and keywords.value is None
+    pushed = [*callable_and_null(function), arguments]
+    if PY314:
+        return [*pushed, NULL if absent else keywords], ("CALL_FUNCTION_EX", NO_ARG)
+    return pushed if absent else [*pushed, keywords], ("CALL_FUNCTION_EX", int(not absent))
 
 
 def attribute(name: str) -> Code:
@@ -111,6 +122,31 @@ def merge_padding(function: Operand) -> list[Operand]:
     return [function, Constant(None), Constant(None)] if PY313 else [function, Constant(None)]
 
 
+def enter(asynchronous: bool) -> list[Code]:
+    """A manager becomes its bound exit, and above it what its entry gives."""
+    if not PY314:
+        return [("BEFORE_ASYNC_WITH" if asynchronous else "BEFORE_WITH", NO_ARG)]
+    # LOAD_SPECIAL leaves a function and the manager or NULL, which is no value for a local.
+    exit_of = helpers.async_exit_of if asynchronous else helpers.exit_of
+    bound: list[Code] = [("LOAD_CONST", exit_of), ("PUSH_NULL", NO_ARG), ("COPY", 3), ("CALL", 1)]
+    return [*bound, ("SWAP", 2), ("LOAD_SPECIAL", 2 if asynchronous else 0), ("CALL", 0)]
+
+
+def exit_call(function: Operand, error: Operand) -> tuple[list[Operand | Null], list[Code]]:
+    """``function(type(error), error, traceback)``: what is pushed, and the rest."""
+    if not PY314:
+        drop = [("SWAP", 5), *([("POP_TOP", NO_ARG)] * 4)]
+        return [function, Constant(0), Constant(None), error], [("WITH_EXCEPT_START", NO_ARG), *drop]
+    # WITH_EXCEPT_START would want the lasti of a handler.
+    kind: list[Code] = [("LOAD_CONST", type), ("PUSH_NULL", NO_ARG), ("COPY", 3), ("CALL", 1), ("SWAP", 2)]
+    return [function, NULL, error], [*kind, ("COPY", 1), attribute("__traceback__"), ("CALL", 3)]
+
+
+def end_async_for(end_send: Label) -> Code:
+    """The end of an ``async for``; it names the END_SEND of its loop, for ``sys.monitoring``."""
+    return "END_ASYNC_FOR", end_send if PY314 else NO_ARG
+
+
 def suspend(data: Any, delegating: bool) -> list[Code]:
     """YIELD_VALUE and RESUME; ``data`` is their pair of arguments in the original, if there was one."""
     if data is not None:
@@ -126,12 +162,20 @@ def after_exhaustion() -> list[Code]:
     """What stands where FOR_ITER jumps to; the iterator is gone after it."""
     if not PY312:
         return []
-    return [("END_FOR", NO_ARG), ("POP_TOP", NO_ARG)] if PY313 else [("END_FOR", NO_ARG)]
+    rest: list[Code] = [("POP_ITER" if PY314 else "POP_TOP", NO_ARG)] if PY313 else []
+    return [("END_FOR", NO_ARG), *rest]
 
 
-def after_send() -> list[Code]:
+def after_send(in_async_for: bool) -> list[Code]:
     """What stands where SEND jumps to; the receiver is gone after it."""
-    return [("END_SEND", NO_ARG)] if PY312 else []
+    if not PY312:
+        return []
+    return [("END_SEND", NO_ARG), *(not_taken() if in_async_for else [])]
+
+
+def not_taken() -> list[Code]:
+    """What stands behind a conditional jump, for ``sys.monitoring``."""
+    return [("NOT_TAKEN", NO_ARG)] if PY314 else []
 
 
 def jump(forward: bool, to_send: bool = False) -> str:
@@ -148,6 +192,26 @@ def conditional_jump(condition: str, forward: bool) -> str | None:
     return f"POP_JUMP_{'FORWARD' if forward else 'BACKWARD'}_IF_{condition}"
 
 
+NULL_ABOVE: Final = PY313
+"""Whether the NULL beside a callable lies above it."""
+
+EXACT_TRUTH: Final = PY313
+"""Whether a conditional jump wants an exact bool."""
+
+EARLY_HANDLERS: Final = PY313
+"""Whether the handler of a Python call is looked for one instruction too early."""
+
+SEND_LANDS_BEFORE: Final = not PY312
+"""Whether what is thrown into a receiver, and comes out of it, is raised just before SEND's target."""
+
+LASTI: Final = not PY314
+"""Whether the place of an error is an object; where it is not, reading it as one ends the process."""
+
+CHECKED_LOOPS: Final = PY314
+"""Whether a loop over what is no iterator raises TypeError; before, that could end the process."""
+
+SUBSCRIPT: Final[Code] = ("BINARY_OP", 26) if PY314 else ("BINARY_SUBSCR", NO_ARG)
 BINARY_SLICES: Final = PY312
-RETURN_CONST: Final = PY312
+RETURN_CONST: Final = PY312 and not PY314
 FUSED_LOCALS: Final = PY313
+BORROWED_LOADS: Final = PY314

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodiff_hook import budget
 from autodiff_hook.emit import versions
 from autodiff_hook.emit.graph import Chain, Graph, Step
 from autodiff_hook.emit.items import NO_ARG, Copies, Entry, Exit, Label, Mark, Op, Pending, Segment, Store
@@ -24,6 +25,7 @@ class Weaver:
         self.handlers: dict[Block, tuple[Segment, list[Variable], bool]] = {}
         ranks = {block: i for i, block in enumerate(graph.ir.blocks)}
         for chain, segment in self.segments.items():
+            budget.check()
             segment.rank = ranks[chain.blocks[0]]
             segment.nesting = len(chain.loops)
         for block in graph.order:
@@ -31,7 +33,8 @@ class Weaver:
                 chain = graph.chain_of[block.handler.target]
                 self.handlers[block.handler.target] = self.segments[chain], chain.params, _is_closed(chain)
         steps = [step for chain in graph.chains for step in chain.steps if step.results]
-        self.context = Context(graph.cells, set(), {s.results[0] for s in steps if s.op in _BOOLS})
+        end_sends = {s: Label() for chain in graph.chains for s in chain.steps if s.op == "end_async_for"}
+        self.context = Context(graph.cells, set(), {s.results[0] for s in steps if s.op in _BOOLS}, end_sends)
         for chain in graph.chains:
             self._find_casts(chain)
 
@@ -178,15 +181,23 @@ class Weaver:
             operands += [Pending([copies])] if copies else []
         after += [Op("SWAP", 2, position), Op("POP_TOP", NO_ARG, position)]
         yielded = self._route(chain, terminator.edges[0], 1)
-        returned = self._route(chain, terminator.edges[1], 1, chain.depth, versions.after_send(), True)
+        label = self._end_send(chain)
+        before = versions.after_send(label is not None)
+        returned = self._route(chain, terminator.edges[1], 1, chain.depth, before, True)
+        returned.label = label or returned.label
         segment.exit.targets = [yielded, returned]
-        if fused is not None and not versions.PY312:
-            # An exception thrown into the receiver that comes out of it is raised just before SEND's target.
+        if fused is not None and versions.SEND_LANDS_BEFORE:
             segment.exit.landing = Label()
             landing = Mark(segment.exit.landing)
             returned.items[:0] = [Op("NOP", NO_ARG, fused.position, self._handler(fused.handler)), landing]
             returned.fixed += 2
         scheduler.operate(Selection(operands, [], 0), chain.handler, position)
+
+    def _end_send(self, chain: Chain) -> Label | None:
+        """What the END_SEND of an ``async for`` is called by the end of that loop."""
+        handler = self.graph.chain_of[chain.handler.target] if chain.handler is not None else None
+        steps = handler.steps if handler is not None else []
+        return next((self.context.end_sends[s] for s in steps if s in self.context.end_sends), None)
 
     def _return(self, chain: Chain, scheduler: Scheduler) -> None:
         position = chain.terminator.position

@@ -97,8 +97,10 @@ def natural_loops(ir: IR) -> list[Loop]:
         for edge in block.edges():
             incoming[edge.target].append(block)
     loops = []
+    place = {block: i for i, block in enumerate(order)}
     for header in order:
-        latches = [b for b in dict.fromkeys(incoming[header]) if dominates(idom, header, b)]
+        back = [b for b in dict.fromkeys(incoming[header]) if place[b] >= place[header]]
+        latches = [b for b in back if dominates(idom, header, b)]
         if latches:
             body = _loop_body(header, latches, incoming)
             exits = [(b, e) for b in order if b in body for e in b.edges() if e.target not in body]

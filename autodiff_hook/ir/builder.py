@@ -9,8 +9,13 @@ adjoint pass's keys are cotangents.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import Final
 
+from autodiff_hook import budget
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Position, Statement, Variable
+
+_STRIDE: Final = 16
+"""Of how many blocks that a search has passed one remembers what was found: else memory would be quadratic."""
 
 
 class Builder:
@@ -31,6 +36,7 @@ class Builder:
         self._users: dict[Variable, set[Variable]] = {}
         self._replaced: dict[Operand, Operand] = {}
         self._sealed: set[Block] = set()
+        self._bypassed: dict[Block, Block] = {}
         self._number: dict[Block, int] = {}
         self._after: list[int] = []
         self._written: dict[Hashable, int] | None = None
@@ -90,13 +96,16 @@ class Builder:
         """The value of ``key``; parameters made for it wait for ``_complete`` (no recursion: functions are long)."""
         pending = []
         while key not in self._definitions[block] and not (self._providers and self._defines(block, key)):
-            if block not in self._sealed or len(self._incoming[block]) != 1:
-                break
+            before = self._bypassed.get(block)
+            if before is None:
+                if block not in self._sealed or len(self._incoming[block]) != 1:
+                    break
+                before = self._incoming[block][0][0]
             pending.append(block)
-            block = self._incoming[block][0][0]
+            block = before
         definitions = self._definitions[block]
         value = self.resolve(definitions[key]) if key in definitions else self._join(key, block)
-        for passed in pending:
+        for passed in pending[::_STRIDE]:
             self._definitions[passed][key] = value
         return value
 
@@ -179,6 +188,10 @@ class Builder:
         self._incomplete[block].clear()
         self._complete()
 
+    def bypass(self, block: Block, source: Block) -> None:
+        """Declare that every way to ``block`` leads through ``source``, and that nothing is written after that."""
+        self._bypassed[block] = source
+
     def seal_rest(self) -> None:
         """Seal all blocks, when all edges are made and all is written (but for what is read at its place).
 
@@ -199,6 +212,7 @@ class Builder:
         self._drop_unwritten()
         for block in self.blocks:
             if block not in self._sealed:
+                budget.check()
                 self.seal(block)
 
     def _drop_unwritten(self) -> None:
@@ -214,16 +228,19 @@ class Builder:
 
     def _reachable(self) -> list[int]:
         """For each block a mask of those that control may come to after it."""
-        sources = [[self._number[source] for source, _ in self._incoming[block]] for block in self.blocks]
-        after = [0] * len(sources)
-        pending = list(range(len(sources)))
-        while pending:
-            target = pending.pop()
-            reached = after[target] | 1 << target
-            for source in sources[target]:
-                if after[source] | reached != after[source]:
-                    after[source] |= reached
-                    pending.append(source)
+        targets: list[list[int]] = [[] for _ in self.blocks]
+        for block, number in self._number.items():
+            for source, _ in self._incoming[block]:
+                targets[self._number[source]].append(number)
+        after, changed, order = [0] * len(targets), True, _last_first(targets)
+        while changed:
+            changed = False
+            for number in order:
+                reached = after[number]
+                for target in targets[number]:
+                    reached |= after[target] | 1 << target
+                changed = changed or reached != after[number]
+                after[number] = reached
         return after
 
     def _out_of_reach(self, key: Hashable, block: Block) -> bool:
@@ -259,6 +276,25 @@ class Builder:
             for edge in block.edges():
                 edge.args = [self.resolve(x) for x in edge.args]
         return self.blocks
+
+
+def _last_first(targets: list[list[int]]) -> list[int]:
+    """Numbers of blocks, each behind those that it leads to, except along back edges."""
+    order: list[int] = []
+    seen: set[int] = set()
+    for first in range(len(targets)):
+        stack = [] if first in seen else [(first, iter(targets[first]))]
+        seen.add(first)
+        while stack:
+            number, rest = stack[-1]
+            target = next((t for t in rest if t not in seen), None)
+            if target is None:
+                order.append(number)
+                stack.pop()
+            else:
+                seen.add(target)
+                stack.append((target, iter(targets[target])))
+    return order
 
 
 def _same_constant(a: Operand | None, b: Operand | None) -> bool:

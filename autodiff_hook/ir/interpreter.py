@@ -158,11 +158,14 @@ class _Frame:
             raise NameError(f"name '{name}' is not defined", name=name)
         del self._globals[name]
 
-    def _do_make_function(self, code: Any, defaults: Any, keywords: Any, annotations: Any, closure: Any) -> Any:
+    def _do_make_function(self, code: Any, defaults: Any, keywords: Any, annotations: Any, *rest: Any) -> Any:
+        closure, annotate = rest
         function = FunctionType(code, self._globals, code.co_name, defaults, closure)
         function.__kwdefaults__ = keywords
         if annotations:
             function.__annotations__ = dict(zip(annotations[::2], annotations[1::2]))
+        if annotate is not None:
+            function.__annotate__ = annotate  # type: ignore[attr-defined, unused-ignore]
         return function
 
     def _do_import_name(self, name: str, level: int, fromlist: Any) -> Any:
@@ -299,6 +302,8 @@ _SIMPLE: Final[dict[str, Callable[..., Any]]] = {
     "not_in": lambda data, a, b: a not in b,
     "call": _call,
     "call_method": _call_method,
+    "load_method": lambda name, receiver: getattr(receiver, name),
+    "call_loaded": _call,
     "call_ex": lambda data, f, args, keywords: f(*args, **(keywords or {})),
     "build_tuple": lambda data, *items: items,
     "build_list": lambda data, *items: list(items),
@@ -317,7 +322,7 @@ _SIMPLE: Final[dict[str, Callable[..., Any]]] = {
     "unpack": _unpack,
     "project": lambda index, items: items[index],
     "format": _format,
-    "get_iter": lambda data, x: iter(x),
+    "get_iter": lambda started, x: x if started else iter(x),
     "get_len": lambda data, x: len(x),
     "build_class_function": lambda data: builtins.__build_class__,
     "import_from": _import_from,

@@ -37,7 +37,8 @@ operators           unary[op] x (op: - + ~), not x, truth x → exact bool, bina
                     inplace[op] a b (op without "="), compare[op] a b, is a b, is_not a b,
                     in a container, not_in a container
 calls               call[kwnames] f *args, call_method[name, kwnames] o *args (kwnames name the
-                    trailing arguments), call_ex f args_tuple kwargs_or_None
+                    trailing arguments), call_ex f args_tuple kwargs_or_None; where the arguments may
+                    have effects, load_method[name] o → m before them, call_loaded[kwnames] m *args behind
 containers          build_tuple, build_list, build_set *items, build_map k v k v …,
                     build_slice start stop [step], build_string *pieces,
                     list_append l v, set_add s v, map_add d k v, list_extend l it, set_update s it,
@@ -47,10 +48,12 @@ unpacking           unpack[before, after] seq → tuple: exactly ``before`` item
                     before items, a list of the rest, ``after`` items; project[i] t → t[i], t an
                     exact tuple made by an operation of this table
 formatting          format[conversion] v [spec] (conversion: "", "s", "r", "a")
-iteration           get_iter x, get_len x → the length, x stays; in normalised programs exhausted [it]:
+iteration           get_iter[started] x (started: x comes from another get_iter, or is a generator),
+                    get_len x → the length, x stays; in normalised programs exhausted [it]:
                     a loop has come to the end of its iterator, or a handler begins
-functions           make_function[code] defaults kwdefaults annotations closure (constants None if
-                    absent; annotations, closure: tuples), build_class_function → __build_class__
+functions           make_function[code] defaults kwdefaults annotations closure annotate (constants None
+                    if absent; annotations, closure: tuples; annotate: the function of PEP 649),
+                    build_class_function → __build_class__
 imports             import_name[name] level fromlist, import_from[name] module
 exceptions          push_exc e → previous (e becomes the handled one), pop_exc previous,
                     exc_match e type → bool, eg_match e type → (rest, match),

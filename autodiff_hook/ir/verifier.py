@@ -11,18 +11,19 @@ from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, 
 OPERATIONS: Final = frozenset(
     """
     global store_global delete_global check make_cell cell_get cell_set cell_del getattr setattr delattr getitem
-    setitem delitem unary not truth binary inplace compare is is_not in not_in call call_method call_ex build_tuple
-    build_list build_set build_map build_slice build_string list_append set_add map_add list_extend set_update
-    dict_update dict_merge list_to_tuple unpack project format get_iter get_len make_function build_class_function
-    import_name import_from push_exc pop_exc exc_match eg_match prep_reraise_star enter exit_call yield
-    yield_from_iter exhausted cleanup_throw match_mapping match_sequence match_keys match_class awaitable aiter anext
-    end_async_for enter_async intrinsic resume
+    setitem delitem unary not truth binary inplace compare is is_not in not_in call call_method load_method
+    call_loaded call_ex build_tuple build_list build_set build_map build_slice build_string list_append set_add
+    map_add list_extend set_update dict_update dict_merge list_to_tuple unpack project format get_iter get_len
+    make_function build_class_function import_name import_from push_exc pop_exc exc_match eg_match prep_reraise_star
+    enter exit_call yield yield_from_iter exhausted cleanup_throw match_mapping match_sequence match_keys
+    match_class awaitable aiter anext end_async_for enter_async intrinsic resume
+    forget
     """.split()
 )
 CANNOT_RAISE: Final = frozenset(
     """
     make_cell cell_set is is_not build_tuple build_list build_slice build_string list_append list_to_tuple project
-    make_function push_exc pop_exc match_mapping match_sequence exhausted
+    make_function push_exc pop_exc match_mapping match_sequence exhausted forget
     """.split()
 )
 """The operations that raise for no operands (but for lack of memory)."""
@@ -71,10 +72,7 @@ class _Verifier:
             self._shape(block, number, known)
         self._order = reverse_postorder(ir)
         self._idom = dominators(ir, self._order)
-        self._depth: dict[Block, int] = {}
-        for block in self._order:
-            parent = self._idom[block]
-            self._depth[block] = 0 if parent is block else self._depth[parent] + 1
+        self._inside = _intervals(self._order, self._idom)
         for block in self._order:
             self._uses(block)
 
@@ -155,11 +153,28 @@ class _Verifier:
                 self.fail(f"b{number(block)}: {where} uses a variable of b{number(home)} that may not be assigned yet")
 
     def _dominates(self, a: Block, b: Block) -> bool:
-        if a not in self._depth:
+        if a not in self._inside:
             return False
-        while self._depth[b] > self._depth[a]:
-            b = self._idom[b]
-        return a is b
+        first, last = self._inside[a]
+        return first <= self._inside[b][0] <= last
+
+
+def _intervals(order: list[Block], idom: dict[Block, Block]) -> dict[Block, tuple[int, int]]:
+    """For each block its number, and the greatest of those that it dominates, which are numbered in a row."""
+    count = dict.fromkeys(order, 1)
+    for block in reversed(order):
+        if idom[block] is not block:
+            count[idom[block]] += count[block]
+    free: dict[Block, int] = {}
+    inside: dict[Block, tuple[int, int]] = {}
+    for block in order:
+        parent = idom[block]
+        first = 0 if parent is block else free[parent]
+        if parent is not block:
+            free[parent] += count[block]
+        free[block] = first + 1
+        inside[block] = first, first + count[block] - 1
+    return inside
 
 
 def _equal(a: Operand, b: Operand) -> bool:

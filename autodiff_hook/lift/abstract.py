@@ -8,7 +8,7 @@ reaches the IR; the markers on the stack at the start of each block are its layo
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -32,9 +32,13 @@ from autodiff_hook.lift.effects import cannot_raise, exact_bool, terminator_rais
 
 
 class Marker(NamedTuple):
-    """A stack slot that holds no value: NULL, or a method (whose object is in the slot above)."""
+    """A stack slot that holds no value of the user's: NULL, or a method (whose object is in the slot above).
+
+    A method that is ``loaded`` was looked up before the arguments; the slot holds the result of that.
+    """
 
     method: str | None = None
+    loaded: bool = False
 
 
 NULL: Final = Marker()
@@ -48,8 +52,9 @@ Meaning = Callable[["Machine", int], None]
 class Machine:
     """The state of lifting one code object; the functions of ``opcodes`` drive it."""
 
-    def __init__(self, code: CodeType, dialect: Mapping[str, Meaning]) -> None:
+    def __init__(self, code: CodeType, dialect: Mapping[str, Meaning], lifetimes: bool = False) -> None:
         self.code = code
+        self.lifetimes = lifetimes
         self.layout: list[Slot] = []
         self.made: dict[Variable, Statement] = {}
         self.keyword_names: tuple[str, ...] = ()
@@ -134,7 +139,18 @@ class Machine:
     @property
     def upcoming(self) -> Instruction | None:
         """What stands behind the current instruction."""
-        return self._upcoming.get(self.instruction.offset)
+        return self.after(self.instruction)
+
+    def after(self, instruction: Instruction) -> Instruction | None:
+        """What stands behind an instruction."""
+        return self._upcoming.get(instruction.offset)
+
+    def upcoming_all(self) -> Iterator[Instruction]:
+        """All that stands behind the current instruction."""
+        instruction = self.upcoming
+        while instruction is not None:
+            yield instruction
+            instruction = self._upcoming.get(instruction.offset)
 
     def refuse(self, construct: str) -> NoReturn:
         """Give up on this function because of ``construct``."""
@@ -151,6 +167,16 @@ class Machine:
 
     def push_marker(self, marker: Marker) -> None:
         self.layout.append(marker)
+
+    def push_method(self, name: str, loaded: Operand | None) -> None:
+        """Push a method below its object; ``loaded`` is what ``load_method`` gave, if that was done."""
+        if loaded is not None:
+            self._builder.write(("stack", len(self.layout)), self._block, loaded)
+        self.layout.append(Marker(name, loaded is not None))
+
+    def loaded_method(self) -> Operand:
+        """What was loaded for the marker that was just popped."""
+        return self._builder.read(("stack", len(self.layout)), self._block)
 
     def peek(self, depth: int = 1) -> Operand:
         """The value ``depth`` slots from the top."""

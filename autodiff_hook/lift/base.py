@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from autodiff_hook.ir.types import Constant
 from autodiff_hook.lift import control, values
 from autodiff_hook.lift.abstract import Meaning
 
@@ -20,7 +19,6 @@ BASE: Final[dict[str, Meaning]] = {
     "DELETE_DEREF": values.delete_deref,
     "STORE_GLOBAL": values.store_global,
     "DELETE_GLOBAL": values.named("delete_global"),
-    "LOAD_ASSERTION_ERROR": lambda m, arg: m.push(Constant(AssertionError)),
     "LOAD_BUILD_CLASS": values.operation("build_class_function", 0),
     "PUSH_NULL": values.push_null,
     "POP_TOP": values.pop_top,
@@ -30,7 +28,6 @@ BASE: Final[dict[str, Meaning]] = {
     "UNARY_INVERT": values.operation("unary", 1, "~"),
     "UNARY_NOT": values.operation("not", 1),
     "BINARY_OP": values.binary_op,
-    "BINARY_SUBSCR": values.operation("getitem", 2),
     "STORE_SUBSCR": values.store_subscr,
     "DELETE_SUBSCR": values.delete_subscr,
     "STORE_ATTR": values.store_attr,
@@ -43,7 +40,6 @@ BASE: Final[dict[str, Meaning]] = {
     "BUILD_LIST": values.collection("build_list"),
     "BUILD_SET": values.collection("build_set"),
     "BUILD_MAP": values.build_map,
-    "BUILD_CONST_KEY_MAP": values.build_const_key_map,
     "BUILD_STRING": values.collection("build_string"),
     "BUILD_SLICE": values.collection("build_slice"),
     "LIST_APPEND": values.extension("list_append", 1),
@@ -66,16 +62,13 @@ BASE: Final[dict[str, Meaning]] = {
     "POP_EXCEPT": control.pop_except,
     "CHECK_EXC_MATCH": control.check_exc_match,
     "CHECK_EG_MATCH": values.pair("eg_match", 2),
-    "BEFORE_WITH": values.pair("enter", 1),
     "WITH_EXCEPT_START": control.with_except_start,
     "RETURN_GENERATOR": control.return_generator,
     "YIELD_VALUE": control.yield_value,
-    "GET_YIELD_FROM_ITER": values.operation("yield_from_iter", 1),
     "GET_AWAITABLE": control.get_awaitable,
     "GET_AITER": values.operation("aiter", 1),
     "GET_ANEXT": values.inspection("anext", 1),
     "END_ASYNC_FOR": control.end_async_for,
-    "BEFORE_ASYNC_WITH": values.pair("enter_async", 1),
     "MATCH_CLASS": values.match_class,
     "MATCH_MAPPING": values.inspection("match_mapping", 1),
     "MATCH_SEQUENCE": values.inspection("match_sequence", 1),

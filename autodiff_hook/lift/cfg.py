@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 
 from autodiff_hook.ir.types import Position
 
-_JUMPS: Final = frozenset(dis.opname[number] for number in dis.hasjrel)
+_JUMPS: Final = frozenset(dis.opname[number] for number in dis.hasjrel) - {"END_ASYNC_FOR"}
+"""From 3.14 on END_ASYNC_FOR is among them, though it does not jump: its argument is for ``sys.monitoring``."""
+
 _LAST: Final = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}) | frozenset(
     name for name in dis.opname if name.startswith("JUMP_") and "_IF_" not in name
 )

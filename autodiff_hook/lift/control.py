@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from types import CodeType
 from typing import Final
 
@@ -18,7 +19,10 @@ def invoke(m: Machine, count: int, keywords: tuple[str, ...] = ()) -> None:
     args = m.pop_many(count)
     above, below = m.pop_slot(), m.pop_slot()
     if isinstance(below, Marker) and below.method is not None and not isinstance(above, Marker):
-        m.perform("call_method", above, *args, data=(below.method, keywords))
+        if below.loaded:
+            m.perform("call_loaded", m.loaded_method(), *args, data=keywords)
+        else:
+            m.perform("call_method", above, *args, data=(below.method, keywords))
         return
     callees = [x for x in (below, above) if not isinstance(x, Marker)]
     function, args = callees[0], [*callees[1:], *args]
@@ -46,13 +50,37 @@ def _arguments_of_super(m: Machine) -> list[Operand]:
 def push_method(m: Machine, name: str) -> None:
     """Replace an object by the pair of its method and itself."""
     obj = m.pop()
-    m.push_marker(Marker(name))
+    m.push_method(name, None if _is_called_at_once(m) else m.emit("load_method", obj, data=name))
     m.push(obj)
+
+
+_WITHOUT_EFFECTS: Final = (
+    "LOAD_FAST LOAD_CONST LOAD_SMALL_INT LOAD_DEREF LOAD_GLOBAL LOAD_CLOSURE PUSH_NULL KW_NAMES NOP BUILD_TUPLE "
+    "BUILD_LIST BUILD_SLICE MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE"
+).split()
+"""How opcodes begin that run no code of the user's."""
+
+
+def _is_called_at_once(m: Machine) -> bool:
+    """Whether nothing that stands between the current instruction and its call can tell when a method is looked up."""
+    pushed = 0
+    for x in m.upcoming_all():
+        if x.name in ("PRECALL", "CALL", "CALL_KW"):
+            return pushed == x.arg + (x.name == "CALL_KW")
+        if not x.name.startswith(tuple(_WITHOUT_EFFECTS)):
+            return False
+        number = dis.opmap[x.name]
+        pushed += dis.stack_effect(number, x.arg if number >= dis.HAVE_ARGUMENT else None)
+    return False
 
 
 def call_ex(m: Machine, flags: int) -> None:
     keywords = m.pop() if flags & 1 else NONE
-    args = m.pop()
+    call_unpacked(m, m.pop(), keywords)
+
+
+def call_unpacked(m: Machine, args: Operand, keywords: Operand) -> None:
+    """Call what the two topmost slots hold."""
     functions = [x for x in (m.pop_slot(), m.pop_slot()) if not isinstance(x, Marker)]
     if len(functions) != 1:
         m.refuse("a call with unpacked arguments in the method form")
@@ -62,7 +90,7 @@ def call_ex(m: Machine, flags: int) -> None:
 def make_function(m: Machine, flags: int) -> None:
     code: CodeType = m.pop_constant()
     parts = [m.pop() if flags & flag else NONE for flag in (8, 4, 2, 1)]
-    m.perform("make_function", *parts[::-1], data=code)
+    m.perform("make_function", *parts[::-1], NONE, data=code)
 
 
 # Control

@@ -11,6 +11,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.lift import control, values
 from autodiff_hook.lift.abstract import NULL, Machine, Meaning
 from autodiff_hook.lift.base import BASE
+from autodiff_hook.lift.since314 import SINCE_314, SINCE_315
 
 # 3.11
 
@@ -84,7 +85,7 @@ def _dict_merge(above: int) -> Meaning:
     return meaning
 
 
-# 3.12 and 3.13
+# 3.12 and later
 
 
 def _load_attr(m: Machine, arg: int) -> None:
@@ -157,7 +158,7 @@ def _intrinsic_2(m: Machine, number: int) -> None:
         m.perform("intrinsic", *operands, data=number)
 
 
-# 3.13
+# 3.13 and later
 
 
 def _load_global_null_above(m: Machine, arg: int) -> None:
@@ -171,21 +172,6 @@ def _call_kw(m: Machine, count: int) -> None:
     control.invoke(m, count, names)
 
 
-def _load_fast_load_fast(m: Machine, arg: int) -> None:
-    values.load_fast(m, arg >> 4)
-    values.load_fast(m, arg & 15)
-
-
-def _store_fast_load_fast(m: Machine, arg: int) -> None:
-    values.store_fast(m, arg >> 4)
-    values.load_fast(m, arg & 15)
-
-
-def _store_fast_store_fast(m: Machine, arg: int) -> None:
-    values.store_fast(m, arg >> 4)
-    values.store_fast(m, arg & 15)
-
-
 def _compare_313(m: Machine, arg: int) -> None:
     _compare_311(m, arg >> 5)
     if arg & 16:
@@ -197,7 +183,7 @@ def _to_bool(m: Machine, arg: int) -> None:
         m.push(m.truth(m.pop()))
 
 
-_FUNCTION_PARTS: Final = {1: 0, 2: 1, 4: 2, 8: 3}
+_FUNCTION_PARTS: Final = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 
 
 def _set_function_attribute(m: Machine, flag: int) -> None:
@@ -226,7 +212,21 @@ def _format_simple(m: Machine, arg: int) -> None:
         m.perform("format", value, data="")
 
 
+_BELOW_315: Final[dict[str, Meaning]] = {
+    "GET_YIELD_FROM_ITER": values.operation("yield_from_iter", 1),
+}
+
+_BELOW_314: Final[dict[str, Meaning]] = {
+    **_BELOW_315,
+    "LOAD_ASSERTION_ERROR": lambda m, arg: m.push(Constant(AssertionError)),
+    "BINARY_SUBSCR": values.operation("getitem", 2),
+    "BUILD_CONST_KEY_MAP": values.build_const_key_map,
+    "BEFORE_WITH": values.pair("enter", 1),
+    "BEFORE_ASYNC_WITH": values.pair("enter_async", 1),
+}
+
 _BELOW_313: Final[dict[str, Meaning]] = {
+    **_BELOW_314,
     "LOAD_CLOSURE": values.load_closure,
     "LOAD_GLOBAL": _load_global_null_below,
     "KW_NAMES": _keyword_names,
@@ -248,7 +248,6 @@ _SINCE_312: Final[dict[str, Meaning]] = {
     "SEND": _send,
     "END_SEND": _end_send,
     "CLEANUP_THROW": values.pair("cleanup_throw", 3),
-    "RETURN_CONST": _return_const,
     "POP_JUMP_IF_TRUE": control.jump_if(True),
     "POP_JUMP_IF_FALSE": control.jump_if(False),
     "POP_JUMP_IF_NONE": control.jump_if_none(True),
@@ -281,16 +280,16 @@ _DIALECT_312: Final[dict[str, Meaning]] = {
     **BASE,
     **_BELOW_313,
     **_SINCE_312,
+    "RETURN_CONST": _return_const,
     "COMPARE_OP": _compare_312,
     "END_FOR": _end_for_312,
 }
 
-_DIALECT_313: Final[dict[str, Meaning]] = {
-    **BASE,
+_SINCE_313: Final[dict[str, Meaning]] = {
     **_SINCE_312,
-    "LOAD_FAST_LOAD_FAST": _load_fast_load_fast,
-    "STORE_FAST_LOAD_FAST": _store_fast_load_fast,
-    "STORE_FAST_STORE_FAST": _store_fast_store_fast,
+    "LOAD_FAST_LOAD_FAST": values.both(values.load_fast, values.load_fast),
+    "STORE_FAST_LOAD_FAST": values.both(values.store_fast, values.load_fast),
+    "STORE_FAST_STORE_FAST": values.both(values.store_fast, values.store_fast),
     "LOAD_GLOBAL": _load_global_null_above,
     "CALL": control.invoke,
     "CALL_KW": _call_kw,
@@ -304,11 +303,23 @@ _DIALECT_313: Final[dict[str, Meaning]] = {
     "END_FOR": values.pop_top,
 }
 
-_DIALECTS: Final = {(3, 11): _DIALECT_311, (3, 12): _DIALECT_312, (3, 13): _DIALECT_313}
+_DIALECT_313: Final[dict[str, Meaning]] = {**BASE, **_BELOW_314, **_SINCE_313, "RETURN_CONST": _return_const}
+_DIALECT_314: Final[dict[str, Meaning]] = {**BASE, **_BELOW_315, **_SINCE_313, **SINCE_314}
+_DIALECT_315: Final[dict[str, Meaning]] = {**BASE, **_SINCE_313, **SINCE_314, **SINCE_315}
+
+_DIALECTS: Final = {
+    (3, 11): _DIALECT_311,
+    (3, 12): _DIALECT_312,
+    (3, 13): _DIALECT_313,
+    (3, 14): _DIALECT_314,
+    (3, 15): _DIALECT_315,
+}
 
 
 def dialect(version: tuple[int, int] = sys.version_info[:2]) -> Mapping[str, Meaning]:
     """The meanings of the opcodes of a version of CPython."""
     if version not in _DIALECTS:
-        raise Unsupported(f"CPython {version[0]}.{version[1]}: autodiff_hook reads the bytecode of 3.11 to 3.13")
+        first, last = (f"{major}.{minor}" for major, minor in (min(_DIALECTS), max(_DIALECTS)))
+        here = f"{version[0]}.{version[1]}"
+        raise Unsupported(f"CPython {here}: autodiff_hook reads the bytecode of {first} to {last}")
     return _DIALECTS[version]

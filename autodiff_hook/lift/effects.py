@@ -8,7 +8,7 @@ from autodiff_hook.ir.types import Statement
 
 _CANNOT_RAISE: Final = frozenset(
     "make_cell cell_set is is_not build_tuple build_list build_slice build_string list_append list_to_tuple "
-    "project make_function push_exc pop_exc match_mapping match_sequence".split()
+    "project make_function push_exc pop_exc match_mapping match_sequence forget".split()
 )
 _EXACT_BOOL: Final = frozenset("truth not is is_not in not_in exc_match match_mapping match_sequence".split())
 _TERMINATORS_THAT_RAISE: Final = frozenset({"next", "send", "raise", "reraise"})

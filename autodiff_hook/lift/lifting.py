@@ -13,13 +13,16 @@ from autodiff_hook.lift.dialects import dialect
 from autodiff_hook.lift.tidy import tidy
 
 
-def lift(code: CodeType) -> IR:
-    """The IR of a function's code object; ``Unsupported`` says what it cannot represent, and where."""
+def lift(code: CodeType, lifetimes: bool = False) -> IR:
+    """The IR of a function's code object; ``Unsupported`` says what it cannot represent, and where.
+
+    With ``lifetimes`` it says where ``del`` forgets what a variable held.
+    """
     if not is_function(code):
         _refuse(code, "the code of a module or class")
     if code.co_flags & inspect.CO_ITERABLE_COROUTINE:
         _refuse(code, "a generator that types.coroutine made awaitable")
-    machine = Machine(code, dialect())
+    machine = Machine(code, dialect(), lifetimes)
     return IR(
         name=code.co_name,
         signature=signature(code),

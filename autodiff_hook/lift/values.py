@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from autodiff_hook.ir.types import UNBOUND, Constant
+from autodiff_hook.ir.types import UNBOUND, Constant, Variable
 from autodiff_hook.lift.abstract import NULL, Machine, Meaning
 
 COMPARISONS: Final = ("<", "<=", "==", "!=", ">", ">=")
+STARTED: Final = "started"
 CONVERSIONS: Final = ("", "s", "r", "a")
 _BINARY: Final = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")
 
@@ -82,6 +83,16 @@ def named(op: str) -> Meaning:
     return meaning
 
 
+def both(first: Meaning, second: Meaning) -> Meaning:
+    """An opcode that does what two do, each for one half of its argument."""
+
+    def meaning(m: Machine, arg: int) -> None:
+        first(m, arg >> 4)
+        second(m, arg & 15)
+
+    return meaning
+
+
 # Locals, cells, globals
 
 
@@ -93,7 +104,7 @@ def load_fast(m: Machine, slot: int) -> None:
     value = m.read_local(slot)
     takes_from_iterator = m.upcoming is not None and m.upcoming.name == "FOR_ITER"
     if m.local_name(slot) == ".0" and takes_from_iterator:
-        value = m.emit("get_iter", value)
+        value = m.emit("get_iter", value, data=STARTED)
     m.push(value)
 
 
@@ -120,6 +131,9 @@ def store_fast(m: Machine, slot: int) -> None:
 
 def delete_fast(m: Machine, slot: int) -> None:
     check(m, slot)
+    held = m.read_local(slot)
+    if m.lifetimes and isinstance(held, Variable):
+        m.effect("forget", held)
     m.write_local(slot, Constant(UNBOUND))
 
 

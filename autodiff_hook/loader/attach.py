@@ -6,6 +6,7 @@ import sys
 from types import FunctionType, ModuleType
 
 from autodiff_hook import config
+from autodiff_hook.loader.notebook import after_reloads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class AttachedJ:
         self.function = function
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        from autodiff_hook.api import J
+        from autodiff_hook import J
 
         return J(self.function, *args, **kwargs)
 
@@ -50,6 +51,7 @@ def attach(module: ModuleType) -> None:
         if found is None or (type(found) is AttachedJ and found.function is not function):
             function.__dict__["J"] = AttachedJ(function)
     _attached.add(namespace.get("__name__", ""))
+    after_reloads(_attach_again)
 
 
 def detach(module: ModuleType) -> None:
@@ -73,6 +75,13 @@ def attach_to_imported() -> None:
         if config.in_scope(namespace) and _has_source(namespace) and not _executing(namespace):
             if namespace.get("__name__") not in _attached:
                 config.trace(f"attached to {namespace.get('__name__')}, imported before")
+            attach(module)
+
+
+def _attach_again() -> None:
+    """Give what has lost its ``J`` another one."""
+    for module in _imported():
+        if _namespace(module).get("__name__") in _attached:
             attach(module)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from autodiff_hook import config
+from autodiff_hook import config, interpreter, pyproject
 from autodiff_hook.errors import ConfigError
 from autodiff_hook.loader import finder
 from autodiff_hook.loader.attach import attach_to_imported, detach_out_of_scope
@@ -59,8 +59,9 @@ def install(*names: str) -> Handle:
             raise ConfigError(f"install: no module named {name!r} can be found. Is it spelled right, is it installed?")
     config.add("call", names)
     _opted_in()
-    exported = _exported()
-    _export([*exported, *(name for name in dict.fromkeys(names) if name not in exported)])
+    with config.lock:
+        exported = _exported()
+        _export([*exported, *(name for name in dict.fromkeys(names) if name not in exported)])
     return Handle(names)
 
 
@@ -80,10 +81,12 @@ def install_from_environment() -> None:
     global _environment_read
     if _environment_read:
         return
-    settings = config.find_pyproject()
+    obstacle = interpreter.obstacle()
+    if obstacle is not None:
+        config.warn(obstacle)
     _environment_read = True
     config.add("environment", _exported())
-    config.use_pyproject(settings)
+    _use_pyproject()
     if not config.opted_in():
         return
     _opted_in()
@@ -93,6 +96,22 @@ def install_from_environment() -> None:
         atexit.register(_warn_of_missing)
     else:
         _warn_of_missing()
+
+
+def _use_pyproject() -> None:
+    """Apply the nearest ``[tool.autodiff]``. A program starts also if that is wrong: its first derivative says so."""
+    settings: pyproject.Pyproject | None = None
+    ignored: list[str] = []
+    broken: str | None = None
+    try:
+        settings = pyproject.find(ignored)
+    except ConfigError as error:
+        broken = str(error)
+    config.use_pyproject(settings, ignored, broken)
+    for reason in ignored:
+        config.warn(reason + ".")
+    if broken is not None:
+        config.warn(f"{broken} The first derivative raises ConfigError; {pyproject.VARIABLE}=0 reads no such file.")
 
 
 def _site_is_running() -> bool:
@@ -106,9 +125,10 @@ def _opted_in() -> None:
 
 
 def _opted_out(names: Iterable[str]) -> None:
-    known = config.opted_in()
-    kept = [name for name in names if "call" in known.get(name, ()) or "environment" in known.get(name, ())]
-    _export([name for name in _exported() if name in kept or name not in names])
+    with config.lock:
+        known = config.opted_in()
+        kept = [name for name in names if "call" in known.get(name, ()) or "environment" in known.get(name, ())]
+        _export([name for name in _exported() if name in kept or name not in names])
     detach_out_of_scope()
     if not known:
         finder.disable()
@@ -130,8 +150,8 @@ def _warn_of_missing() -> None:
     missing = {name: sources for name, sources in config.opted_in().items() if not _exists(name)}
     for source, place in (("environment", config.VARIABLE), ("pyproject", f"{config.pyproject_path()}: modules")):
         names = ", ".join(repr(name) for name in missing if source in missing[name])
-        if names and sys.stderr is not None:
-            print(f"autodiff: warning: {place}: no module named {names} can be found.", file=sys.stderr)
+        if names:
+            config.warn(f"{place}: no module named {names} can be found.")
 
 
 def _exists(name: str) -> bool:

@@ -1,0 +1,14 @@
+"""The engine. It is imported by the first derivative, and only where it works."""
+
+from __future__ import annotations
+
+from autodiff_hook import config, interpreter
+from autodiff_hook.errors import Unsupported
+
+if (_obstacle := interpreter.obstacle()) is not None:
+    raise Unsupported(_obstacle)
+if interpreter.is_free_threaded():
+    config.warn(
+        "CPython without the global interpreter lock (a free-threaded build) is not supported: "
+        "take derivatives in one thread only"
+    )

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import lru_cache
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import NotImplementedCotangent, Rule, describe
+import numpy as np
+
+from autodiff_hook.parameters import parameters_of
+from autodiff_hook.registry import NotImplementedCotangent, Rule, registry
 from autodiff_hook.runtime.buffers import Scatter, dense
+from autodiff_hook.runtime.checking import NUMBERS, checked_rule
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.iteration import VIEWS, Drained, Iteration, get_iter, viewed
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.opaque import call_opaque, live, user_location
+from autodiff_hook.runtime.memories import hides
+from autodiff_hook.runtime.oddities import KEEPING, has_odd, is_strange
+from autodiff_hook.runtime.opaque import Loss, call_opaque, live, option_without_derivative
+from autodiff_hook.runtime.slots import ctx_taint
 from autodiff_hook.runtime.structures import Structure, absorb, mark_deep, structure_of, take
+
+_TESTED: Final = registry.tested
+_NDARRAY: Final = np.ndarray
+_VOID: Final = np.void
 
 
 class RulePullback:
@@ -46,9 +54,7 @@ class RulePullback:
         if self.collected is not None:
             cotangent = _with_shadows(sweep, self.collected, self.count, cotangent)
         if cotangent is None:
-            for drained in (self.drained or {}).values():
-                drained(sweep, None)
-            return None
+            return self._of_sources(sweep)
         if isinstance(cotangent, (tuple, list)):
             for item in cotangent:
                 if type(item) is NotImplementedCotangent:
@@ -64,8 +70,16 @@ class RulePullback:
                 cotangents[self.lead + index] = absorb(sweep, structure, cotangents[self.lead + index])
         if self.drained is not None:
             for index, drained in self.drained.items():
-                drained(sweep, cotangents[self.lead + index])
-                cotangents[self.lead + index] = None
+                cotangents[self.lead + index] = drained(sweep, cotangents[self.lead + index])
+        return tuple(cotangents)
+
+    def _of_sources(self, sweep: Sweep) -> tuple[Any, ...] | None:
+        """No cotangent came, but what was iterated over may have done something."""
+        if self.drained is None:
+            return None
+        cotangents: list[Any] = [None] * (self.lead + len(self.places))
+        for index, drained in self.drained.items():
+            cotangents[self.lead + index] = drained(sweep, None)
         return tuple(cotangents)
 
 
@@ -86,14 +100,13 @@ class NumbersPullback:
         )
 
 
-NUMBERS: Final = frozenset({float, int, complex})
-
-
 def apply_to_numbers(ctx: Context, w: Any, lead: int, rule: Rule, args: tuple[Any, ...]) -> tuple[Any, Pullback | None]:
     """Call ``rule`` on plain numbers, of which some carry a derivative."""
-    result, pullback = rule(*args)
+    result, pullback = rule(*args) if id(rule) in _TESTED else checked_rule(rule, args, {})
     if type(result) in NUMBERS:
         return result, NumbersPullback(pullback, lead, w[lead:] if lead else w)
+    if is_strange(result, args):
+        return _lost(ctx, rule, result)
     back = RulePullback(pullback, lead, [i if x is not None else None for i, x in enumerate(w[lead:])])
     _note_result(ctx, result, back)
     return result, back
@@ -112,27 +125,38 @@ def apply_rule(
     """Call ``rule``; ``w`` has the witnesses of ``lead`` leading operands and of the arguments."""
     places: list[int | None] = []
     flows = special = False
+    plain = not kwargs
     for index, value in enumerate(args):
-        kind = kind_of(type(value))
+        cls = type(value)
+        kind = kind_of(cls)
+        if kind == "array":
+            plain = plain and cls is _NDARRAY and value.dtype.kind not in "OV"
+        elif kind != "number":
+            plain = False
         if kind in ("list", "dict", "tuple", "object"):
             special = True
             carries = w[lead + index] is not None or ctx.reaches(value) or bool(drained and index in drained)
         elif _is_stored(ctx, value):
             special = carries = True
         else:
-            carries = w[lead + index] is not None and kind != "inert"
+            carries = w[lead + index] is not None and (kind != "inert" or cls is _VOID)
         places.append(index if carries else None)
         flows = flows or carries
     if kwargs:
         places, flows = _keyword_places(ctx, w, lead, rule, function, args, kwargs, places, flows)
-    if not flows:
-        return function(*args, **kwargs), None
-    unknown = _unknown_option(rule, kwargs)
-    if unknown is not None:
-        reason = f"of which the rule does not know the option {unknown!r}"
+    if flows and not plain and (reason := _why_unknown(ctx, function, args)):
         return call_opaque(ctx, w[lead:], function, args, kwargs, reason)
+    if not flows:
+        value = function(*args, **kwargs)
+        ctx.memories.ran(function, args, kwargs, value)
+        return value, None
+    tested = id(rule) in _TESTED
+    if tested and not plain and has_odd(function, zip((*args, *kwargs.values()), places)):
+        return call_opaque(ctx, w[lead:], function, args, kwargs, _ODD)
     given = tuple(map(unchanging, args)) if special else args
-    result, pullback = rule(*given, **kwargs)
+    result, pullback = rule(*given, **kwargs) if tested else checked_rule(rule, given, kwargs)
+    if not (plain and tested) and is_strange(result, args):
+        return _lost(ctx, function, result)
     back = RulePullback(pullback, lead, places)
     if special or kwargs:
         back.drained = drained
@@ -142,7 +166,51 @@ def apply_rule(
     for value in kwargs.values():
         _capture(ctx, value)
     _note_result(ctx, result, back)
+    if special or type(result) is np.ndarray:
+        ctx.memories.ran(function, args, kwargs, result)
     return result, back
+
+
+def _why_unknown(ctx: Context, function: Any, args: tuple[Any, ...]) -> str:
+    """Why the result of a rule with these arguments would be unknown; nothing if it is not."""
+    for value in args:
+        if kind_of(type(value)) == "object":
+            mark = ctx.marks.get(id(value))
+            if mark is not None and mark.loss is not None or hides(value) and ctx.reaches(value):
+                return "with what came out of native code"
+    return unfit(function, args)
+
+
+def unfit(function: Any, args: tuple[Any, ...]) -> str:
+    """Why a rule cannot be given these arguments, though they are of the right types; nothing if it can."""
+    if getattr(function, "__objclass__", None) is np.ndarray and type(args[0]) is not np.ndarray:
+        if find_in_type(type(args[0]), function.__name__) is not function:
+            return f"of a {type(args[0]).__qualname__}, which has a method of this name of its own"
+    for value in args:
+        kind = kind_of(type(value))
+        if kind == "array" and value.dtype.kind == "V":
+            return "of a structured array"
+        if any(function is f for f in KEEPING) or kind == "array" and value.dtype.kind != "O":
+            continue
+        if kind == "array" or kind in ("list", "tuple") and _is_of_numpy(function):
+            if any(kind_of(type(item)) == "object" for item in (value.ravel() if kind == "array" else value)):
+                return "of objects"
+    return ""
+
+
+def _is_of_numpy(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "numpy"
+
+
+_ODD: Final = "whose rule is for numbers and arrays of numbers: not for objects, structured or masked arrays"
+
+
+def _lost(ctx: Context, function: Any, result: Any) -> tuple[Any, Pullback]:
+    """The result of a rule that is no number, array of numbers or container: its cotangent has no known form."""
+    loss = Loss(function, "whose rule returned neither numbers nor arrays of numbers", [])
+    ctx_taint(ctx, result, loss)
+    ctx.effects += 1
+    return result, loss
 
 
 def _note_result(ctx: Context, result: Any, back: RulePullback) -> None:
@@ -153,6 +221,7 @@ def _note_result(ctx: Context, result: Any, back: RulePullback) -> None:
         ctx.buffers.made(result, back, None)
     elif kind in ("list", "dict", "tuple"):
         back.result, back.count = structure_of(ctx, result), len(result)
+        ctx.effects += 1
         mark_deep(ctx, result)
         for place, item in enumerate(result) if kind != "dict" else result.items():
             if kind_of(type(item)) == "array":
@@ -207,7 +276,7 @@ def _capture(ctx: Context, value: Any) -> None:
 def drain(ctx: Context, function: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[int, Drained] | None]:
     """Arguments that are iterated over with derivatives turned into tuples, as rules want them."""
     found = {
-        i: Drained(ctx, get_iter(ctx, (None,), None, x)[0])
+        i: Drained(ctx, *get_iter(ctx, (None,), None, x))
         for i, x in enumerate(args)
         if (len(args) == 1 or function not in (max, min)) and _drains(ctx, function, x)
     }
@@ -226,10 +295,16 @@ def _drains(ctx: Context, function: Any, value: Any) -> bool:
     if kind == "set":
         return id(value) in ctx.marks
     return (
-        kind == "object"
-        and isinstance(find_in_type(cls, "__iter__"), FunctionType)
+        kind in ("object", "list", "tuple", "dict")
+        and is_iterated_by_code(cls)
         and (function in (sum, max, min) or getattr(function, "__module__", None) == "math")
     )
+
+
+def is_iterated_by_code(cls: type) -> bool:
+    """Whether Python code gives the items of an object: its ``__iter__``, or ``__getitem__`` where there is none."""
+    method = find_in_type(cls, "__iter__")
+    return isinstance(find_in_type(cls, "__getitem__") if method is None else method, FunctionType)
 
 
 def _keyword_places(
@@ -243,17 +318,13 @@ def _keyword_places(
     places: list[int | None],
     flows: bool,
 ) -> tuple[list[int | None], bool]:
-    positions = _positions(inspect.unwrap(rule).__code__)
+    positions = parameters_of(rule).places
     for offset, (name, value) in enumerate(kwargs.items()):
         witness = w[lead + len(args) + offset]
         carries = live(ctx, witness, value) or ctx.reaches(value) or _is_stored(ctx, value)
         place = positions.get(name)
         if carries and place is None:
-            raise NotDifferentiable(
-                f"{user_location()}: the rule of {describe(function)} has no derivative with respect to the option "
-                f"{name!r}, which depends on what is differentiated; autodiff_hook.stop_gradient({name}) makes it a "
-                f"constant"
-            )
+            raise option_without_derivative(function, name)
         places.append(place if carries else None)
         flows = flows or carries
     return places, flows
@@ -261,20 +332,3 @@ def _keyword_places(
 
 def _is_stored(ctx: Context, value: Any) -> bool:
     return kind_of(type(value)) == "array" and ctx.buffers.is_stored(value)
-
-
-def _unknown_option(rule: Rule, kwargs: dict[str, Any]) -> str | None:
-    """The first keyword that ``rule`` has no parameter for."""
-    if not kwargs:
-        return None
-    code: CodeType = inspect.unwrap(rule).__code__
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        return None
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return next((name for name in kwargs if name not in names), None)
-
-
-@lru_cache(maxsize=4096)
-def _positions(code: CodeType) -> dict[str, int]:
-    """The index among the cotangents of each parameter that can be given by name."""
-    return {name: i for i, name in enumerate(code.co_varnames[: code.co_argcount])}

@@ -20,7 +20,7 @@ from autodiff_hook.transform.specialise.results import abstract_of
 
 def constant_kind(value: Any) -> bool:
     """Whether code refers to a value by identity: a function, a class, a module."""
-    return isinstance(value, (FunctionType, type, ModuleType, BuiltinFunctionType, UnionType, GenericAlias)) or (
+    return issubclass(type(value), (FunctionType, type, ModuleType, BuiltinFunctionType, UnionType, GenericAlias)) or (
         type(value).__module__ == "typing"
         or callable(value)
         and type(value).__module__ in ("numpy", "builtins", "functools", "operator")
@@ -29,7 +29,7 @@ def constant_kind(value: Any) -> bool:
 
 def described(value: Any) -> Abstract:
     """The abstract value of an argument, or of data in a global or a closure cell."""
-    if value is None or isinstance(value, (bool, str)) or constant_kind(value):
+    if value is None or issubclass(type(value), (bool, str)) or constant_kind(value):
         return Known(value)
     if type(value) is tuple:
         return Tuple(tuple(map(described, value)), example=value)
@@ -37,7 +37,7 @@ def described(value: Any) -> Abstract:
         types = set(map(type, value))
         if types == {float} or types == {int}:
             return List(Number(frozenset(types), example=value[0]), example=value)
-    if isinstance(value, enum.Enum):
+    if issubclass(type(value), enum.Enum):
         return Known(value)
     try:
         return abstract_of(value)
@@ -73,7 +73,7 @@ def argument(value: Any, nested: bool = False, one_way: bool = False) -> Abstrac
     What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,
     and parts are loaded as the program reads them.
     """
-    if constant_kind(value) and not isinstance(value, type):
+    if constant_kind(value) and not issubclass(type(value), type):
         raise Refused("a callable as an argument")
     if type(value) is dict and all(type(key) is str for key in value):
         return _of_parts(value, tuple(value.values()), tuple(value), one_way)

@@ -19,10 +19,13 @@ import numpy as np
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
+from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
-from autodiff_hook.runtime.opaque import Loss, array_mutation, live
+from autodiff_hook.runtime.memories import hides
+from autodiff_hook.runtime.opaque import Loss, live
 from autodiff_hook.runtime.slots import Attribute, ctx_taint, dictionary_of, loaded, received, stored
+from autodiff_hook.runtime.special_attributes import RECEIVER, content_assigned, held, hold, introspected, is_content
 
 Result = tuple[Any, Pullback | None]
 
@@ -36,12 +39,19 @@ def getattr_(ctx: Context, w: Any, name: str, owner: Any) -> Result:
     if cls is ModuleType:
         value = getattr(owner, name)
         return value, loaded(ctx, owner.__dict__, name, value) if ctx.marks else None
+    kind = kind_of(cls)
+    if name in ADDRESSES and kind == "array":
+        ctx.memories.addresses.append((w[0], owner))
     if w[0] is None and ctx.idle():
         return getattr(owner, name), None
-    kind = kind_of(cls)
-    if kind in ("number", "array", "tuple") and w[0] is None and not (kind == "array" and ctx.buffers.is_stored(owner)):
-        return getattr(owner, name), None
+    if kind in ("number", "array", "tuple") and w[0] is None and not (ctx.marks and cls.__dictoffset__):
+        if kind != "array" or not ctx.buffers.is_stored(owner):
+            return getattr(owner, name), None
     return _lookup(ctx, w[0], name, owner, cls, kind)
+
+
+ADDRESSES: Final = frozenset({"ctypes", "__array_interface__", "__array_struct__", "__dlpack__"})
+"""Attributes of arrays that tell where their memory is."""
 
 
 def _lookup(ctx: Context, witness: Any, name: str, owner: Any, cls: type, kind: str, plainly: bool = False) -> Result:
@@ -61,6 +71,9 @@ def _lookup(ctx: Context, witness: Any, name: str, owner: Any, cls: type, kind: 
         value = getattr(owner, name)
         dictionary_of(ctx, owner, value)
         return value, None
+    slot = introspected(owner, name)
+    if slot is not None:
+        return held(ctx, owner, slot, getattr(owner, name))
     if isinstance(found, (GetSetDescriptorType, MemberDescriptorType)) or type(found).__module__ == "numpy":
         return _builtin_attribute(ctx, witness, name, owner, found)
     dictionary = getattr(owner, "__dict__", None)
@@ -81,7 +94,7 @@ def _lookup(ctx: Context, witness: Any, name: str, owner: Any, cls: type, kind: 
         return _second(apply(ctx, (None, witness, None), fallback, (owner, name), {}))
     value = object.__getattribute__(owner, name) if plainly else getattr(owner, name)
     if callable(value) and getattr(value, "__self__", None) is owner:
-        return value, _bound(ctx, witness, kind, value)
+        return value, _receiving(ctx, witness, value)
     if kind in ("number", "array", "tuple") and live(ctx, witness, value):
         return value, Loss(f"{cls.__qualname__}.{name}", "an attribute that has no rule", [])
     home = home_of(cls, name)
@@ -112,7 +125,7 @@ def match_class(ctx: Context, w: Any, count: int, subject: Any, cls: Any, names:
     if plan is None:
         return None, None
     try:
-        found = [(subject, w[0] and _itself) if name is None else getattr_(ctx, w[:1], name, subject) for name in plan]
+        found = [(subject, w[0] and itself) if name is None else getattr_(ctx, w[:1], name, subject) for name in plan]
     except AttributeError:
         return None, None
     values = tuple(value for value, _ in found)
@@ -129,7 +142,7 @@ def match_class(ctx: Context, w: Any, count: int, subject: Any, cls: Any, names:
     return values, match_pullback
 
 
-def _itself(sweep: Sweep, cotangent: Any) -> tuple[Any]:
+def itself(sweep: Sweep, cotangent: Any) -> tuple[Any]:
     return (cotangent,)
 
 
@@ -164,27 +177,45 @@ def _tuple_field(witness: Any, owner: Any, field: Any) -> Result:
     return value, pullback
 
 
+@handles(super)
+def super_(ctx: Context, w: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``super(cls, self)``; if ``self`` is a value with a derivative, it is a slot of the proxy."""
+    proxy = super(*args)
+    return proxy, _receiving(ctx, w[1] if len(args) > 1 else None, proxy, operands=2, place=1)
+
+
 def _super_attribute(ctx: Context, name: str, proxy: Any) -> Result:
     """``super().name``: a property runs on the instance, anything else is as Python has it."""
     from autodiff_hook.runtime.calls import apply
 
+    owner = proxy.__self__
+    load = loaded(ctx, proxy, RECEIVER, owner) if ctx.marks else None
     found = find_after(proxy.__self_class__, proxy.__thisclass__, name)
     if isinstance(found, property) and found.fget is not None:
-        value, pullback = apply(ctx, (None, None), found.fget, (proxy.__self__,), {})
-        return value, None if pullback is None else _Effect(pullback)
-    return getattr(proxy, name), None
+        value, pullback = apply(ctx, (None, load), found.fget, (owner,), {})
+        return value, None if pullback is None else _FromProxy(pullback, load, 1)
+    value = getattr(proxy, name)
+    if load is None:
+        return value, None
+    if callable(value) and getattr(value, "__self__", None) is owner:
+        bound = _receiving(ctx, load, value)
+        return value, None if bound is None else _FromProxy(bound, load, 0)
+    value, pullback = _builtin_attribute(ctx, load, name, owner, found)
+    return value, None if pullback is None else _FromProxy(pullback, load, 0)
 
 
-class _Effect:
-    """A pullback that has no cotangent to give back."""
+class _FromProxy:
+    """A pullback of an attribute of a ``super()`` proxy: what it gives the instance goes to the slot of the proxy."""
 
-    __slots__ = ("pullback",)
+    __slots__ = ("load", "place", "pullback")
 
-    def __init__(self, pullback: Pullback) -> None:
-        self.pullback = pullback
+    def __init__(self, pullback: Pullback, load: Pullback | None, place: int) -> None:
+        self.pullback, self.load, self.place = pullback, load, place
 
     def __call__(self, sweep: Sweep, cotangent: Any) -> None:
-        self.pullback(sweep, cotangent)
+        given = self.pullback(sweep, cotangent)
+        if given is not None and self.load is not None:
+            self.load(sweep, given[self.place])
 
 
 class _Picked:
@@ -205,28 +236,38 @@ def _second(result: Result) -> Result:
     return value, None if pullback is None else _Picked(pullback, 1)
 
 
-def _bound(ctx: Context, witness: Any, kind: str, method: Any) -> Pullback | None:
-    """The pullback of binding a method to a value, which is a slot of the method."""
-    if witness is None or kind not in ("number", "array", "tuple"):
+def _receiving(ctx: Context, witness: Any, holder: Any, operands: int = 1, place: int = 0) -> Pullback | None:
+    """The pullback of binding a value to a method or proxy, of which it is a slot; None if it is a constant."""
+    if witness is None or kind_of(type(holder.__self__)) not in ("number", "array", "tuple"):
         return None
-    ctx.mark(method, RECEIVER)
+    ctx.mark(holder, RECEIVER)
     ctx.effects += 1
 
-    def bound_pullback(sweep: Sweep, cotangent: Any) -> tuple[Any]:
-        return (accumulate(cotangent, sweep.pop(method, RECEIVER)),)
+    def binding_pullback(sweep: Sweep, cotangent: Any) -> tuple[Any, ...]:
+        given: list[Any] = [None] * operands
+        given[place] = accumulate(cotangent, sweep.pop(holder, RECEIVER))
+        return tuple(given)
 
-    return bound_pullback
-
-
-RECEIVER: Final = "__self__"
-"""The slot of a bound method."""
+    return binding_pullback
 
 
 def _attribute_loaded(ctx: Context, witness: Any, owner: Any, name: str, value: Any) -> Pullback | None:
     pullback = loaded(ctx, owner, Attribute(name), value)
+    if pullback is None and not isinstance(witness, Loss) and hides(owner) and ctx.reaches(owner):
+        witness = Loss(f"{type(owner).__qualname__}.{name}", "of a native object that may remember an array", [])
+    if pullback is None and _is_copied_natively(ctx, owner, name):
+        witness = Loss(f"{type(owner).__qualname__}.{name}", "an attribute that NumPy copies to new arrays", [])
     if pullback is None and isinstance(witness, Loss):
         return received(ctx, value, witness, deep=True)
     return pullback
+
+
+def _is_copied_natively(ctx: Context, owner: Any, name: str) -> bool:
+    """Whether ``__array_finalize__`` may have copied an attribute with a derivative to an array."""
+    if not ctx.marks or not isinstance(find_in_type(type(owner), "__array_finalize__"), FunctionType):
+        return False
+    slot = Attribute(name)
+    return any(type(mark.reference) is type(owner) and mark.covers(slot) for mark in ctx.marks.values())
 
 
 def _builtin_attribute(ctx: Context, witness: Any, name: str, owner: Any, descriptor: Any) -> Result:
@@ -263,9 +304,6 @@ def setattr_(ctx: Context, w: Any, name: str, owner: Any, value: Any) -> tuple[N
     return set_plainly(ctx, w, name, owner, value)
 
 
-_CONTENT: Final = ("flat", "real", "imag", "data", "dtype", "strides")
-
-
 def is_followed(method: Any) -> bool:
     """Whether a hook of a class is Python code, or a method of a container as in ``__setattr__ = dict.__setitem__``."""
     borrowed = isinstance(method, (WrapperDescriptorType, MethodDescriptorType)) and method.__objclass__ in _CONTAINERS
@@ -280,13 +318,17 @@ def set_plainly(ctx: Context, w: Any, name: str, owner: Any, value: Any) -> tupl
     from autodiff_hook.runtime.calls import apply
 
     found = find_in_type(type(owner), name)
-    if kind_of(type(owner)) == "array" and name in _CONTENT:
+    if is_content(owner, name):
         buffers = ctx.buffers
-        if w[0] is not None or live(ctx, w[1], value) or buffers.is_held(owner) or buffers.is_stored(owner):
-            raise array_mutation(f"the assignment to the attribute {name} writes to")
+        given = live(ctx, w[1], value) or ctx.reaches(value)
+        if w[0] is not None or given or buffers.is_held(owner) or buffers.is_stored(owner):
+            raise content_assigned(name)
     if isinstance(found, property) and found.fset is not None:
         _, pullback = apply(ctx, (None, w[0], w[1]), found.fset, (owner, value), {})
         return None, _value_of_call(pullback, 2)
+    slot = introspected(owner, name)
+    if slot is not None:
+        return None, hold(ctx, w[1], owner, name, slot, value)
     setter = find_in_type(type(found), "__set__") if found is not None else None
     if isinstance(setter, FunctionType):
         _, pullback = apply(ctx, (None, None, w[0], w[1]), setter, (found, owner, value), {})
@@ -297,7 +339,18 @@ def set_plainly(ctx: Context, w: Any, name: str, owner: Any, value: Any) -> tupl
         setattr(owner, name, value)
     if isinstance(owner, ModuleType):
         return None, stored(ctx, w[1], owner.__dict__, name, value, 1, 2)
+    if name == "__dict__":
+        return None, _attributes_given(ctx, owner, value)
     return None, stored(ctx, w[1], owner, Attribute(name), value, 1, 2)
+
+
+def _attributes_given(ctx: Context, owner: Any, dictionary: dict[str, Any]) -> Pullback | None:
+    """``owner.__dict__ = dictionary``: from now on the items of the dict are the attributes of the object."""
+    from autodiff_hook.runtime.mappings import attributes_from
+
+    pullback = attributes_from(ctx, owner, dictionary)
+    dictionary_of(ctx, owner, dictionary)
+    return pullback
 
 
 def _value_of_call(pullback: Pullback | None, index: int) -> Pullback | None:

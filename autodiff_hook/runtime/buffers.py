@@ -12,34 +12,76 @@ passes the store, so each pullback finds the content it was made with; at its en
 from __future__ import annotations
 
 import weakref
-from typing import Any, Final
+from collections.abc import Callable
+from itertools import starmap
+from mmap import mmap
+from operator import setitem
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import writes
 from autodiff_hook.runtime.kinds import kind_of
 
+T = TypeVar("T")
 _FLOATING: Final = "fc"
+_OTHER_SIZE: Final = "a view with another item size than its buffer, which was written to, is not differentiated"
 
 
 def root_of(array: Any) -> Any:
-    """The array that owns the buffer of ``array``."""
+    """The array that owns the buffer of ``array``, or has it from what is not an array."""
     while True:
         base = array.base
         if base is not None and not isinstance(base, np.ndarray):
-            base = getattr(base, "base", None)
+            base = _array_behind(array, base)
         if not isinstance(base, np.ndarray):
             return array
         array = base
 
 
+def _array_behind(array: Any, base: Any) -> Any:
+    """The array whose memory is handed on by ``base``, which is not an array; None if there is none."""
+    if type(base) is memoryview:
+        return base.obj
+    if type(base) is np.nditer:
+        return next((x for x in operands_of(base) if np.may_share_memory(x, array)), None)
+    return getattr(base, "base", None)
+
+
+def operands_of(iterator: Any) -> tuple[Any, ...]:
+    """The arrays that a ``np.nditer`` hands out parts of; none after its end."""
+    try:
+        operands: tuple[Any, ...] = iterator.operands
+    except ValueError:
+        return ()
+    return operands
+
+
+def lender_of(array: Any) -> Any:
+    """What is not an array, has lent its memory to ``array``, and may go on using it; None if nothing has."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    base = array.base
+    if type(base) is np.nditer:
+        return base
+    base = root_of(array).base
+    owned = type(base).__name__ == "PyCapsule" and "dltensor" not in repr(base)
+    return None if owned or isinstance(base, mmap) else base
+
+
+writes(lender_of)  # to nothing: it is asked while tangents are carried, which second derivatives differentiate
+
+
 class Buffers:
     """What a forward pass knows of buffers: held by pullbacks, stored to, and by what they were made."""
 
-    __slots__ = ("arguments", "held", "makers", "stored")
+    __slots__ = ("arguments", "held", "makers", "overwritten", "stored")
 
     def __init__(self) -> None:
         self.arguments: dict[int, Any] = {}
+        self.overwritten = False
+        """Whether something is kept that a reverse sweep puts back for a while."""
         self.held: dict[int, Any] = {}
         self.stored: dict[int, Any] = {}
         self.makers: dict[int, tuple[Any, Any, Any]] = {}
@@ -89,12 +131,23 @@ class Buffers:
         root = root_of(array)
         if _overlaps_itself(array):
             raise NotDifferentiable("a store into a view whose elements share memory is not differentiated")
-        if id(root) in self.stored:
-            return
-        if root.dtype.itemsize != array.dtype.itemsize:
+        if id(root) not in self.stored and root.dtype.itemsize != array.dtype.itemsize:
             raise NotDifferentiable(
                 "a store through a view with another item size than its buffer is not differentiated"
             )
+        lender = lender_of(array)
+        if lender is not None:
+            raise NotDifferentiable(
+                f"a store into memory that belongs to a {type(lender).__qualname__}, which others may use, is not "
+                f"differentiated; make an array of your own of it (np.array)"
+            )
+        self.lose(root)
+
+    def lose(self, array: Any) -> None:
+        """Nobody knows what is in ``array`` from now on: it has been handed to code that may have written to it."""
+        root = root_of(array)
+        if id(root) in self.stored:
+            return
         self.stored[id(root)] = root
         known = self.makers.get(id(root))
         if known is not None and known[0]() is root:
@@ -105,11 +158,13 @@ class Buffers:
 class Shadows:
     """The shadows of buffers in one reverse sweep, and the log of what it put back into memory."""
 
-    __slots__ = ("flat", "redo")
+    __slots__ = ("_taking_back", "flat", "redo")
 
     def __init__(self) -> None:
         self.flat: dict[int, tuple[Any, Any, int]] = {}
-        self.redo: list[tuple[Any, Any, Any]] = []
+        self.redo: list[tuple[Any, Any, Any] | None] = [None]
+        self._taking_back = starmap(setitem, iter(self.redo.pop, None))
+        """Writes what ``redo`` has, the last first, and ends at the None that it begins with."""
 
     def view(self, array: Any, create: bool = False) -> Any:
         """The cotangent of ``array`` as a view of the shadow of its buffer; None if there is none."""
@@ -122,7 +177,18 @@ class Shadows:
             dtype = root.dtype if root.dtype.kind in _FLOATING else np.dtype(float)
             shadow = np.zeros((high - low) // root.dtype.itemsize, dtype)
             entry = self.flat[id(root)] = (root, shadow, low)
+        if array.dtype.itemsize != root.dtype.itemsize:
+            raise NotDifferentiable(_OTHER_SIZE)
         return _same_view(array, entry[1], entry[2])
+
+    def is_asked_for(self, array: Any) -> bool:
+        """Whether a cotangent has come to ``array``, or to the buffer that it is a view of another kind of."""
+        root = root_of(array)
+        entry = self.flat.get(id(root))
+        if entry is None:
+            return False
+        same = array.dtype.itemsize == entry[1].dtype.itemsize == root.dtype.itemsize
+        return bool((_same_view(array, entry[1], entry[2]) if same else entry[1]).any())
 
     def add(self, array: Any, cotangent: Any) -> None:
         """Add to the cotangent of ``array``."""
@@ -163,22 +229,43 @@ class Shadows:
 
     def undo(self, array: Any, key: Any, content: Any) -> None:
         """Put overwritten content back."""
-        present = np.array(array[key])
-        _write(array, key, content)
-        self.redo.append((array, key, present))
+        target = self._writeable(array)
+        self.redo.append((target, key, np.array(target[key])))
+        target[key] = content
 
-    def restore(self) -> None:
-        """Leave memory as the program left it."""
-        while self.redo:
-            _write(*self.redo.pop())
+    def _writeable(self, array: Any) -> Any:
+        """A plain array, for writing to the memory of ``array``."""
+        if type(array) is np.ndarray and array.flags.writeable:
+            return array
+        plain, root = np.ndarray.view(array, np.ndarray), root_of(array)
+        if not root.flags.writeable:
+            self.redo.append((root.flags, "WRITEABLE", False))
+            root.flags.writeable = True
+        plain.flags.writeable = True
+        return plain
 
+    def take_back(self, count: int) -> None:
+        """Leave memory as it was when ``redo`` had ``count`` entries: what a sweep undid since is done again."""
+        while len(self.redo) > count:
+            entry = self.redo[-1]
+            assert entry is not None
+            target, key, content = entry
+            target[key] = content
+            self.redo.pop()
 
-def _write(array: Any, key: Any, content: Any) -> None:
-    writeable = array.flags.writeable
-    if not writeable:
-        array = array.view()
-        array.flags.writeable = True
-    array[key] = content
+    def swept(self, function: Callable[..., T], *args: Any) -> T:
+        """What a reverse sweep gives; afterwards memory is as the program left it, also if the sweep was interrupted.
+
+        CPython looks for signals between calls of Python code, not within one of C: that takes everything back.
+        """
+        try:
+            try:
+                return function(*args)
+            finally:
+                any(self._taking_back)
+        finally:
+            # For what stopped the program just before that call: a debugger may do so anywhere.
+            any(self._taking_back)
 
 
 def _bounds(array: Any) -> tuple[int, int]:
@@ -196,9 +283,7 @@ def _same_view(array: Any, flat: Any, low: int, itemsize: int = 0) -> Any:
     own = flat.dtype.itemsize
     scale = itemsize or own
     if array.dtype.itemsize != scale:
-        raise NotDifferentiable(
-            "a view with another item size than its buffer, which was written to, is not differentiated"
-        )
+        raise NotDifferentiable(_OTHER_SIZE)
     offset = (array.__array_interface__["data"][0] - low) // scale * own
     strides = tuple(stride // scale * own for stride in array.strides)
     if not array.size:
@@ -207,7 +292,7 @@ def _same_view(array: Any, flat: Any, low: int, itemsize: int = 0) -> Any:
 
 
 def _overlaps_itself(array: Any) -> bool:
-    if array.size == 0:
+    if array.size == 0 or array.flags.c_contiguous:
         return False
     if any(stride == 0 and length > 1 for stride, length in zip(array.strides, array.shape)):
         return True
@@ -299,6 +384,7 @@ def store_item(ctx: Any, live: bool, array: Any, key: Any, value: Any, array_liv
         return None
     key = frozen_key(key)
     content = np.array(array[key]) if held else None
+    buffers.overwritten = buffers.overwritten or held
     source = value if kind_of(type(value)) == "array" and buffers.is_stored(value) else None
     array[key] = value
     if tracked:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime import sequences
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
@@ -26,7 +26,7 @@ from autodiff_hook.runtime.iteration import (
 )
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.opaque import Loss, user_location
+from autodiff_hook.runtime.opaque import Loss
 from autodiff_hook.runtime.slots import ctx_taint, received
 
 Result = tuple[Any, Pullback | None]
@@ -75,11 +75,36 @@ def _iteration(ctx: Context, pairs: Pairs, started: list[Pullback | None], lead:
 def zip_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``zip``."""
     sources, started = _start(ctx, w, args)
-    return _iteration(ctx, _zip_pairs(sources, kwargs.get("strict", False)), started, options=len(kwargs))
+    pairs = _zip_pairs(_rows(ctx, args, sources, kwargs.get("strict", False)))
+    return _iteration(ctx, pairs, started, options=len(kwargs))
 
 
-def _zip_pairs(sources: list[Pairs], strict: bool) -> Pairs:
-    for rows in zip(*sources, strict=strict):
+def _rows(ctx: Context, iterables: Any, sources: list[Pairs], strict: bool = False) -> Any:
+    """The items of several iterations side by side; what is taken before another has come to its end has happened."""
+    if all(kind_of(type(x)) in ("list", "tuple", "array", "inert") for x in iterables[:-1]):
+        return zip(*sources, strict=strict)
+    return _noted_rows(ctx, sources, strict)
+
+
+def _noted_rows(ctx: Context, sources: list[Pairs], strict: bool) -> Any:
+    row: list[Pullback | None] = []
+
+    def noted(source: Pairs) -> Pairs:
+        for pair in source:
+            row.append(pair[1])
+            yield pair
+
+    try:
+        for rows in zip(*map(noted, sources), strict=strict):
+            row.clear()
+            yield rows
+    finally:
+        if any(pullback is not None for pullback in row):
+            ctx.finished.append(Step(row))
+
+
+def _zip_pairs(rows_of_pairs: Any) -> Pairs:
+    for rows in rows_of_pairs:
         pullbacks = [pullback for _, pullback in rows]
         live = any(p is not None for p in pullbacks)
         yield tuple(item for item, _ in rows), Step(pullbacks) if live else None
@@ -108,7 +133,7 @@ def map_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     sources, started = _start(ctx, w[1:], iterables)
 
     def pairs() -> Pairs:
-        for rows in zip(*sources):
+        for rows in _rows(ctx, iterables, sources):
             pullbacks = [pullback for _, pullback in rows]
             value, pullback = apply(ctx, (w[0], *pullbacks), function, tuple(item for item, _ in rows), {})
             yield value, None if pullback is None else _mapped(pullback, Step([None, *pullbacks]))
@@ -141,14 +166,9 @@ def filter_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
             elif called is not None:
                 before.append(pullback)
         if before:
-            ctx.lost = _LOST_EFFECTS
+            ctx.finished.append(_all_of(before))
 
     return _iteration(ctx, pairs(), started, lead=1)
-
-
-_LOST_EFFECTS = (
-    "filter: the function stored what carries a derivative and then rejected the last item; this is not differentiated"
-)
 
 
 def _called_on(ctx: Context, function: Any, item: Any, witness: Pullback | None) -> Result:
@@ -235,8 +255,14 @@ def iter_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     if len(args) == 2:
 
         def called() -> Pairs:
-            while (pair := apply(ctx, (None,), args[0], (), {}))[0] != args[1]:
-                yield pair
+            while True:
+                effects = ctx.effects
+                value, pullback = apply(ctx, (None,), args[0], (), {})
+                if args[1] is value or args[1] == value:
+                    break
+                yield value, pullback
+            if ctx.effects != effects:
+                ctx.finished.append(pullback)
 
         return _iteration(ctx, called(), [None, None])
     if isinstance(args[0], Iteration):
@@ -256,8 +282,10 @@ def next_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
             value, pullback = advance(ctx, iterator)
         elif kind_of(type(iterator)) == "array":
             raise Unsupported(
-                f"{user_location()}: next() of the flat iterator of an array is not differentiated; run over it with a "
-                f"loop, or take items of array.ravel()"
+                located(
+                    "next() of the flat iterator of an array is not differentiated; run over it with a loop, or take "
+                    "items of array.ravel()"
+                )
             )
         else:
             source, _ = get_iter(ctx, w[:1], None, iterator)
@@ -391,6 +419,7 @@ def native(function: Any) -> Callable[..., Result]:
 
 
 for _target in (
+    *(list.__len__, list.__contains__, dict.__len__, dict.__contains__, set.__len__, set.__contains__, tuple.__len__),
     list.index,
     list.count,
     dict.keys,
@@ -400,7 +429,6 @@ for _target in (
     id,
     type,
     callable,
-    super,
 ):
     handles(_target)(native(_target))
 
@@ -421,13 +449,12 @@ def _searching(wanted: bool) -> Callable[..., Result]:
                     found = wanted
                     return
 
-        drained = Drained(ctx, until())
-        if started is None and drained.is_constant():
+        drained = Drained(ctx, until(), started)
+        if drained.is_constant():
             return found, None
 
         def search_pullback(sweep: Sweep, cotangent: Any) -> Any:
-            drained(sweep, None)
-            return (started(sweep, None)[0] if started is not None else None,)
+            return (drained(sweep, None),)
 
         return found, search_pullback
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections import OrderedDict, defaultdict
 from types import (
     BuiltinFunctionType,
@@ -18,22 +19,25 @@ from typing import Any, Final
 
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime import equivalents
-from autodiff_hook.runtime.applying import NUMBERS, apply_rule, apply_to_numbers, drain
+from autodiff_hook.runtime.applying import apply_rule, apply_to_numbers, drain
 from autodiff_hook.runtime.arrays import call_with_out, writes_result
-from autodiff_hook.runtime.attributes import RECEIVER, getattr_
+from autodiff_hook.runtime.attributes import getattr_, itself
+from autodiff_hook.runtime.checking import NUMBERS
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, run, tuple_cotangent
 from autodiff_hook.runtime.functions import enter, in_library, in_scope
 from autodiff_hook.runtime.handlers import HANDLERS, LAZY, WITH_OPTIONS, handles
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.iteration import Drained
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
-from autodiff_hook.runtime.opaque import call_native, call_opaque, flows_in
+from autodiff_hook.runtime.oddities import adds_objects, calls_back
+from autodiff_hook.runtime.opaque import NOT_OPTED_IN, NOT_PYTHON, call_native, call_opaque, flows_in
 from autodiff_hook.runtime.sequences import copy_of
 from autodiff_hook.runtime.slots import loaded, stored
+from autodiff_hook.runtime.special_attributes import RECEIVER
 
 Result = tuple[Any, Pullback | None]
 
-_TOTAL: Final[Any] = equivalents.total
+ADDING: Final[Any] = {sum: equivalents.total, math.prod: equivalents.product_of}
 _HEAP_TYPE: Final = 1 << 9
 _GETATTRIBUTE: Final = object.__dict__["__getattribute__"]
 
@@ -104,11 +108,39 @@ def call_method(ctx: Context, w: Any, data: tuple[str, tuple[str, ...]], receive
         return apply(ctx, w, getattr(receiver, name), args, kwargs)
     method = method_of(receiver, name)
     if method is not None:
-        return realigned(
-            apply(ctx, (None, *w), method, (receiver, *args), kwargs), range(1, 2 + len(args) + len(kwargs))
-        )
+        result = apply(ctx, (None, *w), method, (receiver, *args), kwargs)
+        return realigned(result, range(1, 2 + len(args) + len(kwargs)))
     function, pullback = getattr_(ctx, w[:1], name, receiver)
     return _then(pullback, apply(ctx, (pullback, *w[1:]), function, args, kwargs))
+
+
+class Method:
+    """A plain method of the type of ``receiver``, which was looked up before the arguments of its call."""
+
+    __slots__ = ("__func__", "__self__")
+
+    def __init__(self, function: Any, receiver: Any) -> None:
+        self.__func__, self.__self__ = function, receiver
+
+
+def load_method(ctx: Context, w: Any, name: str, receiver: Any) -> Result:
+    """``receiver.name``, to be called when the arguments are there; the cotangent is the receiver's."""
+    method = method_of(receiver, name) if type(receiver) is not ModuleType else None
+    if method is not None:
+        return Method(method, receiver), None if w[0] is None else itself
+    return getattr_(ctx, w, name, receiver)
+
+
+def call_loaded(ctx: Context, w: Any, kwnames: tuple[str, ...], method: Any, *args: Any) -> Result:
+    """``method(*args)``, where ``load_method`` has given the method."""
+    kwargs: dict[str, Any] = {}
+    if kwnames:
+        count = len(args) - len(kwnames)
+        args, kwargs = args[:count], dict(zip(kwnames, args[count:]))
+    if type(method) is not Method:
+        return apply(ctx, w, method, args, kwargs)
+    result = apply(ctx, (None, *w), method.__func__, (method.__self__, *args), kwargs)
+    return realigned(result, range(1, 2 + len(args) + len(kwargs)))
 
 
 def _then(first: Pullback | None, second: Result) -> Result:
@@ -148,39 +180,56 @@ def apply(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: di
                 break
         else:
             if not looks_later(function):
-                return function(*args, **kwargs), None
+                value = function(*args, **kwargs)
+                ctx.memories.ran(function, args, kwargs, value)
+                return value, None
     if writes_result(function, args, kwargs):
         return call_with_out(ctx, w, function, args, kwargs)
     if kwargs and (handler := WITH_OPTIONS.get(id(function))) is not None:
         value, pullback = handler(ctx, w[1:], args, kwargs)
         return value, None if pullback is None else _Led(pullback)
-    if function is sum and not kwargs and _of_objects(args):
-        return enter(ctx, (None, *w[1:]), _TOTAL, args, {})
+    misfit: str | None = None
     if registry.has_rules(function):
         args, drained = drain(ctx, function, args)
+        if (function is sum or function is math.prod) and adds_objects(function, args, kwargs):
+            return _add(ctx, w, ADDING[function], args, kwargs, drained)
         types = tuple(map(type, args))
-        rule = registry.rule(function, types)
+        rule = registry.rule(function, types, tuple(kwargs))
         if rule is not None:
             if not kwargs and NUMBERS.issuperset(types):
                 if all(witness is None for witness in w):
                     return function(*args), None
                 return apply_to_numbers(ctx, w, 1, rule, args)
             return apply_rule(ctx, w, 1, rule, function, args, kwargs, drained)
+        misfit = registry.misfit(function, types, tuple(kwargs))
     handler = HANDLERS.get(id(function))
     if handler is not None:
         value, pullback = handler(ctx, w[1:], args, kwargs)
         return value, None if pullback is None else _Led(pullback)
-    if registry.is_constant(function):
-        return call_native(ctx, function, args, kwargs, flows=False)
+    if misfit is not None:
+        return _opaque(ctx, w, function, args, kwargs, f"of which the rule does not know {misfit}")
+    if registry.is_constant(function) and not calls_back(function, args):
+        return call_native(ctx, function, args, kwargs)
     return _unfold(ctx, w, function, args, kwargs)
 
 
-def _of_objects(args: tuple[Any, ...]) -> bool:
-    """Whether ``sum`` would call methods of objects, or concatenate lists or tuples."""
-    if not args or len(args) > 2:
-        return False
-    items = args[0] if type(args[0]) in (list, tuple) else ()
-    return any(kind_of(type(x)) in ("object", "list", "tuple") for x in (*items, *args[1:]))
+def _add(
+    ctx: Context, w: Any, code: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drained: dict[int, Drained] | None
+) -> Result:
+    """``sum`` or ``math.prod`` of objects: the Python code that stands for it, and what the items were taken from."""
+    taken = drained or {}
+    inner = [taken.get(i, x) for i, x in enumerate(w[1:])]
+    value, pullback = enter(ctx, (None, *inner), code, args, kwargs)
+    if not taken:
+        return value, pullback
+
+    def added_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        given = pullback(sweep, cotangent) if pullback is not None else None
+        for i, items in taken.items():
+            items(sweep, None if given is None else given[1 + i])
+        return given and (None, *(None if i in taken else c for i, c in enumerate(given[1:])))
+
+    return value, added_pullback
 
 
 def looks_later(function: Any) -> bool:
@@ -233,7 +282,7 @@ def _unfold(ctx: Context, w: Any, function: Any, args: tuple[Any, ...], kwargs: 
     if isinstance(caller, FunctionType) or id(caller) in HANDLERS:
         result = apply(ctx, (None, *w), caller, (function, *args), kwargs)
         return realigned(result, range(1, 2 + len(args) + len(kwargs)))
-    return _opaque(ctx, w, function, args, kwargs, "which is not Python code and has no rule")
+    return _opaque(ctx, w, function, args, kwargs, NOT_PYTHON)
 
 
 def _is_bound(function: Any) -> bool:
@@ -272,7 +321,7 @@ def _call_function(
     if in_library(function):
         if flows_in(ctx, w[1:], [*args, *kwargs.values()]) or ctx.reaches(function):
             return enter(ctx, w, function, args, kwargs)
-    return _opaque(ctx, w, function, args, kwargs, "which is not opted in and has no rule")
+    return _opaque(ctx, w, function, args, kwargs, NOT_OPTED_IN)
 
 
 def _instantiate(ctx: Context, w: Any, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:

@@ -133,11 +133,10 @@ def _found(ctx: Context, w: Any, item: Any, container: Any) -> Result:
                 found = True
                 return
 
-    drained = Drained(ctx, until())
+    drained = Drained(ctx, until(), started)
 
     def found_pullback(sweep: Sweep, cotangent: Any) -> Any:
-        drained(sweep, None)
-        return None, started(sweep, None)[0] if started is not None else None
+        return None, drained(sweep, None)
 
     return found, found_pullback
 
@@ -146,6 +145,26 @@ def not_contains(ctx: Context, w: Any, data: Any, item: Any, container: Any) -> 
     """``item not in container``."""
     result, pullback = contains(ctx, w, data, item, container)
     return not result, pullback
+
+
+class _Called:
+    """The handler of an operator of this file that is called as a function of ``operator``."""
+
+    __slots__ = ("data", "lowered", "order")
+
+    def __init__(self, lowered: Any, data: Any = None, order: int = 1) -> None:
+        self.lowered, self.data, self.order = lowered, data, order
+
+    def __call__(self, ctx: Context, w: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        value, pullback = self.lowered(ctx, w[:: self.order], self.data, *args[:: self.order])
+        return value, _Swapped(pullback) if self.order < 0 and pullback is not None else pullback
+
+
+for _op, (_function, *_) in _COMPARE.items():
+    handles(_function)(_Called(compare, _op))
+handles(operator.truth)(_Called(truth))
+handles(operator.not_)(_Called(not_))
+handles(operator.contains)(_Called(contains, order=-1))
 
 
 @handles(bool)

@@ -7,14 +7,15 @@ from collections import OrderedDict
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.runtime import calls, items, mappings, operators, sequences
+from autodiff_hook.runtime import calls, growing, items, mappings, operators, sequences
 from autodiff_hook.runtime.attributes import handle_plain_setattr
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.handlers import handles
+from autodiff_hook.runtime.iteration import iteration, list_pairs
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.opaque import Loss, call_opaque
-from autodiff_hook.runtime.slots import dictionary_of, stored
+from autodiff_hook.runtime.slots import build_slice, dictionary_of, stored
 
 Result = tuple[Any, Pullback | None]
 Args = tuple[Any, ...]
@@ -51,6 +52,12 @@ def float_new(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Resul
         return None if given is None else (None, given[1])
 
     return made, float_new_pullback
+
+
+@handles(slice)
+def make_slice(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``slice(start, stop, step)``."""
+    return build_slice(ctx, w, None, *args)
 
 
 def _float_operation(lowered: Any, op: str, reflected: bool) -> Any:
@@ -128,11 +135,42 @@ def list_setitem(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Re
     return None, items.list_store(ctx, w, *args)
 
 
-@handles(dict.__setitem__)
+@handles(list.__delitem__)
+def list_delitem(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.__delitem__``, past what a subclass makes of it."""
+    return None, sequences.delete_items(ctx, *args)
+
+
+@handles(dict.__delitem__, OrderedDict.__delitem__)
+def dict_delitem(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``dict.__delitem__``, past what a subclass makes of it."""
+    growing.plain_dict(args[0]).__delitem__(*args)
+    return None, items.removed(ctx, *args)
+
+
+@handles(list.__add__)
+def list_add(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.__add__``, past what a subclass makes of it."""
+    return sequences.concatenate(ctx, *args) if isinstance(args[1], list) else (NotImplemented, None)
+
+
+@handles(list.__mul__, list.__rmul__, tuple.__mul__, tuple.__rmul__)
+def sequence_mul(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.__mul__``, past what a subclass makes of it."""
+    return sequences.repeat(ctx, w, *args)
+
+
+@handles(list.__iter__)
+def list_iter(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
+    """``list.__iter__``, past what a subclass makes of it."""
+    return iteration(ctx, list_pairs(ctx, args[0])), None
+
+
+@handles(dict.__setitem__, OrderedDict.__setitem__)
 def dict_setitem(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``dict.__setitem__``, past what a subclass makes of it."""
     owner, key, value = args
-    dict.__setitem__(owner, key, value)
+    growing.plain_dict(owner).__setitem__(owner, key, value)
     return None, stored(ctx, w[2], owner, key, value, 2, 3)
 
 

@@ -9,18 +9,32 @@ cotangents, sparse, by index, key or attribute (a *shadow*).
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, FunctionType
-from typing import Any, Final
+from types import BuiltinFunctionType, CodeType, FunctionType
+from typing import Any, Final, Protocol
 
-from autodiff_hook.errors import Unsupported
-from autodiff_hook.runtime.buffers import Buffers, Shadows
+import numpy as np
+
+from autodiff_hook.errors import LIBRARIES, Unsupported
+from autodiff_hook.runtime.buffers import Buffers, Shadows, operands_of
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.memories import Memories
 
 Pullback = Any
 
 _SCAN_LIMIT: Final = 10_000
+
+
+class Given(Protocol):
+    """The references among the arguments, which may be met under another name (``given.py``)."""
+
+    ids: set[int]
+    kept: dict[tuple[int, Any], Any]
+
+    def met(self, ctx: Context, reference: Any, key: Any, value: Any) -> None:
+        """An argument was read from a slot of what is no argument."""
 
 
 class Mark:
@@ -41,11 +55,16 @@ class Mark:
 class Context:
     """What a forward pass knows of the references it met."""
 
-    __slots__ = ("buffers", "dictionaries", "effects", "finished", "lost", "marks", "modules", "whole_numbers")
+    __slots__ = (
+        *("buffers", "dictionaries", "effects", "finished", "given", "lost"),
+        *("marks", "memories", "modules", "whole_numbers"),
+    )
 
     def __init__(self) -> None:
         self.marks: dict[int, Mark] = {}
         self.buffers = Buffers()
+        self.memories = Memories()
+        self.given: Given | None = None
         self.effects = 0
         self.lost: str | None = None
         self.modules: set[str] = set()
@@ -89,12 +108,20 @@ class Context:
 
     def reaches(self, value: Any) -> bool:
         """Whether something that carries a derivative can be reached from ``value`` by reference."""
-        if not self.marks and not self.buffers.stored:
+        stored = self.buffers.stored
+        if not self.marks and not stored:
             return False
         return any(
-            id(item) in self.marks or id(item) in self.dictionaries or self.buffers.may_hold(item)
-            for item in reachable(value, arrays=bool(self.buffers.stored))
+            id(item) in self.marks
+            or id(item) in self.dictionaries
+            or stored
+            and (self.buffers.may_hold(item) or self.memories.may_have(item, stored.values()))
+            for item in self.reachable(value, arrays=bool(stored))
         )
+
+    def reachable(self, value: Any, arrays: bool = False) -> Iterator[Any]:
+        """``value`` and what it refers to, or was given."""
+        return reachable(value, arrays, self.memories.given)
 
 
 class Sweep:
@@ -142,7 +169,7 @@ class Sweep:
         return {} if entry is None else entry[1]
 
 
-def reachable(value: Any, arrays: bool = False) -> Iterator[Any]:
+def reachable(value: Any, arrays: bool = False, given: dict[int, tuple[Any, list[Any]]] | None = None) -> Iterator[Any]:
     """``value`` and what it refers to: elements, attributes, captured cells, bound objects."""
     seen: set[int] = set()
     stack = [value]
@@ -151,23 +178,62 @@ def reachable(value: Any, arrays: bool = False) -> Iterator[Any]:
         kind = kind_of(type(item))
         if id(item) in seen or kind == "number" or kind == "array" and not arrays:
             continue
-        if kind == "inert" and type(item) is not BuiltinFunctionType:
+        if kind == "inert" and type(item) is not BuiltinFunctionType and type(item) is not slice:
             continue
         seen.add(id(item))
         yield item
         stack.extend(_referents(item, kind))
+        if given and id(item) in given:
+            stack.extend(given[id(item)][1])
 
 
 def _referents(item: Any, kind: str) -> list[Any]:
     cls = type(item)
     if cls is FunctionType:
-        return [*(item.__closure__ or ()), *(item.__defaults__ or ()), *(item.__kwdefaults__ or {}).values()]
+        return [
+            *globals_of(item),
+            *(item.__closure__ or ()),
+            *(item.__defaults__ or ()),
+            *(item.__kwdefaults__ or {}).values(),
+        ]
     if cls is BuiltinFunctionType:
         return [item.__self__]
     if kind == "array":
-        return [] if item.base is None else [item.base]
+        return _referents_of_array(item)
     if cls is memoryview:
         return [item.obj]
-    if cls.__name__ == "flatiter":
+    if cls is np.flatiter or issubclass(cls, np.void):
         return [item.base]
+    if cls is np.nditer:
+        return list(operands_of(item))
+    if _DICTS_ASIDE and kind == "object" and cls.__dictoffset__:
+        dictionary = getattr(item, "__dict__", None)
+        if type(dictionary) is dict:
+            return [dictionary, *gc.get_referents(item)]
     return gc.get_referents(item)
+
+
+_DICTS_ASIDE: Final = sys.version_info >= (3, 13)
+"""Whether an object refers to what its dict holds, and not to that."""
+
+
+def globals_of(function: FunctionType) -> list[Any]:
+    """The containers and functions of its module that a function of a program names."""
+    globals_ = function.__globals__
+    if str(globals_.get("__name__")).partition(".")[0] in LIBRARIES:
+        return []
+    found = [globals_[name] for name in names_in(function.__code__) if name in globals_]
+    return [x for x in found if kind_of(type(x)) not in ("number", "inert")]
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names of globals, and of attributes, in code and the code of functions in it."""
+    return {*code.co_names, *(n for c in code.co_consts if type(c) is CodeType for n in names_in(c))}
+
+
+def _referents_of_array(array: Any) -> list[Any]:
+    """What an array refers to; the array that it is a view of has the same elements."""
+    found = [] if array.base is None or kind_of(type(array.base)) == "array" else [array.base]
+    if array.dtype.hasobject:
+        found += np.ndarray.flatten(array).tolist()
+    return [*found, array.__dict__] if type(array) is not np.ndarray and hasattr(array, "__dict__") else found

@@ -54,6 +54,14 @@ def total(items: Any, start: Any = 0) -> Any:
     return result
 
 
+def product_of(items: Any, *, start: Any = 1) -> Any:
+    """``math.prod`` of what is not made of numbers."""
+    result = start
+    for item in items:
+        result = result * item
+    return result
+
+
 def item_of(keys: Any, owner: Any) -> Any:
     """``operator.itemgetter(*keys)(owner)``."""
     return owner[keys[0]] if len(keys) == 1 else tuple([owner[key] for key in keys])
@@ -140,6 +148,26 @@ def product(*iterables: Any, repeat: Any = 1) -> Any:
         rows = [(*row, item) for row in rows for item in pool]
     for row in rows:
         yield row
+
+
+def tee(iterable: Any, n: Any = 2) -> Any:
+    """``itertools.tee``."""
+    source = iter(iterable)
+    seen: list[Any] = []
+    return tuple([branch(source, seen) for _ in range(n)])
+
+
+def branch(source: Any, seen: list[Any]) -> Any:
+    """One of the iterators of ``tee``; what they have seen is theirs together."""
+    index = 0
+    while True:
+        if index == len(seen):
+            item = next(source, MISSING)
+            if item is MISSING:
+                return
+            seen.append(item)
+        yield seen[index]
+        index += 1
 
 
 def pairwise(iterable: Any) -> Any:
@@ -261,6 +289,23 @@ def ndenumerate(arr: Any) -> Any:
         yield index, array[index]
 
 
+class Ordered:
+    """What ``functools.cmp_to_key`` makes of an item."""
+
+    __slots__ = ("compare", "obj")
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare, self.obj = compare, obj
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+
+def cmp_to_key(mycmp: Any) -> Any:
+    """``functools.cmp_to_key``."""
+    return functools.partial(Ordered, mycmp)
+
+
 SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (itertools.chain, chain),
     (itertools.count, count),
@@ -269,6 +314,7 @@ SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (itertools.accumulate, accumulate),
     (itertools.product, product),
     (itertools.pairwise, pairwise),
+    (itertools.tee, tee),
     (itertools.islice, islice),
     (itertools.takewhile, takewhile),
     (itertools.dropwhile, dropwhile),

@@ -32,17 +32,13 @@ class Forms:
             place = [slot.owner, Constant(slot.key), Constant(slot.path)]
             if _is_reference(self.types[part]):
                 place = [part, Constant(None), Constant(())]
-            parts += [*place, self._part(part, cotangents)]
+            parts += [*place, cotangents[part]]
         values = [p if given else Constant(None) for p, given in zip(params, objects)]
         made = self._call("object_gradients", self._emit("build_tuple", *values), *parts)
         return [
             self._emit("getitem", made, Constant(i)) if given else self._form(self.types[p], p, cotangents[p])
             for i, (p, given) in enumerate(zip(params, objects))
         ]
-
-    def _part(self, part: Variable, cotangents: Mapping[Variable, Operand]) -> Operand:
-        abstract = self.types[part]
-        return self._form(abstract, part, cotangents[part]) if isinstance(abstract, Tuple) else cotangents[part]
 
     def _form(self, abstract: Abstract, value: Operand, cotangent: Operand) -> Operand:
         """The gradient in the form of a value."""

@@ -7,15 +7,12 @@ keeps a function, a closure or an array alive.
 from __future__ import annotations
 
 import builtins
-import sys
-import threading
-import weakref
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, Protocol
 
 from autodiff_hook import config
 from autodiff_hook.emit import emit
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.errors import LIBRARIES, Unsupported, located, place_of
 from autodiff_hook.ir.types import IR, Signature, Statement
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.lift import lift
@@ -23,6 +20,7 @@ from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import run
 from autodiff_hook.runtime.generators import Run
 from autodiff_hook.runtime.opaque import call_opaque
+from autodiff_hook.runtime.sharing import ByNamespace
 from autodiff_hook.runtime.slots import loaded
 from autodiff_hook.runtime.tracebacks import DEBUG
 from autodiff_hook.transform.generic.forward import Primal, forward_pass
@@ -34,20 +32,24 @@ OWN_MODULES: Final = (
     "autodiff_hook.api",
     "autodiff_hook.runtime.equivalents",
     "autodiff_hook.runtime.pushing",
+    "autodiff_hook.runtime.engine",
+    "autodiff_hook.semantics.library",
+    "autodiff_hook.algebras.hessians",
     "autodiff_hook.runtime.trees",
     "autodiff_hook.tangent",
 )
-_LIBRARY: Final = frozenset(sys.stdlib_module_names) | {"numpy", "scipy"}
+_OWN_PREFIXES: Final = tuple(f"{own}." for own in OWN_MODULES)
 _CONSTANT_GLOBALS: Final = (FunctionType, type, ModuleType, type(len))
 
 
 class Compiled:
     """The forward and reverse programs of one code object with one set of globals."""
 
-    __slots__ = ("__weakref__", "forward", "kind", "reverse", "signature", "simple", "unsupported")
+    __slots__ = ("__weakref__", "facts", "forward", "kind", "reverse", "signature", "simple", "unsupported")
 
     def __init__(self, code: CodeType, globals_: dict[str, Any]) -> None:
         self.unsupported: str | None = None
+        self.facts = GlobalFacts(code, globals_)
         try:
             primal = analyse(code, globals_)
             self.signature: Signature = primal.ir.signature
@@ -66,23 +68,26 @@ class Compiled:
         self.simple = len(s.names) == s.positional
 
 
-def analyse(code: CodeType, globals_: dict[str, Any], observes: bool = True) -> Primal:
+def analyse(code: CodeType, globals_: dict[str, Any], observes: bool = True, carried: bool = False) -> Primal:
     """Lift a code object and find out what of it can carry a derivative."""
-    ir: IR = lift(code)
-    if ir.kind not in ("function", "generator"):
-        raise Unsupported(
-            f"{code.co_filename}:{code.co_firstlineno} in {code.co_qualname}: "
-            f"a {ir.kind.replace('_', ' ')} is not differentiated"
-        )
+    ir: IR = lift(code, lifetimes=carried)
+    if ir.kind not in ("function", "generator") and not (carried and ir.kind == "coroutine"):
+        place = place_of(ir.filename, ir.first_line, ir.qualname)
+        raise Unsupported(located(f"a {ir.kind.replace('_', ' ')} is not differentiated", place))
     for block in ir.blocks:
-        if block.terminator is not None and block.terminator.kind == "send":
+        for statement in block.statements:
+            if statement.op in _ASYNCHRONOUS:
+                _refuse_statement(ir, statement, "async for and async with are not differentiated")
+        if block.terminator is not None and block.terminator.kind == "send" and not carried:
             line = block.terminator.position.line if block.terminator.position else code.co_firstlineno
-            raise Unsupported(f"{code.co_filename}:{line} in {code.co_qualname}: yield from is not differentiated")
+            place = place_of(ir.filename, line, ir.qualname)
+            raise Unsupported(located("yield from is not differentiated", place))
     refuse_frame_access(ir, globals_)
     exit_block = normalise(ir)
-    return Primal(ir, exit_block, lambda name: _is_constant(name, globals_), observes)
+    return Primal(ir, exit_block, lambda name: _is_constant(name, globals_), observes, carried)
 
 
+_ASYNCHRONOUS: Final = ("aiter", "anext", "enter_async")
 _FRAME_READERS: Final = {"locals": 0, "vars": 0, "dir": 0, "eval": 1, "exec": 1}
 """Builtins that look at the caller's frame when they are called with no more arguments than this."""
 
@@ -95,8 +100,8 @@ def refuse_frame_access(ir: IR, globals_: dict[str, Any]) -> None:
             name, operands = str(statement.data), statement.operands
             if statement.op == "global" and name in _FRAME_READERS and name not in globals_:
                 readers[statement.result] = name
-            elif statement.op == "call_method":
-                called = statement.data[0]
+            elif statement.op in ("call_method", "load_method"):
+                called = statement.data[0] if statement.op == "call_method" else name
                 if called in ("_getframe", "currentframe"):
                     _refuse_frame(ir, statement, called)
             elif statement.op == "call" and operands[0] in readers:
@@ -106,8 +111,28 @@ def refuse_frame_access(ir: IR, globals_: dict[str, Any]) -> None:
 
 
 def _refuse_frame(ir: IR, statement: Statement, name: str) -> None:
+    _refuse_statement(ir, statement, f"{name}() looks at the frame of the function")
+
+
+def _refuse_statement(ir: IR, statement: Statement, why: str) -> None:
     line = statement.position.line if statement.position else ir.first_line
-    raise Unsupported(f"{ir.filename}:{line} in {ir.qualname}: {name}() looks at the frame of the function")
+    raise Unsupported(located(why, place_of(ir.filename, line, ir.qualname)))
+
+
+class GlobalFacts:
+    """Which globals of a code object are functions, classes and modules, and which are builtins for want of others."""
+
+    __slots__ = ("_absent", "_names", "_types")
+
+    def __init__(self, code: CodeType, globals_: dict[str, Any]) -> None:
+        self._names = [name for name in code.co_names if name in globals_ and _is_constant(name, globals_)]
+        self._types = {type(globals_[name]) for name in self._names}
+        self._absent = [name for name in code.co_names if name not in globals_ and hasattr(builtins, name)]
+
+    def hold(self, globals_: dict[str, Any]) -> bool:
+        """Whether these globals have nothing else by those names."""
+        found = self._types.issuperset(map(type, map(globals_.get, self._names)))
+        return found and globals_.keys().isdisjoint(self._absent)
 
 
 def _is_constant(name: str, globals_: dict[str, Any]) -> bool:
@@ -121,28 +146,15 @@ shortcuts: Final[list[Any]] = []
 """What knows faster ways to call some functions: asked first, each gives a result or None."""
 
 _MISSING: Final = object()
-_CACHE_SIZE: Final = 8192
-_compiled: dict[tuple[int, int], Compiled] = {}
-_compiling: dict[tuple[int, int], threading.Lock] = {}
 
 
-def compiled_for(code: CodeType, globals_: dict[str, Any]) -> Compiled:
-    """The compiled form of a code object, from the cache or made now; one thread makes it, others wait."""
-    key = (id(code), id(globals_))
-    found = _compiled.get(key)
-    if found is not None:
-        return found
-    with _compiling.setdefault(key, threading.Lock()):
-        found = _compiled.get(key)
-        if found is None:
-            found = Compiled(code, globals_)
-            config.trace(f"lifted {code.co_qualname} ({code.co_filename}:{code.co_firstlineno})")
-            while len(_compiled) >= _CACHE_SIZE:
-                _compiled.pop(next(iter(_compiled)), None)
-            _compiled[key] = found
-            weakref.finalize(code, _compiled.pop, key, None).atexit = False
-    _compiling.pop(key, None)
-    return found
+def _compile(code: CodeType, globals_: dict[str, Any]) -> Compiled:
+    compiled = Compiled(code, globals_)
+    config.trace(f"lifted {code.co_qualname} ({code.co_filename}:{code.co_firstlineno})")
+    return compiled
+
+
+_compiled: Final = ByNamespace(_compile)
 
 
 def runtime_table() -> dict[str, Any]:
@@ -158,30 +170,36 @@ class Scope(Protocol):
     modules: set[str]
 
 
-def module_name(globals_: dict[str, Any]) -> str:
-    """The name of the module with these globals; executed code without one is a module by itself."""
-    return globals_.get("__name__") or f"<{id(globals_)}>"
+def module_of(function: Any) -> str:
+    """The name of the module of a Python function; executed code of none is a module by itself."""
+    return config.module_of(function) or f"<{id(function.__globals__)}>"
 
 
 def in_scope(ctx: Scope, function: Any) -> bool:
     """Whether a Python function belongs to what is to be differentiated."""
-    globals_ = function.__globals__
-    name = module_name(globals_)
-    if name in ctx.modules or config.in_scope(globals_):
+    own = function.__globals__.get("__name__")
+    if type(own) is str and own in ctx.modules:
         return True
-    return is_own(name)
+    name = module_of(function)
+    return name in ctx.modules or config.function_in_scope(function) or is_own(name)
 
 
 def is_own(module: str) -> bool:
     """Whether a module is part of the engine, and written to be entered."""
-    return any(module == own or module.startswith(f"{own}.") for own in OWN_MODULES)
+    return f"{module}.".startswith(_OWN_PREFIXES)
 
 
 def in_library(function: Any) -> bool:
-    """Whether a Python function belongs to the standard library, to NumPy or to SciPy."""
-    name = function.__globals__.get("__name__", "") or ""
+    """Whether a Python function belongs to the standard library, to NumPy or to SciPy, or to no module.
+
+    Nobody can opt in what is of no module (``sympy.lambdify`` makes such functions): it is entered where derivatives
+    need it, as library code is.
+    """
+    name = config.module_of(function)
+    if name is None:
+        return True
     # collections.namedtuple gives each class it makes a namespace of this name.
-    return name.partition(".")[0] in _LIBRARY or name.startswith("namedtuple_")
+    return name.partition(".")[0] in LIBRARIES or name.startswith("namedtuple_")
 
 
 class FunctionPullback:
@@ -246,7 +264,7 @@ def enter_generic(
 ) -> tuple[Any, Pullback | None]:
     """``enter`` without specialisation."""
     code = function.__code__
-    compiled = _compiled.get((id(code), id(function.__globals__))) or compiled_for(code, function.__globals__)
+    compiled = _compiled(code, function.__globals__)
     if compiled.unsupported is not None:
         return call_opaque(ctx, w[1:], function, args, kwargs, f"which is not supported: {compiled.unsupported}")
     plan: list[Any] | None = None
@@ -266,9 +284,10 @@ def enter_generic(
         result, witness = forward(ctx, witnesses, tape, *values)
     except BaseException:
         if ctx.effects != effects:
-            ctx.lost = (
-                f"{code.co_filename}:{code.co_firstlineno} in {code.co_qualname}: it stored what carries a derivative "
-                f"and then raised an exception, and the program went on; this is not differentiated"
+            ctx.lost = located(
+                "it stored what carries a derivative and then raised an exception, and the program went on; this is "
+                "not differentiated",
+                place_of(code.co_filename, code.co_firstlineno, code.co_qualname),
             )
         raise
     if witness is None and ctx.effects == effects:

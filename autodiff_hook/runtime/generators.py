@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
+from autodiff_hook.errors import place_of
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.iteration import Iteration, iteration
 
@@ -50,7 +51,7 @@ class Run:
 
     def _where(self) -> str:
         code = self.compiled.forward
-        return f"{code.co_filename}:{code.co_firstlineno} in {code.co_qualname}"
+        return place_of(code.co_filename, code.co_firstlineno, code.co_qualname)
 
     def _check(self, effects: int) -> None:
         """What happened since the last ``yield`` is not on the tape."""
@@ -104,6 +105,8 @@ class Backwards:
 
     def send(self, cotangent: Any) -> None:
         """Hand over one cotangent and run to the ``yield`` before."""
+        if self.result is not None:
+            raise RuntimeError("a step of a generator was differentiated twice")
         self.position -= 1
         try:
             self.generator.send(cotangent)

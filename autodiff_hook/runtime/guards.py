@@ -18,6 +18,7 @@ from autodiff_hook.transform.specialise.abstract import (
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.wording import named
 
 MISS: Final = object()
 """What a specialised program returns if a guard fails."""
@@ -104,4 +105,4 @@ def _class_of(abstract: Abstract) -> type:
         return abstract.cls
     if isinstance(abstract, List):
         return list
-    raise Refused(f"no guard for {abstract!r}")
+    raise Refused(f"no guard for {named(abstract)}")

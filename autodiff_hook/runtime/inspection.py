@@ -10,6 +10,7 @@ from autodiff_hook.ir.analysis import reverse_postorder
 from autodiff_hook.ir.printer import to_text
 from autodiff_hook.ir.types import IR, Operand, Signature, Variable
 from autodiff_hook.lift import lift
+from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.functions import analyse, runtime_table
 from autodiff_hook.runtime.programs import joint_ir
 from autodiff_hook.runtime.session import prepare
@@ -51,7 +52,7 @@ def adjoint_text(f: Any, args: tuple[Any, ...]) -> str:
 
 def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> IR:
     """The joint program behind its guards; what those load from outside is among its parameters."""
-    made = joint_ir(function, args)
+    made = joint_ir(Call.plain(function, args))
     ir = IR(function.__name__, Signature(), blocks=[made.body])
     ir.blocks = reverse_postorder(ir)
     merge(ir.blocks)

@@ -17,7 +17,7 @@ from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.opaque import Loss, array_mutation, call_opaque, live
-from autodiff_hook.runtime.slots import attribute_slot, loaded, stored
+from autodiff_hook.runtime.slots import attribute_slot, ctx_taint, loaded, stored
 
 Result = tuple[Any, Pullback | None]
 
@@ -29,7 +29,7 @@ def getitem(ctx: Context, w: Any, data: Any, owner: Any, key: Any) -> Result:
     if w[0] is None and w[1] is None and ctx.idle():
         return owner[key], None
     cls = type(owner)
-    if kind_of(cls) == "array" and type(key) is not str and find_in_type(cls, "__getitem__") is _ARRAY_GETITEM:
+    if kind_of(cls) == "array" and find_in_type(cls, "__getitem__") is _ARRAY_GETITEM:
         return _array_part(ctx, w[0], owner, key)
     if isinstance(owner, np.generic) and kind_of(cls) == "number":
         return _scalar_part(ctx, w, owner, key)
@@ -54,10 +54,10 @@ def getitem(ctx: Context, w: Any, data: Any, owner: Any, key: Any) -> Result:
 def _array_part(ctx: Context, witness: Any, owner: Any, key: Any) -> Result:
     value = owner[key]
     stored_to = ctx.buffers.is_stored(owner)
-    if (witness is None and not stored_to) or owner.dtype.kind not in "fciuO":
+    if (witness is None and not stored_to) or owner.dtype.kind not in "fciuOV":
         return value, None
-    if owner.dtype.kind == "O":
-        return value, Loss(operator.getitem, "of an array of objects", [])
+    if owner.dtype.kind in _ELEMENTS:
+        return value, None if witness is None and owner.dtype.kind == "V" else element_of(ctx, owner, value)
     pullback = Part(owner, frozen_key(key), stored_to)
     if kind_of(type(value)) == "array" and root_of(value) is not root_of(owner):
         ctx.buffers.made(value, pullback, None)
@@ -120,12 +120,10 @@ def tuple_item(owner: tuple[Any, ...], key: Any, witness: Any) -> Result:
 def list_item(ctx: Context, owner: list[Any], key: Any) -> Result:
     """``owner[key]`` of a list."""
     value = list.__getitem__(owner, key)
-    if id(owner) not in ctx.marks:
-        return value, None
     if isinstance(key, slice):
-        return copied(ctx, value, owner, range(len(owner))[key], operands=2)
+        return copied(ctx, value, owner, range(list.__len__(owner))[key], operands=2)
     index = operator.index(key)
-    return value, loaded(ctx, owner, index + len(owner) if index < 0 else index, value)
+    return value, loaded(ctx, owner, index + list.__len__(owner) if index < 0 else index, value)
 
 
 def dict_item(ctx: Context, owner: dict[Any, Any], key: Any) -> Result:
@@ -158,6 +156,18 @@ class Copied:
         return (None,) * self.operands or None
 
 
+class LostItems:
+    """Pullback of a shallow copy of what came out of an opaque call."""
+
+    __slots__ = ("loss", "target")
+
+    def __init__(self, target: Any, loss: Pullback) -> None:
+        self.target, self.loss = target, loss
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> None:
+        self.loss(sweep, tuple(sweep.peek(self.target).values()))
+
+
 def copied(ctx: Context, target: Any, source: Any, origins: Any, operands: int, start: int = 0) -> Result:
     """``target[start + i]`` was copied from ``source[origins[i]]``; the pullback and the marks of it."""
     mark = ctx.marks.get(id(source))
@@ -165,7 +175,7 @@ def copied(ctx: Context, target: Any, source: Any, origins: Any, operands: int, 
         return target, None
     if mark.loss is not None:
         ctx.mark_all(target).loss = mark.loss
-        return target, mark.loss
+        return target, LostItems(target, mark.loss)
     pairs = list(enumerate(origins, start))
     if mark.keys is None:
         ctx.mark_all(target)
@@ -208,9 +218,20 @@ def store_into_array(ctx: Context, w: Any, owner: Any, key: Any, value: Any) -> 
         array, made = apply(ctx, (None, w[2]), np.array, (value,), {})
         pullback = store_into_array(ctx, (w[0], w[1], made), owner, key, array)
         return None if pullback is None else _through(pullback, made)
-    if owner.dtype.kind == "O" and (live(ctx, w[2], value) or w[0] is not None):
-        raise array_mutation("this store writes to an array of objects:")
+    if owner.dtype.kind in "OV" and (live(ctx, w[2], value) or w[0] is not None):
+        raise array_mutation(f"this store writes to an array of {_ELEMENTS[owner.dtype.kind]}:")
     return store_item(ctx, live(ctx, w[2], value), owner, key, value, w[0] is not None)
+
+
+_ELEMENTS: Final = {"O": "objects", "V": "records"}
+
+
+def element_of(ctx: Context, owner: Any, value: Any) -> Loss:
+    """The pullback of having taken ``value`` out of an array whose elements are no numbers."""
+    loss = Loss(operator.getitem, f"of an array of {_ELEMENTS[owner.dtype.kind]}", [])
+    if kind_of(type(value)) in ("list", "tuple", "dict", "set"):
+        ctx_taint(ctx, value, loss)
+    return loss
 
 
 def _through(store: Pullback, made: Pullback | None) -> Pullback:
@@ -316,13 +337,12 @@ def _taken(ctx: Context, witness: Any, value: Any, limit: int | None) -> tuple[t
         pairs, started = get_iter(ctx, (witness,), None, value)
     except TypeError:
         raise TypeError(f"cannot unpack non-iterable {type(value).__name__} object") from None
-    drained = Drained(ctx, pairs if limit is None else islice(pairs, limit))
-    if started is None and drained.is_constant():
+    drained = Drained(ctx, pairs if limit is None else islice(pairs, limit), started)
+    if drained.is_constant():
         return drained.values, None
 
     def taken_pullback(sweep: Sweep, cotangent: Any) -> Any:
-        drained(sweep, cotangent)
-        return (started(sweep, None)[0] if started is not None else None,)
+        return (drained(sweep, cotangent),)
 
     return drained.values, taken_pullback
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import Part, dense
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.kinds import kind_of
@@ -36,19 +36,21 @@ class Iteration:
             raise StopIteration(*returned(stop)) from None
         finally:
             if self.context.effects != effects:
-                self.context.lost = (
+                self.context.lost = located(
                     "an iterator that stores what carries a derivative was consumed by code that is not differentiated"
                 )
 
     def send(self, value: Any) -> Any:
         """A generator's ``send``, of which only ``send(None)`` is differentiated."""
         if value is not None:
-            raise Unsupported("send to a generator is not differentiated: pass values through a list or an object")
+            raise Unsupported(
+                located("send to a generator is not differentiated: pass values through a list or an object")
+            )
         return next(self)
 
     def throw(self, *error: Any) -> Any:
         """A generator's ``throw``, which is not differentiated."""
-        raise Unsupported("throw into a generator is not differentiated")
+        raise Unsupported(located("throw into a generator is not differentiated"))
 
     def close(self) -> None:
         """A generator's ``close``."""
@@ -71,27 +73,50 @@ def iteration(ctx: Context, pairs: Pairs) -> Iteration:
 
 
 class Drained:
-    """What a consumer took from an ``Iteration``; as a pullback it hands the items' cotangents back."""
+    """What a consumer took from an iteration.
 
-    __slots__ = ("end", "pullbacks", "values")
+    As a pullback it hands the items' cotangents back and returns that of the iterable; ``started`` is the pullback
+    of having started.
+    """
 
-    def __init__(self, ctx: Context, pairs: Pairs) -> None:
-        taken = list(pairs)
+    __slots__ = ("end", "pullbacks", "started", "values")
+
+    def __init__(self, ctx: Context, pairs: Pairs, started: Pullback | None = None) -> None:
+        self.started, self.end = started, None
+        before = len(ctx.finished)
+        taken: list[tuple[Any, Any]] = []
+        try:
+            for pair in pairs:
+                taken.append(pair)
+        except BaseException:
+            self._note(taken)
+            interrupted(ctx, self, self.pullbacks, before)
+            raise
+        self._note(taken)
         self.end = finished(ctx)
-        self.values = tuple(value for value, _ in taken)
+
+    def _note(self, taken: list[tuple[Any, Any]]) -> None:
+        self.values = tuple([value for value, _ in taken])
         self.pullbacks = [pullback for _, pullback in taken]
 
     def is_constant(self) -> bool:
         """Whether nothing that was taken carries a derivative."""
-        return self.end is None and all(pullback is None for pullback in self.pullbacks)
+        return self.started is None and self.end is None and all(pullback is None for pullback in self.pullbacks)
 
-    def __call__(self, sweep: Sweep, cotangent: Any) -> None:
+    def __call__(self, sweep: Sweep, cotangent: Any) -> Any:
         if self.end is not None:
             self.end(sweep, None)
         for index in reversed(range(len(self.pullbacks))):
             pullback = self.pullbacks[index]
             if pullback is not None:
                 pullback(sweep, None if cotangent is None else cotangent[index])
+        return self.started(sweep, None)[0] if self.started is not None else None
+
+
+def interrupted(ctx: Context, done: Pullback, pullbacks: list[Any], before: int) -> None:
+    """What an operation did before it raised is undone where the handler begins, before what ended meanwhile."""
+    if any(pullback is not None for pullback in pullbacks):
+        ctx.finished.insert(before, done)
 
 
 def finished(ctx: Context) -> Pullback | None:
@@ -145,23 +170,27 @@ def get_iter(ctx: Context, w: Any, data: Any, value: Any) -> tuple[Pairs, Pullba
     if cls is Iteration:
         return value.pairs, None
     if cls is list:
-        return _list_pairs(ctx, value), None
+        return list_pairs(ctx, value), None
     if isinstance(value, VIEWS):
         return _view_pairs(ctx, value), None
     kind = kind_of(cls)
     if kind == "array" and value.dtype.kind in "fciu" and value.ndim:
         active = w[0] is not None or ctx.buffers.is_stored(value)
         return _array_pairs(ctx, value) if active else (_constant_pairs(ctx, value), None)
+    if kind == "array" and value.dtype.kind in "OV" and (w[0] is not None or ctx.buffers.is_stored(value)):
+        from autodiff_hook.runtime.items import element_of
+
+        return ((item, element_of(ctx, value, item)) for item in value), None
     if isinstance(find_in_type(cls, "__iter__"), FunctionType):
         return _object_pairs(ctx, w, value)
     if kind == "list":
-        return _list_pairs(ctx, value), None
+        return list_pairs(ctx, value), None
     if kind == "tuple" and w[0] is not None:
         return _tuple_pairs(ctx, value)
     if kind == "set":
         return ((item, loaded(ctx, value, item, item)) for item in iter(value)), None
-    if kind == "object" and not ctx.idle():
-        return _object_pairs(ctx, w, value)
+    if kind == "object":
+        return (_watched_pairs(ctx, value), None) if ctx.idle() else _object_pairs(ctx, w, value)
     return _plain_pairs(value), None
 
 
@@ -201,10 +230,10 @@ def _plain_pairs(value: Any) -> Pairs:
     return ((item, None) for item in iterator)
 
 
-def _list_pairs(ctx: Context, items: list[Any]) -> Pairs:
+def list_pairs(ctx: Context, items: list[Any]) -> Pairs:
     index = 0
-    while index < len(items):
-        item = items[index]
+    while index < list.__len__(items):
+        item = list.__getitem__(items, index)
         yield item, loaded(ctx, items, index, item) if ctx.marks else None
         index += 1
 
@@ -261,7 +290,50 @@ def _object_pairs(ctx: Context, w: Any, value: Any) -> tuple[Pairs, Pullback | N
     if mark is not None and mark.loss is not None:
         loss = mark.loss
         return ((item, received(ctx, item, loss, deep=True)) for item in iter(value)), None
-    return _plain_pairs(value), None
+    return _watched_pairs(ctx, value), None
+
+
+def _watched_pairs(ctx: Context, value: Any) -> Pairs:
+    """The items of an iterator of native code: it may read an array that has been written to meanwhile."""
+    from autodiff_hook.runtime.opaque import Loss
+
+    for item in iter(value):
+        loss = None
+        if ctx.buffers.stored and kind_of(type(item)) != "inert" and ctx.reaches(value):
+            loss = received(ctx, item, Loss(type(value), "which reads an array that is written to", []), deep=True)
+        yield item, loss
+
+
+def sized(ctx: Context, value: Any, started: Pullback | None) -> Pullback | None:
+    """Ask how many items there may be, as lists and tuples do before they take any; ``started`` with that."""
+    from autodiff_hook.runtime.calls import apply
+
+    for name in ("__len__", "__length_hint__"):
+        method = find_in_type(type(value), name)
+        if isinstance(method, FunctionType):
+            effects = ctx.effects
+            try:
+                _, asked = apply(ctx, (None, None), method, (value,), {})
+            except TypeError:
+                continue
+            return _Sized(started, asked) if asked is not None and ctx.effects != effects else started
+        if method is not None and name == "__len__":
+            break
+    return started
+
+
+class _Sized:
+    """Pullback of the beginning of an iteration whose iterable was then asked for its length."""
+
+    __slots__ = ("asked", "started")
+
+    def __init__(self, started: Pullback | None, asked: Pullback) -> None:
+        self.started, self.asked = started, asked
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> tuple[Any]:
+        self.asked(sweep, None)
+        given: tuple[Any] = self.started(sweep, None) if self.started is not None else (None,)
+        return given
 
 
 def stepped(ctx: Context, iterator: Any) -> Pairs:

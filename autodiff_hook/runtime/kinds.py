@@ -1,4 +1,8 @@
-"""What a type means for differentiation: does it hold numbers, references, or nothing of interest?"""
+"""What a type means for differentiation: does it hold numbers, references, or nothing of interest?
+
+It is the type that is asked, of whatever may be reached: ``isinstance`` asks the value for its ``__class__`` as well,
+and a weak proxy of what is dead, or a class with such a property, answers with an error.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import enum
 import sys
 import types
 import weakref
+from functools import partial
 from typing import Any, Final, Literal
 
 Kind = Literal["number", "array", "tuple", "list", "dict", "set", "cell", "object", "inert"]
@@ -65,12 +70,8 @@ def kind_of(cls: type) -> Kind:
 def _remember(cls: type) -> Kind:
     """Classify a class; it is not kept alive."""
     kind = _classify(cls)
-    key = id(cls)
-
-    def forget(_: weakref.ref[type]) -> None:
-        _KINDS_BY_ID.pop(key, None)
-
-    _KINDS_BY_ID[key] = (kind, weakref.ref(cls, forget))
+    # Another class may get this number next, so the callback runs no Python code, which may be interrupted.
+    _KINDS_BY_ID[id(cls)] = (kind, weakref.ref(cls, partial(_KINDS_BY_ID.pop, id(cls))))
     return kind
 
 
@@ -83,9 +84,11 @@ def _classify(cls: type) -> Kind:
             return "inert"
         if issubclass(cls, numpy.number):
             return "number"
+        if issubclass(cls, numpy.void):
+            return "object"
         if issubclass(cls, (numpy.dtype, numpy.ufunc, numpy.generic)):
             return "inert"
-    if issubclass(cls, _INERT):
+    if issubclass(cls, _INERT) or any(base.__dict__.get("is_algebra") is True for base in cls.__mro__):
         return "inert"
     for base, kind in _BASES:
         if issubclass(cls, base):

@@ -8,9 +8,10 @@ from typing import Any
 
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
+from autodiff_hook.runtime.growing import calls_setitem, grown, pairing, plain_dict, put
 from autodiff_hook.runtime.handlers import handles
-from autodiff_hook.runtime.items import Copied, removed
-from autodiff_hook.runtime.iteration import ItemOfPair, get_iter
+from autodiff_hook.runtime.items import Copied, getitem, removed
+from autodiff_hook.runtime.iteration import ItemOfPair
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import MISSING, find_in_type
 from autodiff_hook.runtime.slots import Attribute, dictionary_of, loaded, stored
@@ -28,8 +29,8 @@ def _first_of(pullback: Pullback | None, count: int) -> Pullback | None:
 def dict_get(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``dict.get``."""
     owner, key, *default = args
-    if key in owner:
-        value = owner[key]
+    if dict.__contains__(owner, key):
+        value = dict.__getitem__(owner, key)
         return value, loaded(ctx, owner, key, value)
     return (default[0] if default else None), _default(args, w)
 
@@ -48,20 +49,20 @@ def _default(args: Args, w: Any) -> Pullback | None:
 def dict_pop(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``dict.pop``."""
     owner, key = args[:2]
-    if key in owner:
-        value = owner.pop(key)
+    if dict.__contains__(owner, key):
+        value = plain_dict(owner).pop(owner, key)
         return value, _taken_out(ctx, owner, key, value)
-    return owner.pop(*args[1:]), _default(args, w)
+    return plain_dict(owner).pop(*args), _default(args, w)
 
 
 @handles(dict.setdefault, OrderedDict.setdefault)
 def dict_setdefault(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``dict.setdefault``."""
     owner, key = args[:2]
-    if key in owner:
+    if dict.__contains__(owner, key):
         return dict_get(ctx, w, args[:2], kwargs)
-    value = owner.setdefault(*args[1:])
-    store = stored(ctx, w[2], owner, key, value, 2, 3) if len(args) > 2 else None
+    store = put(ctx, w[2] if len(args) > 2 else None, owner, key, args[2] if len(args) > 2 else None)
+    value = dict.__getitem__(owner, key)
     load = loaded(ctx, owner, key, value)
     if store is None and load is None:
         return value, None
@@ -69,7 +70,7 @@ def dict_setdefault(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) ->
     def setdefault_pullback(sweep: Sweep, cotangent: Any) -> Any:
         if load is not None:
             load(sweep, cotangent)
-        return store(sweep, None) if store is not None else None
+        return (None, None, *store(sweep, None)) if store is not None else None
 
     return value, setdefault_pullback
 
@@ -85,8 +86,7 @@ def dict_update(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Res
         if pullback is not None:
             pullbacks.append(pullback)
     for index, (name, value) in enumerate(kwargs.items()):
-        owner[name] = value
-        store = stored(ctx, w[len(args) + index], owner, name, value, 0, 1)
+        store = put(ctx, w[len(args) + index], owner, name, value)
         if store is not None:
             stores.append((len(args) + index, store))
     if not stores and not pullbacks:
@@ -104,13 +104,43 @@ def dict_update(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Res
 
 
 def _merge(ctx: Context, owner: dict[Any, Any], other: Any) -> Pullback | None:
-    if kind_of(type(other)) != "dict":
-        if hasattr(other, "keys"):
-            other = {key: other[key] for key in other.keys()}
-        else:
-            return _merge_pairs(ctx, owner, other)
-    owner.update(other)
-    return _copied_keys(ctx, owner, other, list(other))
+    if kind_of(type(other)) == "dict" and not calls_setitem(owner):
+        plain_dict(owner).update(owner, other)
+        return _copied_keys(ctx, owner, other, list(dict.keys(other)))
+    if hasattr(other, "keys"):
+        return _merge_mapping(ctx, owner, other)
+    return grown(ctx, (None,), (other,), pairing(ctx, owner))
+
+
+def _merge_mapping(ctx: Context, owner: dict[Any, Any], other: Any, admit: Callable[[Any], None] | None = None) -> Any:
+    """Take over what an object with ``keys`` and ``__getitem__`` has."""
+    from autodiff_hook.runtime.calls import call_method
+
+    keys, asked = call_method(ctx, (None,), ("keys", ()), other)
+
+    def take(key: Any, pullback: Pullback | None) -> Pullback | None:
+        if admit is not None:
+            admit(key)
+        value, read = getitem(ctx, (None, None), None, other, key)
+        store = put(ctx, read, owner, key, value)
+        return None if store is None and read is None else _Read(store, read)
+
+    taken = grown(ctx, (None,), (keys,), take, lead=0)
+    return effects_of([x for x in (asked, taken) if x is not None])
+
+
+class _Read:
+    """One item that was read of a mapping and stored; its key has no cotangent."""
+
+    __slots__ = ("read", "store")
+
+    def __init__(self, store: Pullback | None, read: Pullback | None) -> None:
+        self.store, self.read = store, read
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> None:
+        given = self.store(sweep, None) if self.store is not None else None
+        if self.read is not None:
+            self.read(sweep, None if given is None else given[0])
 
 
 def _copied_keys(ctx: Context, owner: dict[Any, Any], other: dict[Any, Any], keys: list[Any]) -> Pullback | None:
@@ -122,6 +152,14 @@ def _copied_keys(ctx: Context, owner: dict[Any, Any], other: dict[Any, Any], key
 def copied_attributes(ctx: Context, target: dict[str, Any], owner: Any) -> Pullback | None:
     """Note that a dict was filled with attributes of an object."""
     return _copied_from(ctx, target, list(target), owner, [Attribute(name) for name in target])
+
+
+def attributes_from(ctx: Context, owner: Any, source: dict[str, Any]) -> Pullback | None:
+    """Note that an object was given the items of a dict as its attributes."""
+    keys = list(source)
+    origin: Any = ctx.dictionaries[id(source)][0] if id(source) in ctx.dictionaries else source
+    names = [Attribute(key) for key in keys]
+    return _copied_from(ctx, owner, names, origin, names if origin is not source else keys)
 
 
 def _copied_from(ctx: Context, owner: Any, keys: list[Any], origin: Any, origins: list[Any]) -> Pullback | None:
@@ -138,29 +176,6 @@ def _copied_from(ctx: Context, owner: Any, keys: list[Any], origin: Any, origins
     if source is not None and source.loss is not None:
         ctx.mark_all(owner).loss = source.loss
     return Copied(owner, origin, list(zip(keys, origins)), 0)
-
-
-def _merge_pairs(ctx: Context, owner: dict[Any, Any], other: Any) -> Pullback | None:
-    pairs, started = get_iter(ctx, (None,), None, other)
-    stores: list[tuple[Any, Any]] = []
-    for item, pullback in pairs:
-        key, value = item
-        owner[key] = value
-        store = stored(ctx, pullback, owner, key, value, 0, 1)
-        if store is not None:
-            stores.append((store, pullback))
-    if not stores:
-        return None
-
-    def merge_pullback(sweep: Sweep, cotangent: Any) -> None:
-        for store, pullback in reversed(stores):
-            given = store(sweep, None)[0]
-            if pullback is not None:
-                pullback(sweep, (None, given) if given is not None else None)
-        if started is not None:
-            started(sweep, None)
-
-    return merge_pullback
 
 
 @handles(dict)
@@ -213,8 +228,8 @@ for _method in (dict.values, dict.items, OrderedDict.values, OrderedDict.items, 
 @handles(dict.clear, OrderedDict.clear)
 def dict_clear(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``dict.clear``."""
-    keys = list(args[0])
-    args[0].clear()
+    keys = list(dict.keys(args[0]))
+    plain_dict(args[0]).clear(args[0])
     return None, _all_removed(ctx, args[0], keys)
 
 
@@ -234,7 +249,7 @@ def _all_removed(ctx: Context, owner: Any, keys: list[Any]) -> Pullback | None:
 def dict_popitem(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``dict.popitem``."""
     owner, *last = args
-    key, value = owner.popitem(*last, **kwargs)
+    key, value = plain_dict(owner).popitem(owner, *last, **kwargs)
     pullback = _taken_out(ctx, owner, key, value)
     return (key, value), None if pullback is None else ItemOfPair(pullback)
 
@@ -350,9 +365,17 @@ def map_add(ctx: Context, w: Any, data: Any, owner: Any, key: Any, value: Any) -
 
 def dict_merge(ctx: Context, w: Any, data: Any, owner: Any, other: Any, function: Any) -> Result:
     """Keyword arguments for a call, put together."""
-    for key in other.keys():
+
+    def admit(key: Any) -> None:
         if key in owner:
-            raise TypeError(
-                f"{getattr(function, '__qualname__', function)}() got multiple values for keyword argument '{key}'"
-            )
+            name = getattr(function, "__qualname__", function)
+            raise TypeError(f"{name}() got multiple values for keyword argument '{key}'")
+
+    if kind_of(type(other)) != "dict":
+        if not hasattr(other, "keys"):
+            name = getattr(function, "__qualname__", function)
+            raise TypeError(f"{name}() argument after ** must be a mapping, not {type(other).__name__}")
+        return None, _merge_mapping(ctx, owner, other, admit)
+    for key in other:
+        admit(key)
     return None, _merge(ctx, owner, other)

@@ -85,9 +85,9 @@ def mirror_of(value: Any, known: dict[int, Mirror] | None = None) -> Mirror:
 
 def form_of(value: Any) -> str:
     """How the gradient of ``value`` looks."""
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:
         return "function" if any(form_of(v) != "inert" for _, v in _captured(value)) else "inert"
-    if isinstance(value, MethodType):
+    if type(value) is MethodType:
         return "method" if form_of(value.__self__) != "inert" else "inert"
     kind = kind_of(type(value))
     if kind == "array":
@@ -109,11 +109,15 @@ def parts_of(value: Any, kind: str) -> list[tuple[Any, Any]]:
 
 
 def _is_system(value: Any) -> bool:
-    return isinstance(value, ModuleType) or type(value).__module__ in ("builtins", "_thread", "_io", "re")
+    return issubclass(type(value), ModuleType) or type(value).__module__ in ("builtins", "_thread", "_io", "re")
 
 
 def _attributes(value: Any) -> list[tuple[str, Any]]:
-    found = dict(vars(value)) if isinstance(getattr(value, "__dict__", None), dict) else {}
+    try:
+        own = getattr(value, "__dict__", None)
+    except ReferenceError:  # a weak proxy of what is dead
+        return []
+    found = dict(own) if isinstance(own, dict) else {}
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -129,7 +133,7 @@ def _captured(function: FunctionType) -> list[tuple[str, Any]]:
             content = cell.cell_contents
         except ValueError:
             continue
-        if not isinstance(content, FunctionType):
+        if type(content) is not FunctionType:
             found.append((name, content))
     return found
 

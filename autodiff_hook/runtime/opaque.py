@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import opcode
-import sys
 from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
-from autodiff_hook.errors import NotDifferentiable
+import numpy as np
+
+from autodiff_hook import config
+from autodiff_hook.errors import CONSTANT, CUT, REMEDIES, RULE, NotDifferentiable, opt_in, user_location
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import ArrayStore
-from autodiff_hook.runtime.context import Context, Pullback, Sweep, reachable
+from autodiff_hook.runtime.context import Context, Pullback, Sweep
+from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.iteration import Iteration
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.slots import ctx_taint
-from autodiff_hook.runtime.tracebacks import is_engine
+
+NOT_OPTED_IN: Final = "which is not opted in and has no rule"
+NOT_PYTHON: Final = "which is not Python code and has no rule (AUTODIFF_MODULES does not reach it)"
 
 
 class Loss:
     """Pullback of an opaque call: an error as soon as a cotangent wants to pass."""
 
-    __slots__ = ("callable", "collected", "place", "reason", "references")
+    __slots__ = ("callable", "collected", "place", "reason", "references", "remedies")
 
     def __init__(self, function: Any, reason: str, references: list[Any]) -> None:
         self.callable, self.reason, self.references = describe(function), reason, references
         self.place = user_location()
+        module = config.module_of(function) if reason is NOT_OPTED_IN else None
+        self.remedies = REMEDIES if module is None else (opt_in(module), *REMEDIES)
+        if isinstance(getattr(function, "py_func", None), FunctionType):
+            self.remedies = (f"call the Python function that it was compiled from ({self.callable}.py_func)", *REMEDIES)
         self.collected: list[Any] = []
 
     def collect(self, place: Any, array: Any) -> None:
@@ -39,12 +48,8 @@ class Loss:
 
     def error(self) -> NotDifferentiable:
         """What is wrong, where, and what helps."""
-        return NotDifferentiable(
-            f"{self.place}: the gradient would have to pass through the call of {self.callable}, {self.reason}. "
-            f"Remedies: opt the module in (AUTODIFF_MODULES, autodiff_hook.install), register a derivative "
-            f"(@autodiff_hook.rrule), declare it constant (autodiff_hook.nondifferentiable), or cut the flow "
-            f"(autodiff_hook.stop_gradient)"
-        )
+        what = f"the gradient would have to pass through the call of {self.callable}, {self.reason}"
+        return NotDifferentiable(what, place=self.place, remedies=self.remedies)
 
 
 def nonzero(cotangent: Any) -> bool:
@@ -59,31 +64,22 @@ def flows_in(ctx: Context, witnesses: Any, values: Any) -> bool:
     return any(live(ctx, x, v) for x, v in zip(witnesses, values)) or any(map(ctx.reaches, values))
 
 
-def user_location() -> str:
-    """File, line and function of the innermost frame that is not ours."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and is_engine(frame):
-        frame = frame.f_back
-    code = frame.f_code
-    return f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}"
-
-
 def live(ctx: Context, witness: Any, value: Any) -> bool:
     """Whether an argument with this witness may carry a derivative."""
     if witness is None:
         return kind_of(type(value)) == "array" and ctx.buffers.is_stored(value)
-    if isinstance(value, (str, bytes, bytearray)):
+    if issubclass(type(value), (str, bytes, bytearray, np.void)):
         return loss_behind(witness) is not None
-    if isinstance(value, int) and not ctx.whole_numbers:
+    if issubclass(type(value), int) and not ctx.whole_numbers:
         return False
     if type(value) is Iteration:
         return True
     kind = kind_of(type(value))
     if kind == "array" and value.dtype.kind not in "fc" and not (value.dtype.kind in "iu" and ctx.whole_numbers):
-        return bool(value.dtype.kind == "O")
+        return bool(value.dtype.kind in "OV")
     if kind == "tuple":
         return any(live(ctx, witness, item) for item in value)
-    return kind in ("number", "array")
+    return kind in ("number", "array") or kind == "object" and loss_behind(witness) is not None
 
 
 def call_opaque(
@@ -91,20 +87,25 @@ def call_opaque(
 ) -> tuple[Any, Pullback | None]:
     """Call natively; the result is a constant if nothing that carries a derivative went in.
 
-    Else derivatives are lost in the result, and in whatever the call could have kept them in.
+    Else derivatives are lost in the result, and in whatever the call could have written to.
     """
     values = [*args, *kwargs.values()]
+    found = ctx.memories.of_call(function)
     references = marked_references(ctx, [function, *values])
-    flows = bool(references) or any(live(ctx, w, v) for w, v in zip(witnesses, values))
-    if not flows:
-        return call_native(ctx, function, args, kwargs, flows)
-    touched = changeable([function, *values])
+    flows = bool(references) or any(live(ctx, w, v) for w, v in (*zip(witnesses, values), *found))
+    if not flows and not any(map(ctx.reaches, (function, *values))):
+        return call_native(ctx, function, args, kwargs)
+    written = written_by(function, args, kwargs) + [array for _, array in found]
+    touched = changeable(ctx, written)
     loss = _earlier(ctx, references, witnesses) or Loss(function, reason, [x for x in touched if id(x) in ctx.marks])
+    watched = Watched(ctx, written, everything=True)
     try:
-        result, _ = call_native(ctx, function, args, kwargs, flows)
+        result = function(*args, **kwargs)
     except BaseException as error:
         ctx_taint(ctx, error, loss)
         raise
+    unknown = watched.lost(function, loss, result)
+    ctx.memories.note(function, args, kwargs, result)
     for reference in touched:
         ctx_taint(ctx, reference, loss)
     ctx_taint(ctx, result, loss)
@@ -112,22 +113,22 @@ def call_opaque(
         if kind_of(type(part)) == "array":
             ctx.buffers.made(part, loss, None)
     ctx.effects += 1
-    return result, loss
+    return result, unknown or loss
 
 
-def changeable(values: list[Any]) -> list[Any]:
+def changeable(ctx: Context, values: list[Any]) -> list[Any]:
     """The references that a call with these values could store to."""
-    found = [reference for value in values for reference in reachable(value)]
+    found = [reference for value in values for reference in ctx.reachable(value)]
     rebound = {
         id(cell)
         for function in found
-        if isinstance(function, FunctionType) and _rebinds(function.__code__)
+        if type(function) is FunctionType and _rebinds(function.__code__)
         for cell in function.__closure__ or ()
     }
     return [
         x
         for x in found
-        if not isinstance(x, (FunctionType, tuple)) and not (isinstance(x, CellType) and id(x) not in rebound)
+        if not issubclass(type(x), (FunctionType, tuple)) and not (type(x) is CellType and id(x) not in rebound)
     ]
 
 
@@ -156,38 +157,82 @@ def marked_references(ctx: Context, values: list[Any]) -> list[Any]:
     """The marked references that can be reached from ``values``."""
     if not ctx.marks:
         return []
-    found = [item for value in values for item in reachable(value)]
+    found = [item for value in values for item in ctx.reachable(value)]
     found += [ctx.dictionaries[id(item)][0] for item in found if id(item) in ctx.dictionaries]
     return [item for item in found if id(item) in ctx.marks]
 
 
 def call_native(
-    ctx: Context, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], flows: bool
+    ctx: Context, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Pullback | None]:
-    """Call natively, and notice what the call writes into arrays.
-
-    If derivatives flow into the call, a written array is an error: the flow into it is unknown.
-    """
-    buffers = ctx.buffers
-    receiver = getattr(function, "__self__", None)
-    watched = [
-        (array, array.copy())
-        for value in (*args, *kwargs.values(), receiver)
-        for array in arrays_in(value)
-        if array.flags.writeable and (flows or buffers.is_held(array) or buffers.is_stored(array))
-    ]
+    """Call natively where no derivative goes in: what the call writes into arrays are constants."""
+    watched = Watched(ctx, [*args, *kwargs.values(), getattr(function, "__self__", None)])
     result = function(*args, **kwargs)
-    rewritten = [(array, old) for array, old in watched if array.tobytes() != old.tobytes()]
-    if not rewritten:
-        return result, None
-    if flows:
-        raise array_mutation(f"the call of {describe(function)} wrote to")
-    ctx.effects += 1
-    return result, Rewritten([ArrayStore(a, ..., None, old, buffers.is_stored(a)) for a, old in rewritten])
+    ctx.memories.ran(function, args, kwargs, result)
+    return result, watched.constants()
+
+
+class Watched:
+    """The arrays that a native call may write to, as they were before it."""
+
+    __slots__ = ("before", "context")
+
+    def __init__(self, ctx: Context, values: list[Any], everything: bool = False) -> None:
+        buffers = ctx.buffers
+        self.context = ctx
+        self.before = [
+            (array, plain(array).copy())
+            for value in values
+            for array in arrays_in(ctx, value)
+            if array.flags.writeable and (everything or buffers.is_held(array) or buffers.is_stored(array))
+        ]
+
+    def constants(self) -> Rewritten | None:
+        """The pullback of a call that wrote constants, if it wrote."""
+        changed = [(array, old) for array, old in self.before if is_changed(array, old)]
+        if not changed:
+            return None
+        self.context.effects += 1
+        self.context.buffers.overwritten = True
+        is_stored = self.context.buffers.is_stored
+        return Rewritten([ArrayStore(a, ..., None, old, is_stored(a)) for a, old in changed])
+
+    def lost(self, function: Any, loss: Loss, result: Any) -> Unknown | None:
+        """The pullback of a call that may have written what nobody knows; equal content is no sign that it did not.
+
+        Only what answers yes or no, and leaves every array as it was, is taken for a question.
+        """
+        buffers = self.context.buffers
+        changed = [(array, old) for array, old in self.before if is_changed(array, old)]
+        if not changed and isinstance(result, (bool, np.bool_)):
+            return None
+        arrays = [array for array, _ in self.before if can_carry(self.context, array)]
+        if not changed and not arrays:
+            return None
+        kept = [ArrayStore(a, ..., None, old, False) for a, old in changed if buffers.is_held(a)]
+        buffers.overwritten = buffers.overwritten or bool(kept)
+        for array in arrays:
+            buffers.lose(array)
+        return Unknown(kept, arrays, loss, function, bool(changed))
+
+
+def plain(array: Any) -> Any:
+    """An array without what its class makes of it: of copies, comparisons and items."""
+    return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
+
+
+def is_changed(array: Any, before: Any) -> bool:
+    """Whether an array has other content than ``before``, a plain copy of it."""
+    return bool(plain(array).tobytes() != before.tobytes())
+
+
+def can_carry(ctx: Context, array: Any) -> bool:
+    """Whether the elements of an array may carry derivatives."""
+    return array.dtype.kind in "fcOV" or array.dtype.kind in "iu" and ctx.whole_numbers
 
 
 class Rewritten:
-    """Pullback of a call that filled arrays with constants."""
+    """Pullback of a call that wrote constants into arrays."""
 
     __slots__ = ("stores",)
 
@@ -199,17 +244,49 @@ class Rewritten:
             store(sweep, None)
 
 
-def arrays_in(value: Any) -> list[Any]:
+class Unknown(Rewritten):
+    """Pullback of a call that may have written to arrays what nobody knows."""
+
+    __slots__ = ("arrays", "place", "pullback", "what")
+
+    def __init__(self, stores: list[ArrayStore], arrays: list[Any], loss: Loss, function: Any, wrote: bool) -> None:
+        super().__init__(stores)
+        self.arrays, self.pullback, self.place = arrays, loss, user_location()
+        self.what = f"the call of {describe(function)} {'wrote' if wrote else 'may have written'} to"
+
+    def __call__(self, sweep: Sweep, cotangent: Any) -> None:
+        if any(map(sweep.buffers.is_asked_for, self.arrays)):
+            raise array_mutation(self.what, self.place)
+        super().__call__(sweep, None)
+        self.pullback(sweep, cotangent)
+
+
+def arrays_in(ctx: Context, value: Any) -> list[Any]:
     """The arrays that can be reached from an argument."""
     if kind_of(type(value)) in ("number", "inert"):
         return []
-    return [x for x in reachable(value, arrays=True) if kind_of(type(x)) == "array"]
+    return [x for x in ctx.reachable(value, arrays=True) if kind_of(type(x)) == "array"]
 
 
-def array_mutation(what: str) -> NotDifferentiable:
+def array_mutation(what: str, place: str | None = None) -> NotDifferentiable:
     """The error for a store into an array that a derivative depends on."""
     return NotDifferentiable(
-        f"{user_location()}: {what} an array that the gradient depends on, and this way of writing is not "
-        f"differentiated. Remedy: store with a[...] = b or a += b, or make a new array instead (np.where, "
-        f"np.concatenate, np.stack)"
+        f"{what} an array that the gradient depends on, and this way of writing is not differentiated",
+        place=place,
+        remedies=(
+            "store with a[...] = b or a += b",
+            "make a new array instead (np.where, np.concatenate, np.stack)",
+            RULE,
+            CONSTANT,
+            CUT,
+        ),
+    )
+
+
+def option_without_derivative(function: Any, name: str) -> NotDifferentiable:
+    """The error for an option of a call that depends on what is differentiated, of which the rule knows nothing."""
+    return NotDifferentiable(
+        f"the rule of {describe(function)} has no derivative with respect to the option {name!r}, which depends on "
+        f"what is differentiated",
+        remedies=(f"make it a constant (autodiff_hook.stop_gradient({name}))", RULE),
     )

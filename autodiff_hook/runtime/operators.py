@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.registry import describe, registry
-from autodiff_hook.runtime.applying import NUMBERS, apply_rule, apply_to_numbers
+from autodiff_hook.runtime.applying import apply_rule, apply_to_numbers
 from autodiff_hook.runtime.buffers import is_whole
+from autodiff_hook.runtime.checking import NUMBERS
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, pull
 from autodiff_hook.runtime.items import getitem, sequence_operator, store_into_array

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections.abc
 import time
 from collections.abc import Container
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -14,6 +16,7 @@ from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.arguments import arguments
+from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import Forms
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
@@ -52,6 +55,8 @@ class Made:
     """Where the program begins behind its guards."""
     small: Container[Variable]
     """What holds nothing of size."""
+    functions: list[FunctionType]
+    """The callees whose default values are constants of the program."""
     quiet: bool = False
     """Whether the program has told NumPy not to warn."""
 
@@ -69,44 +74,49 @@ _CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
 _CHANGES: Final = 64
 
 
-def joint_ir(f: Any, args: tuple[Any, ...], form: Form = "gradient", one_way: int = 0) -> Made:
-    """The joint program of ``f`` for arguments like these.
+def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0) -> Made:
+    """The joint program of a function for calls like this one.
 
-    It has all ways through ``f``, or the one that these take, of up to ``one_way`` operations.
+    It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations.
     """
-    types = arguments(args, bool(one_way))
+    types = arguments(call.args, bool(one_way))
     changed: frozenset[Any] = frozenset()
     while True:
         try:
-            return _joint_ir(f, types, form, one_way, changed)
+            return _joint_ir(call, types, form, one_way, changed)
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
             changed |= found.places
 
 
-def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, changed: frozenset[Any]) -> Made:
+def _joint_ir(call: Call, types: list[Abstract], form: Form, one_way: int, changed: frozenset[Any]) -> Made:
     times: dict[str, float] = {}
     clock = _Clock(times)
+    f = call.function
     prologue = Prologue(f)
-    taken = prologue.parameters(types)
-    leading = [prologue.receiver()] if isinstance(f, MethodType) else []
-    rest = prologue.rest(f.__code__, len(leading) + len(types), f, bool(one_way))
+    taken, constants = prologue.parameters(types, call.constants)
+    params = [Variable(name) for name in _names(call)]
+    bound = prologue.bound(call.shape, params, constants)
     inference = (
         path(prologue, prologue.types, updated, one_way)
         if one_way
         else Inference(prologue, evaluate, prologue.types, changed)
     )
-    params = inference.run(f.__code__, f.__globals__, f.__closure__, types, leading, rest)
+    inference.run(f.__code__, f.__globals__, f.__closure__, dict(zip(params, types)), bound)
     clock("infer")
-    shape = prepare(inference)
+    with _located(inference):
+        shape = prepare(inference)
     leaves = prologue.leaves()
     if form in _CUT and (inference.warnings or inference.commits or any(isinstance(t, Outside) for t in types)):
         raise Refused("a pullback of a program with effects, or with respect to objects")
     sources = [*params, *leaves]
-    needs = needed(inference.program, shape, sources)
-    clock("activity")
-    builder, last, found, value = joint_pass(inference.program, shape, sources, needs, RUNTIME, split=_CUT.get(form))
+    with _located(inference):
+        needs = needed(inference.program, shape, sources)
+        clock("activity")
+        builder, last, found, value = joint_pass(
+            inference.program, shape, sources, needs, RUNTIME, split=_CUT.get(form)
+        )
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
     if form == "split":
@@ -134,7 +144,25 @@ def _joint_ir(f: Any, types: list[Abstract], form: Form, one_way: int, changed: 
     simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers, shape.memory.volatile)
     verify(ir)
     clock("simplify")
-    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, inference.quiet)
+    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, prologue.functions, inference.quiet)
+
+
+@contextmanager
+def _located(inference: Inference) -> collections.abc.Iterator[None]:
+    """Let what is refused know its line."""
+    try:
+        yield
+    except Refused as reason:
+        inference.locate(reason)
+        raise
+
+
+def _names(call: Call) -> list[str | None]:
+    """The names of the parameters that the arguments are bound to, as far as each has one of its own."""
+    code = call.function.__code__
+    first = call.shape.leading + isinstance(call.function, MethodType)
+    names = code.co_varnames[: code.co_argcount][first : first + call.shape.given]
+    return [*names, *[None] * (call.shape.given - len(names))]
 
 
 def _is_complex(inference: Inference) -> bool:

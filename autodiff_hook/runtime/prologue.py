@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.arguments import constant_kind, described
+from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.guards import Guards
 from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.slots import Attribute
@@ -22,7 +23,8 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Load, Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain
+from autodiff_hook.transform.specialise.wording import named
 
 
 class Slot(NamedTuple):
@@ -48,10 +50,12 @@ class Prologue(Guards):
         self.taken: list[Variable] = []
         self.slots: dict[Operand, Slot] = {}
         """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
+        self.functions: list[FunctionType] = []
+        """The functions whose default values are taken for constants."""
         self.own_globals = False
         self.loaded: dict[tuple[Any, ...], Operand] = {}
         self.closure: Variable | None = None
-        self.modules = {functions.module_name(f.__globals__)}
+        self.modules = {functions.module_of(f)}
 
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global name."""
@@ -95,7 +99,7 @@ class Prologue(Guards):
             except AttributeError as error:
                 raise Refused(str(error)) from error
             here = self.emit("getattr", Constant(owner), data=name)
-            if isinstance(value, MethodType):
+            if type(value) is MethodType:
                 self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
             elif type(value) in (str, int, float, bytes):
                 # Some are made anew at each access.
@@ -104,7 +108,7 @@ class Prologue(Guards):
             elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__"):
                 self.require_same(here, value)
             else:
-                raise Refused(f"the attribute {name} of {owner!r}")
+                raise Refused(f"the attribute {name} of {named(owner)}")
             self.loaded[key] = Constant(value)
         return self.loaded[key].value  # type: ignore[union-attr]
 
@@ -137,6 +141,7 @@ class Prologue(Guards):
         key = ("function", id(function))
         if key not in self.loaded:
             self.loaded[key] = Constant(None)
+            self.functions.append(function)
             self.require_same(self.emit("getattr", Constant(function), data="__code__"), function.__code__)
             if function.__kwdefaults__:
                 named = self.emit("getattr", Constant(function), data="__kwdefaults__")
@@ -150,30 +155,36 @@ class Prologue(Guards):
         """What a method is bound to."""
         return self.guarded(self.emit("getattr", self.callee, data="__self__"), self.f.__self__)
 
-    def rest(self, code: CodeType, given: int, f: Any, one_way: bool) -> list[Operand]:
-        """The default values of the parameters that no argument is given for."""
-        stars = 0x20 if one_way else 0x2C
-        if code.co_flags & stars or given > code.co_argcount and not code.co_flags & 4:
-            raise Refused("a signature with *args or **kwargs")
-        defaults = f.__defaults__ or ()
-        missing = max(0, code.co_argcount - given)
-        if missing > len(defaults):
-            raise Refused("a call that does not fit")
-        values: list[Operand] = []
-        if missing:
-            self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
-            first = len(defaults) - missing
-            values = [self._default(defaults, place) for place in range(first, len(defaults))]
-        if code.co_kwonlyargcount:
-            named = f.__kwdefaults__ or {}
+    def bound(self, shape: Shape, params: list[Variable], constants: list[Operand]) -> Parameters:
+        """How the function binds its arguments, what a ``partial`` holds, what is named, and its default values."""
+        code: CodeType = self.f.__code__
+        leading = constants[: shape.leading]
+        if isinstance(self.f, MethodType):
+            leading.insert(0, self.receiver())
+        args, named = [*leading, *params], dict(zip(shape.names, constants[shape.leading :]))
+        missing = [name for name in code.co_varnames[len(args) : code.co_argcount] if name not in named]
+        defaults, options = self._defaults(missing), self._options([*named])
+        return bind(code, args, named, defaults, options)
+
+    def _defaults(self, missing: list[str]) -> tuple[Any, ...]:
+        """The default values of positional parameters: operands for those that are used."""
+        code, defaults = self.f.__code__, self.f.__defaults__ or ()
+        if not missing or not defaults:
+            return ()
+        self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
+        names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+        return tuple(self._default(defaults, i) if name in missing else None for i, name in enumerate(names))
+
+    def _options(self, given: list[str]) -> dict[str, Operand]:
+        """The default values of keyword-only parameters that are not given."""
+        code, defaults = self.f.__code__, self.f.__kwdefaults__ or {}
+        names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+        used = [name for name in names if name not in given and name in defaults]
+        if used:
             options = self.emit("getattr", self.callee, data="__kwdefaults__")
             items = self.emit("call", Constant(dict.items), options, data=())
-            self.same_items(self.emit("call", Constant(tuple), items, data=()), tuple(named.items()))
-            names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-            if not set(names) <= set(named):
-                raise Refused("a call that does not fit")
-            values += [self._default(named, name) for name in names]
-        return values
+            self.same_items(self.emit("call", Constant(tuple), items, data=()), tuple(defaults.items()))
+        return {name: self._default(defaults, name) for name in used}
 
     def _default(self, defaults: Any, key: Any) -> Operand:
         value = defaults[key]
@@ -331,13 +342,16 @@ class Prologue(Guards):
         self.outside.add(operand)
         return operand
 
-    def parameters(self, types: list[Abstract]) -> list[Variable]:
-        """Take the arguments apart and guard their types; with another number of them, this raises ``ValueError``."""
+    def parameters(self, types: list[Abstract], constants: tuple[Any, ...]) -> tuple[list[Variable], list[Operand]]:
+        """Take the arguments and the constants beside them apart, and guard what they are.
+
+        With another number of them, this raises ``ValueError``.
+        """
+        count = len(types) + len(constants)
+        whole = self.emit("unpack", self.args, data=(count, None)) if count else self.args
+        parts = [self.emit("project", whole, data=i) for i in range(count)]
         taken = self.taken
-        whole = self.emit("unpack", self.args, data=(len(types), None)) if types else None
-        for i in range(len(types)):
-            assert whole is not None
-            taken.append(self.emit("project", whole, data=i))
+        taken += parts[: len(types)]
         for variable, abstract in zip(taken, types):
             self.check(variable, abstract, given=True)
             if isinstance(abstract, Outside):
@@ -346,4 +360,4 @@ class Prologue(Guards):
                 self.outside.add(variable)
         if len(self.references) > 1:
             self.require(self.emit("call", Constant(distinct), *self.references, data=()))
-        return taken
+        return taken, [self.guarded(part, value) for part, value in zip(parts[len(types) :], constants)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import gettrace
+from functools import partial
 from typing import Any, Final
 
-from autodiff_hook import config
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
-from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.attempts import suspect, suspicion
+from autodiff_hook.runtime.engine import open_session
+from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.session import Grads, Session
-from autodiff_hook.runtime.specialising import specialised
+from autodiff_hook.runtime.specialising import differentiated
 
 
 class Pulled:
@@ -20,10 +21,16 @@ class Pulled:
     A cotangent in another form than that of the value, and an error on the way, are left to a session.
     """
 
-    __slots__ = ("_call", "_reverse", "_session", "value")
+    __slots__ = ("_call", "_of_function", "_reverse", "_session", "value")
 
-    def __init__(self, f: Any, args: tuple[Any, ...], value: Any, reverse: Callable[[Any], Grads]) -> None:
-        self._call, self.value, self._reverse = (f, args), value, reverse
+    def __init__(
+        self,
+        call: tuple[Any, tuple[Any, ...], dict[str, Any]],
+        of_function: bool,
+        value: Any,
+        reverse: Callable[[Any], Grads],
+    ) -> None:
+        self._call, self._of_function, self.value, self._reverse = call, of_function, value, reverse
         self._session: Session | None = None
 
     def back(self, cotangent: Any) -> Grads:
@@ -31,16 +38,22 @@ class Pulled:
         fitting = fitted(cotangent, self.value) if self._session is None else UNFIT
         if fitting is not UNFIT:
             try:
-                return self._reverse(fitting)
+                grads = self._reverse(fitting)
+                return (None, *grads) if self._of_function else grads
+            except MemoryError:
+                raise
             except Exception as error:
-                # The generic path says what is wrong, and where.
-                config.trace(f"a specialised pullback raised {type(error).__name__}: {error}")
+                said = suspicion(error)
+            # The generic path says what is wrong, and where.
+            grads = self.session().back(cotangent)
+            suspect(self._call[0], said)
+            return grads
         return self.session().back(cotangent)
 
     def session(self) -> Session:
         """The session that this stands for: the function is run again, and has to come to the same."""
         if self._session is None:
-            session = Session(*self._call, {})
+            session = open_session(*self._call, self._of_function)
             if not same(session.value, self.value):
                 raise Unsupported(
                     f"this cotangent needs {describe(self._call[0])} to be run again, and what it depends on has been "
@@ -50,12 +63,19 @@ class Pulled:
         return self._session
 
 
-def pulled(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pulled | None:
-    """Value and pullback of ``f`` by a specialised program, if there is one."""
-    if kwargs or gettrace() is not None:
-        return None
-    found = specialised(f, args, form="pullback")
-    return None if found is MISS else Pulled(f, args, *found)
+def opened(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False) -> Any:
+    """Value and pullback of ``f``: by a specialised program, if there is one; else by a session.
+
+    With ``of_function``, there is none for a function that holds something with a derivative.
+    """
+    if of_function and form_of(f) != "inert":
+        return open_session(f, args, kwargs, of_function)
+    found = differentiated(f, args, kwargs, "pullback", partial(_session, of_function))
+    return Pulled((f, args, kwargs), of_function, *found) if type(found) is tuple else found
+
+
+def _session(of_function: bool, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return open_session(f, args, kwargs, of_function)
 
 
 UNFIT: Final = object()

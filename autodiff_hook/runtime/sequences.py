@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from autodiff_hook.interpreter import TUPLES_ASK_LENGTH
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, tuple_cotangent
+from autodiff_hook.runtime.growing import appending, grown
 from autodiff_hook.runtime.items import Copied, copied
-from autodiff_hook.runtime.iteration import Drained, get_iter
+from autodiff_hook.runtime.iteration import Drained, get_iter, sized
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.slots import loaded, stored
 
@@ -30,9 +34,24 @@ class Splice:
         given = [shadow.pop(self.start + i, None) for i in range(self.inserted)]
         shift = self.removed - self.inserted
         if shift:
-            behind = {k: shadow.pop(k) for k in [k for k in shadow if k >= self.start + self.inserted]}
+            behind = {k: shadow.pop(k) for k in places_of(shadow) if k >= self.start + self.inserted}
             shadow.update({k + shift: c for k, c in behind.items()})
         return given
+
+
+def places_of(keys: Iterable[Any]) -> list[int]:
+    """The places of items among the slots of a list, which may have attributes, too."""
+    return [key for key in keys if type(key) is int]
+
+
+def move_places(ctx: Context, owner: list[Any], moved: Callable[[set[int]], set[int]]) -> None:
+    """The items of a list have moved to other places."""
+    ctx.move(owner, lambda keys: moved(set(places := places_of(keys))) | keys.difference(places))
+
+
+def plain_items(owner: list[Any]) -> list[Any]:
+    """What is in a list, whatever its class says of iteration."""
+    return list.__getitem__(owner, slice(None))
 
 
 def splice(ctx: Context, owner: list[Any], start: int, removed: int, witnesses: list[Any]) -> Splice | None:
@@ -41,13 +60,13 @@ def splice(ctx: Context, owner: list[Any], start: int, removed: int, witnesses: 
     if not live and id(owner) not in ctx.marks:
         return None
     stop, shift = start + removed, len(witnesses) - removed
-    ctx.move(owner, lambda keys: live | {k if k < start else k + shift for k in keys if not start <= k < stop})
+    move_places(ctx, owner, lambda keys: live | {k if k < start else k + shift for k in keys if not start <= k < stop})
     ctx.effects += 1
     return Splice(owner, start, removed, len(witnesses))
 
 
-def listed(ctx: Context, witness: Any, value: Any) -> tuple[list[Any], Pullback | None]:
-    """The items of an iterable as a new list with their derivatives in its slots.
+def listed(ctx: Context, witness: Any, value: Any, hinted: bool = True) -> tuple[list[Any], Pullback | None]:
+    """The items of an iterable (``hinted``: asked for its length) as a new list with their derivatives in its slots.
 
     The pullback gives a tuple of one: the cotangent of the iterable.
     """
@@ -60,14 +79,13 @@ def listed(ctx: Context, witness: Any, value: Any) -> tuple[list[Any], Pullback 
     if kind_of(type(value)) == "inert":
         return list(value), None
     pairs, started = get_iter(ctx, (witness,), None, value)
-    drained = Drained(ctx, pairs)
+    drained = Drained(ctx, pairs, sized(ctx, value, started) if hinted else started)
     items = list(drained.values)
-    if started is None and drained.is_constant():
+    if drained.is_constant():
         return items, None
 
     def drained_pullback(sweep: Sweep, cotangent: Any) -> Any:
-        drained(sweep, cotangent)
-        return (started(sweep, None)[0] if started is not None else None,)
+        return (drained(sweep, cotangent),)
 
     return items, from_parts(ctx, items, drained.pullbacks, drained_pullback)
 
@@ -92,7 +110,7 @@ def from_parts(ctx: Context, items: list[Any], witnesses: list[Any], gathered: P
 
 def _mark_held(ctx: Context, items: list[Any]) -> None:
     """What the slots of a list refer to carries derivatives if these do."""
-    for index, item in enumerate(items):
+    for index, item in enumerate(plain_items(items)):
         loaded(ctx, items, index, item)
 
 
@@ -114,7 +132,7 @@ def copy_of(ctx: Context, w: Any, args: Args, make: Any) -> Result:
         return make(), None
     if make is tuple and type(args[0]) is tuple:
         return args[0], _edge if w[0] is not None else None
-    items, gathered = listed(ctx, w[0], args[0])
+    items, gathered = listed(ctx, w[0], args[0], make is list or TUPLES_ASK_LENGTH)
     if make is list:
         return items, gathered
     return tuple(items), None if gathered is None else to_slots(ctx, items, gathered)
@@ -122,12 +140,12 @@ def copy_of(ctx: Context, w: Any, args: Args, make: Any) -> Result:
 
 def concatenate(ctx: Context, a: list[Any], b: list[Any]) -> Result:
     """``a + b`` of lists."""
-    result = [*a, *b]
+    result = plain_items(a) + plain_items(b)
     pullbacks = [
         p
         for p in (
-            copied(ctx, result, a, range(len(a)), 2)[1],
-            copied(ctx, result, b, range(len(b)), 2, start=len(a))[1],
+            copied(ctx, result, a, range(list.__len__(a)), 2)[1],
+            copied(ctx, result, b, range(list.__len__(b)), 2, start=list.__len__(a))[1],
         )
         if p is not None
     ]
@@ -144,10 +162,11 @@ def _all(pullbacks: list[Pullback]) -> Pullback:
 
 def repeat(ctx: Context, w: Any, a: Any, b: Any) -> Result:
     """``sequence * n`` or ``n * sequence``."""
-    result = a * b
     first = kind_of(type(a)) in ("list", "tuple")
-    source = a if first else b
-    count = len(source)
+    source, times = (a, b) if first else (b, a)
+    plain: Any = list if isinstance(source, list) else tuple
+    result = plain.__mul__(source, times)
+    count = plain.__len__(source)
     if isinstance(source, list):
         return copied(ctx, result, source, [i % count for i in range(len(result))], 2)
     if w[0 if first else 1] is None:
@@ -168,21 +187,21 @@ def slots_of(ctx: Context, items: list[Any]) -> list[Any]:
     """A witness for each slot of a list that carries a derivative; what it refers to carries them as before."""
     mark = ctx.marks.get(id(items))
     _mark_held(ctx, items)
-    return [None if mark is None or not mark.covers(i) else mark for i in range(len(items))]
+    return [None if mark is None or not mark.covers(i) else mark for i in range(list.__len__(items))]
 
 
 def replace_slice(ctx: Context, owner: list[Any], key: slice, items: list[Any]) -> Pullback | None:
     """``owner[key] = items``, for a list made for this purpose."""
-    start, stop, step = key.indices(len(owner))
+    start, stop, step = key.indices(list.__len__(owner))
     places = range(start, stop, step)
-    owner[key] = items
+    list.__setitem__(owner, key, items)
     witnesses = slots_of(ctx, items)
     if step == 1:
         return _moved_into(items, splice(ctx, owner, start, len(places), witnesses))
     if all(x is None for x in witnesses) and id(owner) not in ctx.marks:
         return None
     live = {place for place, x in zip(places, witnesses) if x is not None}
-    ctx.move(owner, lambda keys: live | keys.difference(places))
+    move_places(ctx, owner, lambda keys: live | keys.difference(places))
     ctx.effects += 1
     return Copied(owner, items, [(place, i) for i, place in enumerate(places)], 0)
 
@@ -200,8 +219,8 @@ def _moved_into(items: list[Any], noted: Splice | None) -> Pullback | None:
 
 def delete_items(ctx: Context, owner: list[Any], key: Any) -> Pullback | None:
     """``del owner[key]`` of a list."""
-    places = range(len(owner))
-    del owner[key]
+    places = range(list.__len__(owner))
+    list.__delitem__(owner, key)
     if id(owner) not in ctx.marks:
         return None
     if not isinstance(key, slice):
@@ -213,15 +232,16 @@ def delete_items(ctx: Context, owner: list[Any], key: Any) -> Pullback | None:
 def list_append(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.append``."""
     owner, value = args
-    owner.append(value)
-    return None, stored(ctx, w[1], owner, len(owner) - 1, value, 1, 2)
+    list.append(owner, value)
+    return None, stored(ctx, w[1], owner, list.__len__(owner) - 1, value, 1, 2)
 
 
 def list_insert(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.insert``."""
     owner, index, value = args
-    start = min(index, len(owner)) if index >= 0 else max(0, index + len(owner))
-    owner.insert(index, value)
+    count = list.__len__(owner)
+    start = min(index, count) if index >= 0 else max(0, index + count)
+    list.insert(owner, index, value)
     noted = splice(ctx, owner, start, 0, [w[2]])
     if noted is None:
         return None, None
@@ -232,12 +252,19 @@ def list_insert(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Res
     return None, insert_pullback
 
 
+def doubles(owner: list[Any], value: Any) -> bool:
+    """Whether ``owner.extend(value)`` repeats the list, whatever its class says of iteration, as CPython 3.13 does."""
+    return value is owner and sys.version_info >= (3, 13)
+
+
 def list_extend(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.extend``, ``+=`` and unpacking into a list display."""
     owner, value = args
-    items, gathered = listed(ctx, w[1], value)
-    start = len(owner)
-    owner.extend(items)
+    if not (type(value) in (list, tuple) or value is owner or kind_of(type(value)) in ("inert", "array")):
+        return None, grown(ctx, w[1:], (value,), appending(ctx, owner), hinted=True)
+    items, gathered = list_copy(ctx, w[1:], (owner,), {}) if doubles(owner, value) else listed(ctx, w[1], value)
+    start = list.__len__(owner)
+    list.extend(owner, items)
     moved = _moved_into(items, splice(ctx, owner, start, 0, slots_of(ctx, items)))
     if moved is None and gathered is None:
         return None, None
@@ -260,8 +287,8 @@ def list_iadd(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Resul
 def list_pop(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.pop``."""
     owner = args[0]
-    before = len(owner)
-    value = owner.pop(*args[1:])
+    before = list.__len__(owner)
+    value = list.pop(owner, *args[1:])
     if id(owner) not in ctx.marks:
         return value, None
     index = range(before)[args[1] if len(args) > 1 else -1]
@@ -280,17 +307,17 @@ def list_pop(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result
 def list_remove(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.remove``."""
     owner, value = args
-    if value not in owner:
+    if not list.__contains__(owner, value):
         raise ValueError("list.remove(x): x not in list")
-    index = owner.index(value)
-    del owner[index]
+    index = list.index(owner, value)
+    list.__delitem__(owner, index)
     return None, _effect(splice(ctx, owner, index, 1, []))
 
 
 def list_clear(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.clear``."""
-    count = len(args[0])
-    args[0].clear()
+    count = list.__len__(args[0])
+    list.clear(args[0])
     return None, _effect(splice(ctx, args[0], 0, count, []))
 
 
@@ -307,15 +334,16 @@ def _effect(noted: Splice | None) -> Pullback | None:
 def list_reverse(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.reverse``."""
     owner = args[0]
-    owner.reverse()
-    return None, permuted(ctx, owner, list(reversed(range(len(owner)))))
+    list.reverse(owner)
+    return None, permuted(ctx, owner, list(reversed(range(list.__len__(owner)))))
 
 
 def list_sort(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.sort``."""
     owner = args[0]
-    order, called = sorting_order(ctx, owner, slots_of(ctx, owner), **kwargs)
-    owner[:] = [owner[i] for i in order]
+    order, called = sorting_order(ctx, plain_items(owner), slots_of(ctx, owner), **kwargs)
+    items = plain_items(owner)
+    list.__setitem__(owner, slice(None), [items[i] for i in order])
     return None, _after(called, permuted(ctx, owner, order))
 
 
@@ -365,21 +393,19 @@ def permuted(ctx: Context, owner: list[Any], order: list[int]) -> Pullback | Non
     """Note that slot ``i`` of a list now holds what was in ``order[i]``."""
     if id(owner) not in ctx.marks:
         return None
-    ctx.move(owner, lambda keys: {i for i, origin in enumerate(order) if origin in keys})
+    move_places(ctx, owner, lambda keys: {i for i, origin in enumerate(order) if origin in keys})
     ctx.effects += 1
 
     def permuted_pullback(sweep: Sweep, cotangent: Any) -> None:
         shadow = sweep.shadow(owner)
-        moved = {order[k]: c for k, c in shadow.items()}
-        shadow.clear()
-        shadow.update(moved)
+        shadow.update({order[k]: c for k, c in [(k, shadow.pop(k)) for k in places_of(shadow)]})
 
     return permuted_pullback
 
 
 def list_copy(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list.copy``."""
-    result = list(args[0])
+    result = plain_items(args[0])
     return copied(ctx, result, args[0], range(len(result)), 1)
 
 
@@ -404,14 +430,13 @@ def sorted_(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
 def list_imul(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``list *= n``."""
     owner, times = args
-    items = list(owner)
-    count = len(items)
-    owner *= times
+    count = list.__len__(owner)
+    list.__imul__(owner, times)
     if id(owner) not in ctx.marks:
         return owner, None
-    if not owner:
+    if not list.__len__(owner):
         return owner, _effect(splice(ctx, owner, 0, count, []))
-    ctx.move(owner, lambda keys: {i for i in range(len(owner)) if i % count in keys})
+    move_places(ctx, owner, lambda keys: {i for i in range(list.__len__(owner)) if i % count in keys})
     ctx.effects += 1
 
     def imul_pullback(sweep: Sweep, cotangent: Any) -> None:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import sys
 import threading
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from itertools import compress
+from operator import not_
+from types import FrameType, FunctionType, MethodType
 from typing import Any
 
 from autodiff_hook import config
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.errors import ConfigError, Unsupported
 from autodiff_hook.registry import describe, registry
+from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.calls import apply
+from autodiff_hook.runtime.checking import require_cotangent
 from autodiff_hook.runtime.context import Context, Sweep
-from autodiff_hook.runtime.functions import module_name
+from autodiff_hook.runtime.engine import CARRIED
+from autodiff_hook.runtime.given import Given
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import Mirror, mirror_of, whole_numbers_in
 from autodiff_hook.runtime.opaque import arrays_in
@@ -30,26 +37,57 @@ Grads = tuple[Any, ...]
 class _DeeperRecursion:
     """Room for the frames of the engine between those of the user, while anything is differentiated."""
 
-    FACTOR = 4
+    FACTOR = 10
 
     def __init__(self) -> None:
-        self._lock, self._users, self._limit = threading.Lock(), 0, 0
+        self._depths: dict[int, tuple[int, FrameType]] = {}
+        """How often each thread is within, and the frame that was the first."""
+        self._limit = self._raised = 0
 
     def __enter__(self) -> None:
-        with self._lock:
-            if not self._users:
-                self._limit = sys.getrecursionlimit()
-                sys.setrecursionlimit(self._limit * self.FACTOR)
-            self._users += 1
+        thread, caller = threading.get_ident(), sys._getframe(1)
+        depth, first = self._depths.get(thread, (0, caller))
+        # An interrupt may have come just before the end of what was the first.
+        found = (depth + 1, first) if _is_running(first, caller) else (1, caller)
+        self._depths[thread] = found
+        limit = sys.getrecursionlimit()
+        if limit != self._raised:
+            self._limit, self._raised = limit, limit * self.FACTOR
+            sys.setrecursionlimit(self._raised)
 
     def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if not self._users and sys.getrecursionlimit() == self._limit * self.FACTOR:
-                sys.setrecursionlimit(self._limit)
+        thread = threading.get_ident()
+        depth, first = self._depths[thread]
+        if depth > 1:
+            self._depths[thread] = depth - 1, first
+        else:
+            del self._depths[thread]
+            self._restore()
+
+    def _restore(self) -> None:
+        if sys.getrecursionlimit() == self._raised:
+            # One call of C, so no other thread comes between the question whether anybody is left and the answer.
+            any(map(sys.setrecursionlimit, compress((self._limit,), map(not_, (self._depths,)))))
+
+    def keep_own(self) -> None:
+        """In a child process there is only the thread that forked."""
+        thread = threading.get_ident()
+        self._depths = {thread: self._depths[thread]} if thread in self._depths else {}
+        self._restore()
+
+
+def _is_running(frame: FrameType, caller: FrameType | None) -> bool:
+    while caller is not None and caller is not frame:
+        caller = caller.f_back
+    return caller is frame
 
 
 deeper_recursion = _DeeperRecursion()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=deeper_recursion.keep_own)
+
+
+_ALL_AT_ONCE = contextlib.nullcontext()
 
 
 class Session:
@@ -58,17 +96,25 @@ class Session:
     def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False) -> None:
         if not callable(f):
             raise Unsupported(f"the function to differentiate is not callable: {f!r}")
+        if kwargs and not args and not of_function:
+            name = next(iter(kwargs))
+            raise Unsupported(
+                f"{describe(f)} was called with keyword arguments alone, which are constants: pass by position what is "
+                f"to be differentiated, or if it can only be named, gradient(lambda {name}: f({name}={name}), ...)"
+            )
         prepare()
+        self._turn = threading.RLock()
         self.call = (f, args, kwargs)
         known: dict[int, Mirror] = {}
         self.mirrors = [mirror_of(x, known) for x in args]
         self.of_function = mirror_of(f, known) if of_function else None
         ctx = self.context = Context()
+        ctx.given = Given(f, self.mirrors)
         ctx.modules.add(module_of(f))
         ctx.whole_numbers = any(map(whole_numbers_in, args))
         for value in args:
             mark_deep(ctx, value)
-            for array in arrays_in(value):
+            for array in arrays_in(ctx, value):
                 ctx.buffers.given(array)
         if of_function:
             _mark_captured(ctx, f)
@@ -83,24 +129,26 @@ class Session:
 
     def back(self, cotangent: Any) -> Grads:
         """The gradients of the arguments, in their form, for one cotangent of the value."""
-        sweep: Sweep | None = None
         try:
+            require_cotangent(self.value, cotangent)
             sweep = Sweep(self.context)
-            edge = absorb(sweep, self.structure, cotangent)
-            with deeper_recursion:
-                given = self.pullback(sweep, edge) if self.pullback is not None else None
-            given = given or (None,) * (1 + len(self.mirrors))
-            done: dict[int, Any] = {}
-            grads = tuple(m.gradient(sweep, c, done) for m, c in zip(self.mirrors, given[1:]))
-            if self.of_function is None:
-                return grads
-            return (self.of_function.gradient(sweep, given[0], done), *grads)
+            # What a sweep puts back into memory is seen by others: they take turns.
+            with self._turn if self.context.buffers.overwritten else _ALL_AT_ONCE:
+                return sweep.buffers.swept(self._gradients, sweep, cotangent)
         except BaseException as error:
             error.__traceback__ = without_engine(error.__traceback__)
             raise
-        finally:
-            if sweep is not None:
-                sweep.buffers.restore()
+
+    def _gradients(self, sweep: Sweep, cotangent: Any) -> Grads:
+        edge = absorb(sweep, self.structure, cotangent)
+        with deeper_recursion:
+            given = self.pullback(sweep, edge) if self.pullback is not None else None
+        given = given or (None,) * (1 + len(self.mirrors))
+        done: dict[int, Any] = {}
+        grads = tuple(m.gradient(sweep, c, done) for m, c in zip(self.mirrors, given[1:]))
+        if self.of_function is None:
+            return grads
+        return (self.of_function.gradient(sweep, given[0], done), *grads)
 
 
 def _mark_captured(ctx: Context, f: Any) -> None:
@@ -123,49 +171,59 @@ def module_of(f: Any) -> str:
         else:
             cls = f if isinstance(f, type) else type(f)
             return str(cls.__module__)
-    return module_name(f.__globals__)
+    found = functions.module_of(f)
+    # What wraps a function for the engine stands for that.
+    return module_of(f.__wrapped__) if functions.is_own(found) and hasattr(f, "__wrapped__") else found
 
 
 _HANDLERS = (
     "autodiff_hook.runtime.controls",
     "autodiff_hook.runtime.pushing.nested",
     "autodiff_hook.runtime.splitting",
+    *(("autodiff_hook.semantics.derivatives",) if CARRIED else ()),
 )
 """What registers handlers of functions in ``api``, which comes later than this module."""
 
 _prepared = -1
-_prepare_lock = threading.Lock()
 
 
 def prepare() -> None:
     """Apply what the configuration says of rules: load packs, declare constants."""
     global _prepared
-    if _prepared == config.version:
+    version = config.version
+    if _prepared == version:
         return
     import importlib
 
-    for name in (*_HANDLERS, *config.rule_modules()):
+    config.check()
+    for name in _HANDLERS:
         importlib.import_module(name)
+    for name in config.rule_modules():
+        _import(name, "rules")
     for name in config.nondifferentiable_names():
         registry.add_constant(_resolve(name))
-    with _prepare_lock:
-        _prepared = config.version
+    _prepared = version
+
+
+def _import(name: str, key: str) -> Any:
+    """Import a module for ``key`` of ``[tool.autodiff]``."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        what = f"the module {name!r} cannot be imported: {type(error).__name__}: {error}"
+        raise ConfigError(f"{config.pyproject_path()}: [tool.autodiff] {key}: {what}") from error
 
 
 def _resolve(dotted: str) -> Any:
-    import importlib
-
-    from autodiff_hook.errors import ConfigError
-
-    module, _, rest = dotted.partition(".")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in filter(None, rest.split(".")):
-            if not hasattr(found, part):
-                importlib.import_module(f"{found.__name__}.{part}")
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(f"nondifferentiable: {dotted!r} cannot be found: {error}") from error
+    """The callable of this name, whose modules are imported."""
+    parts = dotted.split(".")
+    found = _import(parts[0], "nondifferentiable")
+    for index, part in enumerate(parts[1:], 2):
+        if not hasattr(found, part):
+            _import(".".join(parts[:index]), "nondifferentiable")
+        found = getattr(found, part)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
+from autodiff_hook.runtime.growing import adding, grown
 from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.items import removed
 from autodiff_hook.runtime.kinds import kind_of
@@ -79,9 +80,9 @@ for _cls in (set, frozenset):
 def set_add(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``set.add``: a member that is there already stays."""
     owner, value = args
-    if value in owner:
+    if set.__contains__(owner, value):
         return None, None
-    owner.add(value)
+    set.add(owner, value)
     return None, stored(ctx, w[1], owner, value, value, 1, 2)
 
 
@@ -89,17 +90,7 @@ def set_add(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
 def set_update(ctx: Context, w: Any, args: Args, kwargs: dict[str, Any]) -> Result:
     """``set.update``."""
     owner, *others = args
-    sources, gathered = _sources(ctx, w[1:], tuple(others))
-    new = {item for items in sources for item in items if item not in owner}
-    owner.update(new)
-    moved = _moved(ctx, owner, new, sources, gathered)
-    if moved is None:
-        return None, None
-
-    def update_pullback(sweep: Sweep, cotangent: Any) -> tuple[Any, ...]:
-        return None, *moved(sweep, None)
-
-    return None, update_pullback
+    return None, grown(ctx, w[1:], [list(x) if x is owner else x for x in others], adding(ctx, owner))
 
 
 def _dropping(method: Callable[..., Any]) -> Any:

@@ -7,7 +7,7 @@ a tuple of the operands' cotangents, or None if there are none to give.
 from __future__ import annotations
 
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.kinds import kind_of
@@ -56,12 +56,12 @@ def loaded(ctx: Context, reference: Any, key: Any, value: Any) -> Pullback | Non
     if id(reference) in ctx.dictionaries:
         reference, key = attribute_slot(ctx, reference, key)
     mark = ctx.marks.get(id(reference))
-    if mark is None:
-        return None
-    if mark.loss is not None:
+    if mark is not None and mark.loss is not None:
         ctx_taint(ctx, value, mark.loss)
         return mark.loss
-    if mark.keys is not None and key not in mark.keys:
+    if mark is None or not mark.covers(key):
+        if ctx.given is not None and id(value) in ctx.given.ids:
+            ctx.given.met(ctx, reference, key, value)
         return None
     return received(ctx, value, Load(reference, key), deep=mark.keys is None)
 
@@ -113,10 +113,10 @@ def received(ctx: Context, value: Any, pullback: Pullback, deep: bool) -> Pullba
 
 def mark_reference(ctx: Context, value: Any) -> None:
     """All that a reference holds carries a derivative; a function holds what it captured."""
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:
         for cell in value.__closure__ or ():
             ctx.mark_all(cell)
-    elif isinstance(value, MethodType):
+    elif type(value) is MethodType:
         mark_reference(ctx, value.__self__)
     else:
         ctx.mark_all(value)
@@ -140,6 +140,8 @@ def stored(
         reference, key = attribute_slot(ctx, reference, key)
     mark = ctx.marks.get(id(reference))
     live = witness is not None and kind_of(type(value)) in ("number", "array", "tuple")
+    if ctx.given is not None and id(value) in ctx.given.ids:
+        ctx.given.kept[id(reference), key] = reference
     if mark is None and not live:
         return None
     if live:
@@ -184,7 +186,7 @@ def function_made(ctx: Context, w: Any, data: Any, function: Any, defaults: Any)
 
     def defaults_pullback(sweep: Sweep, cotangent: Any) -> tuple[Any, ...]:
         parts = tuple(sweep.pop(function, index) for index in range(len(defaults)))
-        return (parts if any(part is not None for part in parts) else None, None, None, None)
+        return (parts if any(part is not None for part in parts) else None, None, None, None, None)
 
     return function, defaults_pullback
 
@@ -221,6 +223,22 @@ def build_list(ctx: Context, w: Any, data: Any, *items: Any) -> tuple[list[Any],
     """A list display."""
     result = list(items)
     return result, filled(ctx, w, result, [(i,) for i in range(len(items))])
+
+
+def build_slice(ctx: Context, w: Any, data: Any, *parts: Any) -> tuple[slice, Pullback | None]:
+    """``start:stop:step``, whose parts may be no whole numbers, as in ``np.mgrid[0:x:3j]``."""
+    result = slice(*parts)
+    if _WHOLE.issuperset(map(type, parts)):
+        return result, None
+    return result, filled(ctx, w, result, [(Attribute(name),) for name in slice_names(len(parts))])
+
+
+def slice_names(count: int) -> tuple[str, ...]:
+    """Which attributes of a slice the arguments of ``slice`` are."""
+    return ("stop",) if count == 1 else ("start", "stop", "step")[:count]
+
+
+_WHOLE: Final = frozenset({int, bool, type(None)})
 
 
 def build_set(ctx: Context, w: Any, data: Any, *items: Any) -> tuple[set[Any], Pullback | None]:

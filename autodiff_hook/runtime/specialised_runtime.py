@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.runtime.checking import Checking, numbers
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
 from autodiff_hook.runtime.mirror import Mirror, array_gradient, mirror_of, number_gradient
@@ -237,6 +238,8 @@ RUNTIME: Final[dict[str, Any]] = {
     "add_lists": add_lists,
     "part": part,
     "tuple_cotangent": tuple_cotangent,
+    "checking": Checking,
+    "numbers": numbers,
     "seed": seed,
     "refill": refill,
     "warn": warn,

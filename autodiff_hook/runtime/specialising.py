@@ -7,28 +7,25 @@ exception, it may be given up, and the generic path runs the function from the s
 from __future__ import annotations
 
 import os
-import threading
 import time
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from types import FunctionType, MethodType
+from sys import gettrace
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
 from autodiff_hook import config
-from autodiff_hook.emit import emit
-from autodiff_hook.ir.types import IR
-from autodiff_hook.ir.verifier import VerificationError, verify
-from autodiff_hook.registry import registry
+from autodiff_hook.budget import cpu_time
+from autodiff_hook.registry import describe, registry
+from autodiff_hook.runtime.attempts import Program, Stopped, program, refusal, report, suspect, suspicion
+from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.handlers import HANDLERS
-from autodiff_hook.runtime.programs import Form, Made, joint_ir
+from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.session import prepare as prepare_session
-from autodiff_hook.runtime.tracebacks import DEBUG
-from autodiff_hook.transform.one_way.trail import Elsewhere, TooLong
+from autodiff_hook.runtime.sharing import ByCode, making
+from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.infer import Given
 
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
@@ -37,106 +34,180 @@ ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 _SPECIALISATIONS: Final = 8
 _FAILURES: Final = 20
 _CACHE_SIZE: Final = 2048
-_SHORT: Final = 4500
-_LONG: Final = 20000
-"""How many operations a way may have: at the first call of a function, and after some calls."""
-_PATIENCE: Final = 3
+_OPERATIONS: Final = 20000
+"""How many operations a way may have."""
 _TRAPS: Final = 20
+FREE = 0.3
+MOST = 2.0
+"""How many seconds compiling a function may take beyond those that it has run, and at once."""
+_PATIENCE: Final = 3
+"""After how many calls it may take the most once, though the function has not run for so long."""
 Entry = Callable[[Any, tuple[Any, ...]], Any]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Specialisations:
-    """What has been specialised of one code object, newest first."""
+    """What has been specialised of one code object, newest first, each with its number of arguments.
 
-    entries: list[Entry] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    refused: set[tuple[type, ...]] = field(default_factory=set)
+    Only the thread that makes an entry adds it or withdraws it, which are single steps; who reads takes a copy.
+    """
+
+    entries: list[tuple[Entry, Shape]] = field(default_factory=list)
+    refused: set[tuple[Any, ...]] = field(default_factory=set)
     one_way: bool = ONE_WAY
-    limit: int = _SHORT
-    fresh: bool = False
     traps: int = 0
     failures: int = 0
     missed: int = 0
-    waiting: int = 0
+    attempts: int = 0
     given_up: str | None = None
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    calls: int = 0
+    ran: float = 0.0
+    """How often, and for how many seconds, the generic path has run the function."""
+    spent: float = 0.0
+    """For how many seconds the ways that it takes have been followed."""
+    price: float = 0.0
+    """For how many seconds another one has to be followed at least."""
+
+    def allowance(self) -> float:
+        """For how many seconds a program may be made now."""
+        caught_up = FREE + self.ran - self.spent
+        if not self.one_way:
+            return max(MOST, caught_up)
+        return MOST if self.calls >= _PATIENCE and self.spent < 2 * FREE else min(MOST, caught_up)
 
 
-hopeless: Final[set[int]] = set()
-"""The ids of code objects that come to what is not understood with arguments like those at hand."""
+_hopeless: Final[ByCode[bool]] = ByCode(_CACHE_SIZE)
+"""The code objects that come to what is not understood with arguments like those at hand."""
 
-_gradients: Final[dict[int, Entry]] = {}
-_known: Final[dict[tuple[int, str, bool], Specialisations]] = {}
+_gradients: Final[ByCode[Entry]] = ByCode(_CACHE_SIZE)
+_known: Final[ByCode[dict[tuple[Form, bool], Specialisations]]] = ByCode(_CACHE_SIZE)
 
 
 def entries() -> dict[int, Entry]:
     """The newest entry of each code object, by identity."""
-    return _gradients
+    return _gradients.found
 
 
-def specialised(f: Any, args: tuple[Any, ...], error: Exception | None = None, form: Form = "gradient") -> Any:
-    """What a specialised program of ``f`` gives in this form; ``MISS`` if there is none for these arguments.
+def is_hopeless(code: CodeType) -> bool:
+    """Whether a code object comes to what is not understood."""
+    return id(code) in _hopeless.found
 
-    ``error`` is what the newest one has raised.
+
+def give_up_all(error: Given) -> None:
+    """The code objects around a place that is not understood are not tried."""
+    for reference in error.chain:
+        code = reference()
+        if code is not None:
+            _hopeless.put(code, True)
+
+
+def differentiated(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    form: Form,
+    generic: Callable[..., Any],
+    error: Exception | None = None,
+) -> Any:
+    """What a specialised program of ``f`` gives in this form; if there is none, ``generic(f, *args, **kwargs)``.
+
+    ``error`` is what the newest program has raised.
     """
-    if GENERIC or not _is_code(f):
-        return MISS
-    key = (id(f.__code__), form, type(f) is MethodType)
-    known = _known.get(key)
-    if known is None:
-        while len(_known) >= _CACHE_SIZE:
-            # A program holds the globals of its function, so it may hold the code that its place is given up with.
-            _forget(next(iter(_known))[0])
-        known = _known.setdefault(key, Specialisations())
-        weakref.finalize(f.__code__, _forget, id(f.__code__)).atexit = False
-    elif error is not None and known.entries and known.counts[0] == len(args) and type(error) is not Elsewhere:
-        _failed(known, f, error)
+    call = None if GENERIC or gettrace() is not None else unfolded(f, args, kwargs)
+    if call is None or call.shape.names and not args:
+        _say_why_not(f)
+        return generic(f, *args, **kwargs)
+    known = _specialisations(call.function, form)
+    raised: list[str | None] = []
+    result = _specialised(known, call, form, raised, error)
+    if result is not MISS:
+        return result
+    before = time.perf_counter()
+    try:
+        result = generic(f, *args, **kwargs)
+    finally:
+        known.calls += 1
+        known.ran += time.perf_counter() - before
+    for said in raised:
+        suspect(call.function, said)
+    return result
+
+
+def _say_why_not(f: Any) -> None:
+    if GENERIC:
+        config.trace("nothing is specialised, because AUTODIFF_GENERIC is set")
+    elif gettrace() is not None:
+        config.trace("nothing is specialised while a debugger or a coverage tool traces the program (sys.settrace)")
+    else:
+        config.trace(f"not specialised: {describe(f)}: only Python functions and methods without a rule are")
+
+
+def _specialised(
+    known: Specialisations, call: Call, form: Form, raised: list[str | None], error: Exception | None = None
+) -> Any:
+    attempts, programs = known.attempts, tuple(known.entries)
+    if error is not None and programs and programs[0][1] == call.shape and type(error) is not Elsewhere:
+        _failed(known, call.function, error, raised)
         return MISS
     if known.given_up is not None:
         return MISS
-    for entry, count in zip(known.entries, known.counts):
-        if count == len(args):
-            result = _run(entry, known, f, args)
+    for entry, shape in programs:
+        if shape == call.shape:
+            result = _run(entry, known, call, raised)
             if result is not MISS:
                 return result
-    if known.waiting > 0:
-        # To follow a long way takes seconds: only what is called time and again is worth it.
-        known.waiting -= 1
-        if known.waiting:
-            return MISS
-        known.limit = _LONG
-    tried = len(known.entries) + len(known.refused)
-    if known.one_way and known.entries:
-        # Each further way has to have been asked for twice as often: some programs never take one twice.
-        known.missed += 1
-        if known.missed < 1 << len(known.entries):
-            return MISS
-    if tried >= _SPECIALISATIONS or known.given_up is not None or tuple(map(type, args)) in known.refused:
+    if not _is_wanted(known, call):
         return MISS
     while True:
-        with known.lock:
-            made = _specialise(known, f, args, form)
+        with making(known) as alone:
+            if not alone:
+                return MISS
+            overtaken = known.attempts != attempts
+            if not overtaken:
+                made, all_ways = _specialise(known, call, form)
+                attempts = known.attempts = attempts + 1
+        if overtaken:
+            return _specialised(known, call, form, raised)
         if made is None:
             return MISS
-        tried_all = not known.one_way
-        known.fresh = True
-        result = _run(made, known, f, args)
-        known.fresh = False
-        if result is MISS and known.one_way and not tried_all and known.entries and known.entries[0] is made:
-            known.refused.add(tuple(map(type, args)))
-            _withdraw(known, f)
-            refusal(f, Refused("the way that was followed is not taken again"))
-        if result is not MISS or not tried_all or not known.one_way:
+        result = _run(made, known, call, raised, fresh=True, all_ways=all_ways)
+        if result is MISS and not all_ways:
+            known.refused.add(_types(call))
+            _withdraw(known, call, made)
+            refusal(call.function, "the way that was followed is not the one that it takes")
+        if result is not MISS or not all_ways or not known.one_way:
             return result
 
 
-def _is_code(f: Any) -> bool:
-    """Whether a callable is a Python function, or a method bound to an object, that nothing else is known of."""
-    function = f.__func__ if type(f) is MethodType else f
-    if type(function) is not FunctionType or id(function) in HANDLERS:
+def _specialisations(f: Any, form: Form) -> Specialisations:
+    by_form = _known.found.get(id(f.__code__))
+    if by_form is None:
+        by_form = _known.add(f.__code__, {})
+    key = (form, type(f) is MethodType)
+    known = by_form.get(key)
+    return by_form.setdefault(key, Specialisations()) if known is None else known
+
+
+def _is_wanted(known: Specialisations, call: Call) -> bool:
+    """Whether another program is to be made, after those that there are."""
+    if known.given_up is not None or _types(call) in known.refused:
         return False
-    return not registry.has_rules(function) and not registry.is_constant(function)
+    if known.one_way and known.entries:
+        # Each further way has to have been asked for twice as often: some programs never take one twice.
+        known.missed += 1
+        wanted = 1 << len(known.entries)
+        if known.missed < wanted:
+            refusal(call.function, f"it goes another way now, which is followed when that has happened {wanted} times")
+            return False
+    if len(known.entries) + len(known.refused) >= _SPECIALISATIONS:
+        refusal(call.function, f"{_SPECIALISATIONS} programs have been tried, for other types or ways")
+        return False
+    return known.allowance() >= known.price
+
+
+def _types(call: Call) -> tuple[Any, ...]:
+    """What a call was refused for."""
+    return call.shape, *map(type, call.values)
 
 
 def _quietly(entry: Entry) -> Entry:
@@ -152,60 +223,58 @@ def _quietly(entry: Entry) -> Entry:
     return quiet_entry
 
 
-def _forget(key: int) -> None:
-    _gradients.pop(key, None)
-    hopeless.discard(key)
-    for form in ("gradient", "value", "pullback"):
-        for bound in (False, True):
-            _known.pop((key, form, bound), None)
-
-
 def _out_of_date() -> None:
     """A rule that changed, or a module that was opted in, makes all of it out of date."""
-    _gradients.clear()
-    _known.clear()
-    hopeless.clear()
+    for table in (_gradients, _known, _hopeless):
+        table.clear()
 
 
 registry.when_changed(_out_of_date)
 config.when_changed(_out_of_date)
 
 
-def _run(entry: Entry, known: Specialisations, f: Any, args: tuple[Any, ...]) -> Any:
+def _run(
+    entry: Entry,
+    known: Specialisations,
+    call: Call,
+    raised: list[str | None],
+    fresh: bool = False,
+    all_ways: bool = False,
+) -> Any:
     try:
-        return entry(f, args)
+        return entry(call.function, call.values)
     except Elsewhere:
         return MISS
     except Given as error:
         known.traps += 1
-        if known.fresh:
-            hopeless.update(error.chain)
-            if not known.one_way:
-                _try_one_way(known, f, error)
+        if fresh:
+            give_up_all(error)
+            if all_ways:
+                # A program for all ways has come to what is not understood: those that are taken are followed.
+                known.one_way = True
+                _withdraw(known, call, entry)
+                refusal(call.function, f"it came to {error.reason}")
                 return MISS
-        if known.traps >= _TRAPS or known.fresh:
-            _give_up(known, f, f"it came to what is left to the generic path: {error.reason}")
+        if known.traps >= _TRAPS or fresh:
+            _give_up(known, call.function, f"it came to what is left to the generic path: {error.reason}")
         return MISS
+    except MemoryError:
+        raise
     except Exception as error:
-        _failed(known, f, error)
+        _failed(known, call.function, error, raised)
         return MISS
 
 
-def _try_one_way(known: Specialisations, f: Any, error: Given) -> None:
-    """A program for all ways has come to what is not understood: the ways that are taken are followed one by one."""
-    known.one_way = True
-    _withdraw(known, f)
-    refusal(f, Refused(f"it came to {error.reason}"))
+def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
+    """Forget the entry that this thread has made for a call."""
+    known.entries.remove((entry, call.shape))
+    _gradients.remove(call.function.__code__, entry)
 
 
-def _withdraw(known: Specialisations, f: Any) -> None:
-    """Forget the newest entry."""
-    del known.entries[0], known.counts[0]
-    _gradients.pop(id(f.__code__), None)
-
-
-def _failed(known: Specialisations, f: Any, error: Exception) -> None:
+def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str | None]) -> None:
     """A specialised program raised: the generic path says what of it is the program's own."""
+    raised.append(suspicion(error))
+    error.__traceback__ = None  # its frames know the error
     known.failures += 1
     if known.failures == 1:
         config.trace(f"run again on the generic path: {f.__qualname__} raised {type(error).__name__}: {error}")
@@ -215,70 +284,63 @@ def _failed(known: Specialisations, f: Any, error: Exception) -> None:
 
 def _give_up(known: Specialisations, f: Any, reason: str) -> None:
     known.given_up = reason
-    _gradients.pop(id(f.__code__), None)
+    _gradients.found.pop(id(f.__code__), None)
     config.trace(f"not specialised any more: {f.__qualname__}: {known.given_up}")
 
 
-def report(f: FunctionType, times: dict[str, float], what: str = "") -> None:
-    """Say under AUTODIFF_TRACE what was specialised, and how many milliseconds each stage took."""
-    stages = ", ".join(f"{stage} {1000 * t:.1f}" for stage, t in times.items())
-    total = 1000 * sum(times.values())
-    place = f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}"
-    config.trace(f"specialised {f.__qualname__}{what} ({place}) in {total:.1f} ms: {stages}")
-
-
-def refusal(f: FunctionType, reason: Exception) -> str:
-    """Say why a function is left to the generic path."""
-    said = f"{type(reason).__name__}: {reason}".partition("\n")[0]
-    config.trace(f"not specialised: {f.__qualname__} ({f.__code__.co_filename}:{f.__code__.co_firstlineno}): {said}")
-    return said
-
-
-def _specialise(known: Specialisations, f: Any, args: tuple[Any, ...], form: Form) -> Entry | None:
-    """A program for all ways through ``f``, or if there is none, for the way that it takes with these arguments."""
+def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry | None, bool]:
+    """A program for all ways through a function, or if there is none, for the way that this call takes."""
+    f = call.function
     prepare_session()
-    made = None
+    code, versions = f.__code__, _versions()
+    made, all_ways = None, not known.one_way
     while made is None:
         try:
-            made = joint_ir(f, args, form, known.limit if known.one_way else 0)
-        except TooLong as reason:
+            made = _attempted(known, call, form)
+        except Stopped as reason:
             refusal(f, reason)
-            known.waiting = _PATIENCE if known.limit == _SHORT else -1
-            if known.waiting < 0:
-                known.refused.add(tuple(map(type, args)))
-            return None
-        except Exception as reason:
-            # What fails here is the specialiser, not the program: the generic path does without it.
-            if (DEBUG or ONE_WAY) and not isinstance(reason, (Refused, VerificationError)):
-                raise
+            return None, all_ways
+        except Refused as reason:
             refusal(f, reason)
-            if known.one_way:
-                known.refused.add(tuple(map(type, args)))
-                return None
-            known.one_way = True
-    before = time.perf_counter()
-    entry = _pulling(f, made) if form == "pullback" else _emitted(f, made.ir, made)
-    made.times["emit"] = time.perf_counter() - before
-    if made.quiet:
+            if not all_ways:
+                known.refused.add(_types(call))
+                return None, all_ways
+            known.one_way, all_ways = True, False
+    report(f, made.made, "" if all_ways else " for one way")
+    entry = _pulling(*made.functions) if form == "pullback" else made.functions[0]
+    if made.made.quiet:
         entry = _quietly(entry)
-    report(f, made.times, " for one way" if known.one_way else "")
-    known.entries.insert(0, entry)
-    known.counts.insert(0, len(args))
-    if form == "gradient" and type(f) is FunctionType:
-        _gradients[id(f.__code__)] = entry
-    return entry
+    if f.__code__ is not code:
+        return None, all_ways
+    known.entries.insert(0, (entry, call.shape))
+    if form == "gradient" and type(f) is FunctionType and not call.constants:
+        _gradients.put(code, entry)
+        if versions != _versions():
+            # The change that made it out of date may have come before it was put there.
+            _gradients.remove(code, entry)
+    return entry, all_ways
 
 
-def _emitted(f: Any, ir: IR, made: Made) -> Any:
-    return FunctionType(emit(ir, release=True, small=made.small), f.__globals__, f.__name__)
+def _versions() -> tuple[int, int]:
+    return registry.version, config.version
 
 
-def _pulling(f: Any, made: Made) -> Entry:
+def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
+    """A program, within the time that making one may take."""
+    allowance, before = known.allowance(), cpu_time()
+    try:
+        made = program(call, form, _OPERATIONS if known.one_way else 0, allowance)
+    except Stopped:
+        known.price = 2 * allowance
+        raise
+    finally:
+        if known.one_way:
+            known.spent += cpu_time() - before
+    return made
+
+
+def _pulling(forward: Any, reverse: Any) -> Entry:
     """Value and pullback, by a program that is cut in two."""
-    forward_ir, reverse_ir = cut(made.ir)
-    verify(forward_ir)
-    verify(reverse_ir)
-    forward, reverse = _emitted(f, forward_ir, made), _emitted(f, reverse_ir, made)
 
     def pulled(f: Any, args: tuple[Any, ...]) -> Any:
         found = forward(f, args)

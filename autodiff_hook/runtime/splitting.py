@@ -7,38 +7,46 @@ the generic path keeps track of (references, arrays), unless it reads data from 
 from __future__ import annotations
 
 import sys
-import weakref
+from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
-from autodiff_hook.emit import emit
-from autodiff_hook.ir.verifier import VerificationError, verify
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime import functions
+from autodiff_hook.runtime.attempts import program, refusal, report, suspect, suspicion
+from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import run
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import joint_ir
-from autodiff_hook.runtime.specialising import GENERIC, hopeless, refusal, report
+from autodiff_hook.runtime.sharing import ByCode, making
+from autodiff_hook.runtime.specialising import GENERIC, give_up_all, is_hopeless
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.infer import Given
 
 _MISSES: Final = 20
+_CACHE_SIZE: Final = 8192
 _TYPES: Final[set[type]] = {float, int, bool, str, type(None)}
 
 
+class Halves(NamedTuple):
+    """The two halves of one program, which go together: another function with this code has other defaults."""
+
+    forward: Any
+    reverse: Any
+    arity: int
+    reads_outside: bool
+    callees: tuple[FunctionType, ...]
+
+
 class Split:
-    """Forward and reverse of one code object: made at its first call, so that every call gives the same digits."""
+    """What is specialised of one code object: made at its first call, so that every call gives the same digits."""
 
-    __slots__ = ("count", "forward", "given_up", "misses", "reads_outside", "reverse", "used")
+    __slots__ = ("given_up", "halves", "misses", "used")
 
-    def __init__(self) -> None:
-        self.misses = self.count = 0
-        self.given_up = self.reads_outside = self.used = False
-        self.forward: Any = None
-        self.reverse: Any = None
+    def __init__(self, given_up: bool) -> None:
+        self.given_up, self.used, self.misses = given_up, False, 0
+        self.halves: Halves | None = None
 
 
 class SplitPullback:
@@ -56,40 +64,60 @@ class SplitPullback:
     def __call__(self, sweep: Sweep, cotangent: Any) -> Any:
         if cotangent is None:
             return None
+        ctx, w, function, args = self.call
         try:
             return (None, *self.reverse(self.residuals, cotangent))
-        except Exception:
-            ctx, w, function, args = self.call
+        except MemoryError:
+            raise
+        except Exception as error:
+            said = suspicion(error)
         _, pullback = functions.enter_generic(ctx, w, function, args, {})
-        return None if pullback is None else run(pullback, sweep, cotangent)
+        given = None if pullback is None else run(pullback, sweep, cotangent)
+        suspect(function, said)
+        return given
 
 
-_splits: Final[dict[int, Split]] = {}
+_splits: Final[ByCode[Split]] = ByCode(_CACHE_SIZE)
+_known: Final = _splits.found
 
 
 def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) -> Any:
     """Value and pullback of a call by a specialised program; None if there is none for it."""
-    code = function.__code__
-    split = _splits.get(id(code))
-    if split is None:
-        split = _splits.setdefault(id(code), Split())
-        weakref.finalize(code, _splits.pop, id(code), None).atexit = False
-        split.given_up = id(code) in hopeless
-    if split.given_up or not _TYPES.issuperset(map(type, args)) or all(x is None for x in w[1:]):
+    if all(x is None for x in w[1:]):
         return None
-    if split.forward is None:
-        if sys.gettrace() is not None or not _make(split, function, args):
-            return None
-    if split.reads_outside and not ctx.idle() or split.count != len(args):
+    found = ran(function, args, lambda halves: not ctx.idle() and _reads_live(ctx, halves, function))
+    if found is None:
+        return None
+    value, residuals, reverse = found
+    return value, SplitPullback(reverse, residuals, (ctx, w, function, args))
+
+
+def ran(function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], bool]) -> Any:
+    """Value, residuals and reverse half of a call by a specialised program; None if there is none for it.
+
+    ``live`` says whether what it reads beside its arguments carries derivatives.
+    """
+    code = function.__code__
+    split = _known.get(id(code))
+    if split is None:
+        split = _splits.add(code, Split(is_hopeless(code)))
+    if split.given_up or not _TYPES.issuperset(map(type, args)):
+        return None
+    halves = split.halves
+    if halves is None:
+        halves = _halves(split, function, args) if sys.gettrace() is None else None
+    if halves is None or halves.arity != len(args) or live(halves):
         return None
     try:
-        result = split.forward(function, args)
+        result = halves.forward(function, args)
     except Given as error:
         if not split.used:
-            hopeless.update(error.chain)
+            give_up_all(error)
             split.given_up = True
-            refusal(function, Refused(f"it came to what is left to the generic path: {error.reason}"))
+            refusal(function, f"it came to what is left to the generic path: {error.reason}")
         result = MISS
+    except MemoryError:
+        raise
     except Exception:
         # The generic path runs the function again, and raises what is the program's own.
         result = MISS
@@ -98,25 +126,36 @@ def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) 
         split.given_up = split.given_up or split.misses > _MISSES
         return None
     split.used = True
-    value, residuals = result
-    return value, SplitPullback(split.reverse, residuals, (ctx, w, function, args))
+    return (*result, halves.reverse)
 
 
-def _make(split: Split, function: FunctionType, args: tuple[Any, ...]) -> bool:
+def _reads_live(ctx: Context, halves: Halves, function: FunctionType) -> bool:
+    """Whether a program may read what carries a derivative beside its arguments."""
+    return halves.reads_outside or any(_has_live_defaults(ctx, f) for f in (function, *halves.callees))
+
+
+def _has_live_defaults(ctx: Context, function: FunctionType) -> bool:
+    """Whether default values of a function carry derivatives."""
+    return id(function) in ctx.marks or id(function.__kwdefaults__) in ctx.marks
+
+
+def _halves(split: Split, function: FunctionType, args: tuple[Any, ...]) -> Halves | None:
+    with making(split) as alone:
+        if alone and split.halves is None and not split.given_up:
+            split.halves = _made(function, args)
+            split.given_up = split.halves is None
+    return split.halves
+
+
+def _made(function: FunctionType, args: tuple[Any, ...]) -> Halves | None:
     try:
-        made = joint_ir(function, args, "split")
-        forward, reverse = cut(made.ir)
-        verify(forward)
-        verify(reverse)
-    except (Refused, VerificationError) as reason:
+        made, (forward, reverse) = program(Call.plain(function, args), "split")
+    except Refused as reason:
         refusal(function, reason)
-        split.given_up = True
-        return False
-    split.reads_outside, split.count = made.reads_outside, len(args)
-    split.reverse = FunctionType(emit(reverse, release=True, small=made.small), function.__globals__, function.__name__)
-    split.forward = FunctionType(emit(forward, release=True, small=made.small), function.__globals__, function.__name__)
-    report(function, made.times, " apart")
-    return True
+        return None
+    report(function, made, " apart")
+    callees = tuple(f for f in made.functions if f.__defaults__ or f.__kwdefaults__)
+    return Halves(forward, reverse, len(args), made.reads_outside, callees)
 
 
 def _numpy_too() -> None:

@@ -10,6 +10,7 @@ from types import FunctionType, MethodType
 from typing import Any, Final
 
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.iteration import Iteration
 from autodiff_hook.runtime.kinds import kind_of
@@ -31,7 +32,7 @@ def structure_of(ctx: Context, value: Any) -> Structure | None:
     kind = kind_of(type(value))
     if kind == "array" and ctx.buffers.is_stored(value):
         return Structure(kind, value, [], {})
-    if kind == "object" and not isinstance(value, _OPAQUE):
+    if kind == "object" and not issubclass(type(value), _OPAQUE):
         return Structure(kind, value, [], {})
     if kind not in ("tuple", "list", "dict"):
         return None
@@ -55,7 +56,10 @@ def absorb(sweep: Sweep, structure: Structure | None, cotangent: Any) -> Any:
     if structure.kind == "object":
         _absorb_attributes(sweep, structure.reference, cotangent)
         return None
-    parts = dict(cotangent) if structure.kind == "dict" else dict(enumerate(cotangent))
+    if type(cotangent) is NotImplementedCotangent:
+        parts = dict.fromkeys(structure.keys, cotangent)
+    else:
+        parts = dict(cotangent) if structure.kind == "dict" else dict(enumerate(cotangent))
     rest = []
     for key in structure.keys:
         child = structure.children.get(key)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Final
 
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from autodiff_hook.errors import is_engine
+
 DEBUG: Final = bool(os.environ.get("AUTODIFF_DEBUG"))
-
-
-def is_engine(frame: FrameType) -> bool:
-    """Whether a frame is of this package or of its rules."""
-    if frame.f_code.co_filename.startswith(_PACKAGE):
-        return True
-    return str(frame.f_globals.get("__name__")).partition(".")[0] == "autodiff_rules"
 
 
 def without_engine(traceback: TracebackType | None) -> TracebackType | None:
@@ -28,5 +22,7 @@ def without_engine(traceback: TracebackType | None) -> TracebackType | None:
         traceback = traceback.tb_next
     result: TracebackType | None = None
     for entry in reversed(kept):
-        result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+        # Instructions that the compiler adds, which only an interrupt stops at, have no line.
+        line = entry.tb_lineno or entry.tb_frame.f_code.co_firstlineno
+        result = TracebackType(result, entry.tb_frame, entry.tb_lasti, line)
     return result

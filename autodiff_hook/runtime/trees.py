@@ -54,10 +54,15 @@ def jacobian_of(session: Session | Pulled, argument: Any, index: int) -> Any:
     refuse_complex(argument)
     refuse_complex(session.value)
 
-    def rows(seed: Any) -> Any:
+    def row(seed: Any) -> Any:
         return session.back(seed)[index]
 
-    return _per_leaf(session.value, lambda seed: seed, rows)
+    return rows_of(session.value, row)
+
+
+def rows_of(value: Any, row: Callable[[Any], Any]) -> Any:
+    """What ``row`` gives for the unit vectors of a value, in its form."""
+    return _per_leaf(value, lambda seed: seed, row)
 
 
 def refuse_complex(value: Any) -> None:
@@ -81,6 +86,8 @@ def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any
         return getattr(type(value), "_make", type(value))(parts)
     if kind == "dict":
         return {k: _per_leaf(item, partial(_in_dict, embed, k), rows) for k, item in value.items()}
+    if isinstance(value, Tangent):
+        return Tangent(value._of, {k: _per_leaf(value[k], partial(_in_dict, embed, k), rows) for k in value})
     if kind == "number":
         return rows(embed(1.0))
     if kind != "array" or value.dtype.kind not in "fiu":

@@ -27,3 +27,5 @@ from autodiff_rules.numpy import reductions as reductions
 from autodiff_rules.numpy import selection as selection
 from autodiff_rules.numpy import shapes as shapes
 from autodiff_rules.numpy import shortcuts as shortcuts
+from autodiff_rules.numpy import windows as windows
+from autodiff_rules.numpy import writing as writing

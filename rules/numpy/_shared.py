@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from autodiff_hook.registry import Any, registry, rrule
+from autodiff_hook.registry import Any, Kind, NotImplementedCotangent, registry, rrule
 
 
 def unbroadcast(c, x):
@@ -168,7 +168,7 @@ def collect(c, x):
 def _without_none(c, x):
     if c is None:
         return np.zeros(np.shape(x))
-    if isinstance(x, (list, tuple)):
+    if isinstance(c, (list, tuple)) or isinstance(x, (list, tuple)):
         return [_without_none(part, v) for part, v in zip(c, x)]
     return c
 
@@ -186,7 +186,7 @@ def array_rrule(target, arity=1):
 
     def register(rule):
         through = through_arrays(rule, arity)
-        for signature in SEQUENCES[arity]:
+        for signature in sequences(arity):
             registry.add(target, signature, through)
         registry.add(target, (), rule)
         return rule
@@ -194,10 +194,13 @@ def array_rrule(target, arity=1):
     return register
 
 
-SEQUENCES = {
-    1: ((list,), (tuple,)),
-    2: (*product((list, tuple), repeat=2), (list, Any), (tuple, Any), (Any, list), (Any, tuple)),
-}
+SEQUENCE = Kind("Sequence", 1, lambda cls: issubclass(cls, (list, tuple)))
+"""Lists and tuples."""
+
+
+def sequences(arity):
+    """The signatures with a sequence among ``arity`` arguments, those with more of them first."""
+    return sorted(product((SEQUENCE, Any), repeat=arity), key=lambda entries: entries.count(Any))[:-1]
 
 
 def through_arrays(rule, arity):
@@ -219,4 +222,5 @@ def through_arrays(rule, arity):
 
 def from_array(c, x):
     """The cotangent of a sequence from that of its array."""
-    return nest(c, x) if isinstance(x, (list, tuple)) and c is not None else c
+    absent = c is None or isinstance(c, NotImplementedCotangent)
+    return nest(c, x) if isinstance(x, (list, tuple)) and not absent else c

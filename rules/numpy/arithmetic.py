@@ -214,3 +214,14 @@ def ldexp_rule(x1, x2, /):
         return unbroadcast(np.ldexp(ȳ, x2), x1), None
 
     return np.ldexp(x1, x2), ldexp_pullback
+
+
+@array_rrule(np.nextafter, 2)
+def nextafter_rule(x, y, /):
+    z = np.nextafter(x, y)
+
+    def nextafter_pullback(z̄):
+        there = np.equal(z, y)
+        return unbroadcast(np.where(there, 0.0, z̄), x), unbroadcast(np.where(there, z̄, 0.0), y)
+
+    return z, nextafter_pullback

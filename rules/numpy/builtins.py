@@ -14,7 +14,10 @@ from autodiff_rules.numpy._shared import expand, unbroadcast
 @rrule(sum, Array)
 def sum_rule(iterable, start=0):
     def sum_pullback(ȳ):
-        return expand(ȳ, iterable), unbroadcast(ȳ, start)
+        """Each row is added to the sum, which may have more axes than it."""
+        rows = np.shape(iterable)[1:]
+        each = ȳ if np.shape(ȳ) == rows else unbroadcast(ȳ, np.empty(rows))
+        return expand(each, iterable), unbroadcast(ȳ, start)
 
     return sum(iterable, start), sum_pullback
 

@@ -14,17 +14,16 @@ FUNCTIONS = """
     signbit any all
     argmax argmin nanargmax nanargmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize
     count_nonzero lexsort unravel_index ravel_multi_index indices diag_indices diag_indices_from tril_indices
-    tril_indices_from triu_indices triu_indices_from ix_ mask_indices
+    tril_indices_from triu_indices triu_indices_from mask_indices
     shape size ndim broadcast_shapes isfortran iterable may_share_memory shares_memory
     result_type promote_types can_cast min_scalar_type common_type issubdtype isdtype finfo iinfo dtype
     floor ceil rint trunc fix round around floor_divide spacing gcd lcm
     zeros ones empty eye identity tri zeros_like ones_like empty_like
     in1d isin array2string array_repr array_str format_float_positional format_float_scientific base_repr binary_repr
     set_printoptions get_printoptions printoptions errstate seterr geterr seterrcall geterrcall getbufsize setbufsize
-    may_share_memory ndenumerate ndindex get_include show_config show_runtime
+    may_share_memory ndindex get_include show_config show_runtime
     bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp longlong ulonglong
     load loadtxt fromstring fromfile genfromtxt save savetxt savez savez_compressed
-    hanning hamming blackman bartlett
 """.split()
 METHODS = """
     any all argmax argmin argsort argpartition nonzero searchsorted round
@@ -47,6 +46,4 @@ for name in (*METHODS, *ATTRIBUTES):
         if hasattr(owner, name) and getattr(owner, name) is not getattr(object, name, None):
             nondifferentiable(getattr(owner, name))
 nondifferentiable(np.linalg.matrix_rank)
-nondifferentiable(np.fft.fftfreq)
-nondifferentiable(np.fft.rfftfreq)
 effects(*(getattr(np, name) for name in EFFECTS if hasattr(np, name)), np.ndarray.tofile, np.ndarray.dump)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.registry import Complex, nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, collect, conj, expand, float_dtype, unbroadcast
 from autodiff_rules.numpy.creation import array_cotangent, is_truncated
 from autodiff_rules.numpy.indexing import scatter_add
@@ -183,5 +183,20 @@ def number_rule(scalar_type):
         return y, scalar_type_pullback
 
 
+def complex_number_rule(scalar_type):
+    """Register the rule of calling a complex scalar type with both parts, as ``np.complex128(x, y)``."""
+
+    @rrule(scalar_type, Complex, Complex)
+    def complex_type_rule(x, y, /):
+        z = scalar_type(x, y)
+
+        def complex_type_pullback(z̄):
+            return unbroadcast(z̄, x), unbroadcast(-1j * z̄, y)
+
+        return z, complex_type_pullback
+
+
 for scalar_type in (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128, np.clongdouble):
     number_rule(scalar_type)
+for scalar_type in (np.complex64, np.complex128, np.clongdouble):
+    complex_number_rule(scalar_type)

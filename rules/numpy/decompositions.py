@@ -6,7 +6,7 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
-from autodiff_rules.numpy.linalg import adjoint
+from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent
 
 
 def one_triangle(c, uplo):
@@ -57,6 +57,19 @@ def cholesky_rule(a, /, *, upper=False):
         return (unbroadcast(one_triangle(whole, "U" if upper else "L"), a),)
 
     return y, cholesky_pullback
+
+
+@array_rrule(np.linalg.pinv)
+def pinv_rule(a, rcond=None, hermitian=False, **options):
+    y = np.linalg.pinv(a, rcond, hermitian, **options)
+
+    def pinv_pullback(ȳ):
+        if not hermitian:
+            return unbroadcast(pinv_cotangent(ȳ, a, y), a), None, None
+        whole = np.tril(a) + adjoint(np.tril(a, -1))
+        return unbroadcast(one_triangle(pinv_cotangent(ȳ, whole, y), "L"), a), None, None
+
+    return y, pinv_pullback
 
 
 @array_rrule(np.linalg.eigh)

@@ -1,4 +1,8 @@
-"""The ufuncs of one argument."""
+"""The ufuncs of one argument.
+
+The sign of a zero tells the sides of a branch cut apart: ``x - -1.0`` keeps that of the imaginary part, and ``x + 1.0``
+does not.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +140,7 @@ def tan_rule(x, /):
 @array_rrule(np.arcsin)
 def arcsin_rule(x, /):
     def arcsin_pullback(ȳ):
-        return (ȳ / conj(np.sqrt((1.0 - x) * (1.0 + x))),)
+        return (ȳ / conj(np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0)),)
 
     return np.arcsin(x), arcsin_pullback
 
@@ -144,7 +148,7 @@ def arcsin_rule(x, /):
 @array_rrule(np.arccos)
 def arccos_rule(x, /):
     def arccos_pullback(ȳ):
-        return (-ȳ / conj(np.sqrt((1.0 - x) * (1.0 + x))),)
+        return (-ȳ / conj(np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0)),)
 
     return np.arccos(x), arccos_pullback
 
@@ -186,7 +190,7 @@ def tanh_rule(x, /):
 @array_rrule(np.arcsinh)
 def arcsinh_rule(x, /):
     def arcsinh_pullback(ȳ):
-        return (ȳ / conj(np.sqrt(1.0 + x * x)),)
+        return (ȳ / conj(np.sqrt(x * x - -1.0)),)
 
     return np.arcsinh(x), arcsinh_pullback
 
@@ -194,7 +198,7 @@ def arcsinh_rule(x, /):
 @array_rrule(np.arccosh)
 def arccosh_rule(x, /):
     def arccosh_pullback(ȳ):
-        return (ȳ / conj(np.sqrt(x - 1.0) * np.sqrt(x + 1.0)),)
+        return (ȳ / conj(np.sqrt(x - 1.0) * np.sqrt(x - -1.0)),)
 
     return np.arccosh(x), arccosh_pullback
 

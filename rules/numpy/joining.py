@@ -80,7 +80,7 @@ def dstack_rule(tup):
 @rrule(np.column_stack)
 def column_stack_rule(tup):
     def column_stack_pullback(ȳ):
-        shapes = [(len(x), 1) if len(shape) == 1 else shape for x, shape in zip(tup, shapes_of(tup, 1))]
+        shapes = [(*shape, 1) if len(shape) == 1 else shape for shape in shapes_of(tup, 1)]
         return (pieces(ȳ, tup, shapes, 1),)
 
     return np.column_stack(tup), column_stack_pullback

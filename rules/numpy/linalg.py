@@ -125,16 +125,6 @@ def matrix(x, place):
     return x if x.ndim == 2 else (x[None, :] if place == 0 else x[:, None])
 
 
-@array_rrule(np.linalg.pinv)
-def pinv_rule(a, rcond=None, hermitian=False, **options):
-    y = np.linalg.pinv(a, rcond, hermitian, **options)
-
-    def pinv_pullback(ȳ):
-        return unbroadcast(pinv_cotangent(ȳ, a, y), a), None, None
-
-    return y, pinv_pullback
-
-
 def pinv_cotangent(ȳ, a, y):
     """The cotangent of ``a`` from that of its pseudo-inverse ``y``, where the rank stays."""
     h, c = adjoint(y), adjoint(ȳ)

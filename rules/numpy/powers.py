@@ -24,12 +24,12 @@ def base_cotangent(z̄, x, y):
 
 
 def exponent_cotangent(z̄, x, y, z):
-    """The cotangent of ``y``: 0 where ``x`` is 0, nan where ``x`` is negative."""
-    return unbroadcast(z̄ * conj(z * log_or_zero(x)), y)
+    """The cotangent of ``y``: 0 where ``x`` is 0, nan where ``x`` is negative and the power real."""
+    return unbroadcast(z̄ * conj(z * log_or_zero(x, z)), y)
 
 
-def log_or_zero(x):
-    """The logarithm without a warning: 0 at 0, nan for negative numbers."""
-    if np.iscomplexobj(x):
-        return np.log(nonzero(x))
+def log_or_zero(x, z):
+    """The logarithm without a warning: 0 at 0, nan for negative numbers if ``z`` is real."""
+    if np.iscomplexobj(z):
+        return np.log(nonzero(x) + 0j)
     return np.log(np.where(np.less(x, 0), np.nan, nonzero(x)))

@@ -68,7 +68,7 @@ def ternary(target, slope_a, slope_b, slope_c):
 
         return y, ternary_pullback
 
-    array_rrule(target)(ternary_rule)
+    array_rrule(target, 3)(ternary_rule)
 
 
 def last_of_four(target, why, slope):
@@ -83,7 +83,7 @@ def last_of_four(target, why, slope):
 
         return y, last_of_four_pullback
 
-    array_rrule(target)(last_of_four_rule)
+    array_rrule(target, 4)(last_of_four_rule)
 
 
 def several(target, slopes):

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.context import reachable
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.opaque import Loss
 from autodiff_hook.runtime.slots import ctx_taint
+from autodiff_hook.semantics.opaque import failure, is_written
 
 MISSING = object()
 
@@ -56,12 +58,91 @@ class Memory:
             if lost or now.keys() != new.keys():
                 put(item, new)
                 ctx_taint(ctx, item, Loss(function, "which a solver called: what it stored is not differentiated", []))
-        for array, old, new in self.written:
-            if np.any((array == old) & (new != old)):
-                raise NotDifferentiable(
-                    "the function given to a solver wrote to parts of an array that it does not write to at the "
-                    "solution: this is not differentiated"
-                )
+        check_arrays(self.written)
+
+
+def check_arrays(written):
+    """Raise if the last run did not write where the native ones did."""
+    for array, old, new in written:
+        if np.any((array == old) & (new != old)):
+            raise NotDifferentiable(
+                "the function given to a solver wrote to parts of an array that it does not write to at the "
+                "solution: this is not differentiated"
+            )
+
+
+class CarriedMemory(Memory):
+    """The same, where tokens travel with the values."""
+
+    def __init__(self, alg, *roots):
+        super().__init__(*roots)
+        self.alg = alg
+        self.tokens = {key: tokens_of(alg, item) for key, (item, _) in self.before.items()}
+        self.versions = versions(alg, self.arrays)
+
+    def undo(self):
+        """Put back what a run that was followed has changed, with its tokens; counters go on."""
+        native, self.after = self.after, {}
+        for key, (item, old) in self.before.items():
+            new = contents(item)
+            if new.keys() != old.keys() or any(new[name] is not old[name] for name in new):
+                self.after[key] = item, new
+            self.alg.shadows.pop(id(item), None)
+            if self.tokens[key] is not None:
+                self.alg.shadows[id(item)] = (item, self.tokens[key].copy())
+        self.undo_arrays()
+        written, self.written = self.written, []
+        self.rewind()
+        self.after, self.written = native, written
+
+    def undo_arrays(self):
+        """Put back what a run that was followed has stored into arrays; pullbacks of it find what they captured."""
+        for array, old in self.arrays:
+            content = array.copy()
+            if is_written(self.alg, array) or not np.array_equal(content, old, equal_nan=True):
+                array[...] = old
+                self.alg.overwritten(array, content, None)
+        restore_versions(self.alg, self.arrays, self.versions)
+
+    def settle(self, function):
+        """The last run is over: what it did not store again has no derivative."""
+        reason = "which a solver called: what it stored is not differentiated"
+        for key, (item, new) in self.after.items():
+            old, now = self.before[key][1], contents(item)
+            lost = any(
+                matters(v, old.get(name, MISSING)) and now.get(name, MISSING) is old.get(name, MISSING)
+                for name, v in new.items()
+            )
+            if lost or now.keys() != new.keys():
+                put(item, new)
+                self.alg.shadows.pop(id(item), None)
+                lose(self.alg, item, self.alg.unknown(failure(function, reason)))
+        check_arrays(self.written)
+
+
+def levels(alg):
+    """An algebra and those that it stands on."""
+    while alg is not None:
+        yield alg
+        alg = alg.over
+
+
+def versions(alg, arrays):
+    """The versions of the buffers of arrays, at each level."""
+    return {id(array): [level.version(array) for level in levels(alg)] for array, _ in arrays}
+
+
+def restore_versions(alg, arrays, found):
+    """Go on with earlier versions."""
+    for array, _ in arrays:
+        for level, version in zip(levels(alg), found[id(array)]):
+            level.restore_version(array, version)
+
+
+def tokens_of(alg, item):
+    """A copy of the tokens of the slots of a reference."""
+    entry = alg.shadows.get(id(item))
+    return None if entry is None else entry[1].copy()
 
 
 def matters(new, old):

@@ -14,11 +14,8 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.calls import apply
 from autodiff_hook.runtime.context import Sweep
 from autodiff_hook.runtime.cotangents import accumulate
-from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.structures import absorb, structure_of
-
-NEWTON_STEP = 1e-6
-"""How far, relative to 1 + |x|, Newton's method may still move a solution that is differentiated."""
+from autodiff_rules.scipy._implicit import NEWTON_STEP, flat, seeded
 
 
 class Equation:
@@ -46,10 +43,7 @@ class Equation:
     def probe(self, seed):
         """The cotangent of x alone, without a trace in the sweep that goes on."""
         sweep = Sweep(self.ctx)
-        try:
-            x̄ = self.run(sweep, seed)[1]
-        finally:
-            sweep.buffers.restore()
+        x̄ = sweep.buffers.swept(self.run, sweep, seed)[1]
         return np.zeros(np.shape(self.x)) if x̄ is None else x̄
 
     def solve(self, x̄):
@@ -91,43 +85,19 @@ class Equation:
         """The cotangents of f and args for one of the solution, those of captured values in their shadows."""
         if x̄ is None and not self.stores:
             return None
-        kept, sweep.buffers.redo = sweep.buffers.redo, []
+        before = len(sweep.buffers.redo)
         given = self.run(sweep, None if x̄ is None else self.solve(x̄))
         if self.stores and given[1] is not None:
             aside = given[1] if x̄ is None else given[1] + np.reshape(x̄, np.shape(given[1]))
             if np.any(np.abs(aside) > 1e-13 * np.max(np.abs(given[1]), initial=0.0)):
-                sweep.buffers.restore()
+                sweep.buffers.take_back(before)
                 given = tuple(map(accumulate, given, self.run(sweep, self.solve(aside))))
-        sweep.buffers.redo = kept + sweep.buffers.redo
         return given
 
 
 def dense(cotangent):
     """A cotangent as a number or an array."""
     return cotangent.dense() if hasattr(cotangent, "dense") else cotangent
-
-
-def flat(value):
-    """The numbers in the value of a function, which may be a list or tuple of them."""
-    return np.ravel(np.asarray(value))
-
-
-def seeded(value, seed):
-    """The numbers in ``seed`` in the form of ``value``."""
-    kind = kind_of(type(value))
-    if kind == "array":
-        if not np.iscomplexobj(value):
-            seed = np.real(seed)
-        return np.array(seed, value.dtype if value.dtype.kind in "fc" else None).reshape(value.shape)
-    if kind in ("list", "tuple"):
-        parts, start = [], 0
-        for item in value:
-            stop = start + np.size(item)
-            parts.append(seeded(item, seed[start:stop]))
-            start = stop
-        return parts if kind == "list" else tuple(parts)
-    number = np.ravel(seed)[0].item()
-    return number if isinstance(value, complex) else np.real(number).item() if isinstance(number, complex) else number
 
 
 def equation(ctx, w, memory, name, f, x, args, **options):

@@ -16,12 +16,11 @@ from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.structures import mark_deep
+from autodiff_hook.semantics.meanings import means
+from autodiff_rules.scipy import _implicit
+from autodiff_rules.scipy._implicit import RESIDUAL, SOLUTION
 from autodiff_rules.scipy._memory import Memory
 from autodiff_rules.scipy._roots import equation
-
-SOLUTION = ("x", "root")
-RESIDUAL = ("fun", "fvec")
-"""What is 0 at every solution, and so has the derivative 0."""
 
 
 class Call:
@@ -192,8 +191,64 @@ def returning_pair(ctx, call, function, derivative, name, value, x, converged, o
     return solved(ctx, call, function, name, value, x, converged, **options)
 
 
-for function in (
-    *(optimize.linear_sum_assignment, optimize.quadratic_assignment, optimize.bracket, optimize.show_options),
-    *(optimize.approx_fprime, optimize.check_grad),
-):
+def bracketing_carried(solver):
+    """Register what a solver that needs a bracket means."""
+
+    @means(solver)
+    def carried(alg, t, args, kwargs):
+        call = _implicit.Call(alg, solver, "f", t, args, kwargs)
+        full = call.arguments["full_output"]
+        call.arguments["full_output"] = True
+        x, result = call.run()
+        token = _implicit.solution(call, x, result.converged)
+        return _implicit.with_tokens(call, (x, result) if full else x, token)
+
+
+for solver in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, optimize.toms748):
+    bracketing_carried(solver)
+
+
+@means(optimize.newton)
+def newton_carried(alg, t, args, kwargs):
+    call = _implicit.Call(alg, optimize.newton, "func", t, args, kwargs)
+    full = call.arguments["full_output"]
+    call.arguments["full_output"] = True
+    value = call.run()
+    x, converged = value[0], value[1] if isinstance(value[1], np.ndarray) else value[1].converged
+    token = _implicit.solution(call, x, np.all(converged), elementwise=True)
+    return _implicit.with_tokens(call, value if full else x, token)
+
+
+@means(optimize.fsolve)
+def fsolve_carried(alg, t, args, kwargs):
+    call = _implicit.Call(alg, optimize.fsolve, "func", t, args, kwargs)
+    full = call.arguments["full_output"]
+    call.arguments["full_output"] = True
+    x, info, status, message = call.run()
+    value = (x, info, status, message)
+    if not full:
+        call.arguments["full_output"] = full
+        value = x if status == 1 else call.run()
+    return _implicit.with_tokens(call, value, _implicit.solution(call, x, status == 1))
+
+
+def returning_pair_carried(solver, function, derivative, name, slack):
+    """Register a solver with a result object, whose callback returns a tuple if ``derivative`` is True."""
+
+    @means(solver)
+    def carried(alg, t, args, kwargs):
+        call = _implicit.Call(alg, solver, function, t, args, kwargs)
+        value = call.run()
+        given = call.arguments[derivative]
+        paired = bool(given) and not callable(given)
+        converged = value.success if name == "x" else value.converged
+        token = _implicit.solution(call, value[name], converged, paired, slack=call.slack() or slack)
+        return _implicit.with_tokens(call, value, token)
+
+
+returning_pair_carried(optimize.root, "fun", "jac", "x", 1e-4)
+returning_pair_carried(optimize.root_scalar, "f", "fprime", "root", 0.0)
+
+
+for function in (optimize.linear_sum_assignment, optimize.show_options):
     nondifferentiable(function)

@@ -19,11 +19,15 @@ from autodiff_hook import (
     hook,
     jacobian,
     pullback,
+    rrule,
     stop_gradient,
     tree_map,
     value_and_grad,
 )
+from autodiff_hook.runtime.engine import CARRIED
 from autodiff_hook.testing import check_gradient
+
+carried = pytest.mark.skipif(not CARRIED, reason="the engine that runs backwards does not look at what has changed")
 
 
 def f(x, y, z=1.0):
@@ -143,9 +147,16 @@ def test_hook():
 def test_checkpoint():
     calls = []
 
-    def inner(x, k=2.0):
+    def sine(x):
+        return math.sin(x)
+
+    @rrule(sine)
+    def sine_rule(x):
         calls.append(1)
-        return math.sin(x) * x * k
+        return math.sin(x), lambda ȳ: (math.cos(x) * ȳ,)
+
+    def inner(x, k=2.0):
+        return sine(x) * x * k
 
     check_gradient(lambda x: checkpoint(inner)(x) * checkpoint(inner)(x * x, k=3.0), 1.2)
     calls.clear()
@@ -153,6 +164,51 @@ def test_checkpoint():
     assert len(calls) == 1
     back(1.0)
     assert len(calls) == 2
+
+
+@carried
+def test_checkpoint_of_what_changes_later():
+    def f(x, a):
+        weights, kept = [x, 2.0], a * 1.0
+
+        def inner(v):
+            own = np.zeros(2)
+            own[0] = v * weights[0]
+            own[1] = kept[1]
+            return own * kept
+
+        first = checkpoint(inner)(x * x)
+        kept[1] = 5.0 * x
+        second = checkpoint(inner)(x)
+        return (first * first).sum() * second.sum()
+
+    check_gradient(f, 1.3, np.array([0.4, 0.9]))
+
+
+@carried
+def test_checkpoint_of_what_counts():
+    count = [0]
+
+    def counting(x):
+        count[0] += 1
+        return x ** count[0]
+
+    assert gradient(lambda x: checkpoint(counting)(x) * checkpoint(counting)(x), 2.0) == (12.0,)
+
+
+@carried
+def test_checkpoint_of_what_depends_on_what_changes():
+    weights = [3.0]
+
+    def f(x):
+        result = checkpoint(lambda v: v * weights[0])(x)
+        weights[0] = 5.0
+        return result
+
+    try:
+        assert gradient(f, 2.0) == (3.0,)
+    except Unsupported as error:
+        assert "changed since" in str(error)
 
 
 def test_checkpoint_of_what_has_effects():

@@ -96,7 +96,7 @@ def test_handlers(count: int) -> None:
     for argument in ([1, 2, 3], [1, 2], []):
         assert round_trip(argument) == plain(argument)
     entry = dis._parse_exception_table(round_trip.__code__)[0]  # type: ignore[attr-defined]
-    assert entry.lasti and entry.start < entry.end <= entry.target
+    assert entry.lasti == versions.LASTI and entry.start < entry.end <= entry.target
 
 
 @pytest.mark.parametrize("function", [random.Random.sample, random.Random.shuffle, dis.findlinestarts, json.loads])
@@ -155,9 +155,10 @@ def test_a_position_that_makes_no_sense_keeps_its_line(position: tuple[Any, ...]
     assert found == [(5, 5, None, None)]
 
 
-def test_exception_table() -> None:
+@pytest.mark.parametrize("lasti", [False, True])
+def test_exception_table(lasti: bool) -> None:
     regions = [(0, 3, 70, 0), (3, 64, 4095, 1), (64, 4096, 70_000, 40), (4200, 300_000, 1, 2)]
-    code = code_with(b"", 1).replace(co_exceptiontable=exception_table(regions))
+    code = code_with(b"", 1).replace(co_exceptiontable=exception_table(regions, lasti))
     found = dis._parse_exception_table(code)  # type: ignore[attr-defined]
     assert [(e.start // 2, e.end // 2, e.target // 2, e.depth) for e in found] == regions
-    assert all(e.lasti for e in found)
+    assert all(e.lasti == lasti for e in found)

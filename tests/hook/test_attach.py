@@ -141,3 +141,90 @@ def test_a_module_that_installs_itself(project):
     project.check(
         "import autodiff_hook, pkg\nfrom autodiff_hook import config\nassert config.in_scope(pkg.f.__globals__)"
     )
+
+
+FORMS = """
+import enum
+import functools
+
+@functools.singledispatch
+def chosen(x):
+    return x
+
+@chosen.register
+def _(x: float):
+    return 3 * x * x
+
+@chosen.register(list)
+def of_list(x):
+    return 2 * x[0]
+
+class Base:
+    def inherited(self, x):
+        return 7 * x
+
+class C(Base):
+    k = 2.0
+
+    def __init__(self, v):
+        self.v = v
+
+    def inherited(self, x):
+        return super().inherited(x) * self.v
+
+    def m(self, x, n=2.0):
+        return self.v * x * n
+
+    by_five = functools.partialmethod(m, n=5.0)
+
+    @functools.cached_property
+    def cube(self):
+        return self.v ** 3
+
+    @functools.singledispatchmethod
+    def either(self, x):
+        return self.v * x
+
+    @functools.lru_cache
+    def kept(self, x):
+        return self.v * x
+
+    @classmethod
+    def c(cls, x):
+        return cls.k * x * x
+
+    def __call__(self, x):
+        return self.v * x * x
+
+class Level(enum.Enum):
+    LOW = 2.0
+
+    def scaled(self, x):
+        return self.value * x
+"""
+
+
+@pytest.mark.parametrize("path", [{}, {"AUTODIFF_GENERIC": "1"}], ids=str)
+def test_forms_of_functions(sample, path):
+    sample.write("pkg/forms.py", FORMS)
+    sample.check(
+        """
+import autodiff_hook as ad
+ad.install("pkg")
+from pkg.forms import *
+def slopes(J, *args):
+    return J(*args)[1](1.0)[1:]
+o = C(3.0)
+assert slopes(chosen.J, 3.0) == slopes(chosen.dispatch(float).J, 3.0) == ad.gradient(chosen, 3.0) == (18.0,)
+assert slopes(chosen.J, [3.0]) == slopes(of_list.J, [3.0]) == ([2.0],)
+assert slopes(C.inherited.J, o, 2.0)[1] == 21.0 and slopes(Base.inherited.J, o, 2.0)[1] == 7.0
+assert slopes(C.m.J, o, 2.0)[1] == 6.0 and slopes(vars(C)["by_five"].func.J, o, 2.0, 5.0)[1] == 15.0
+assert slopes(C.cube.func.J, C(3.0))[0].v == 27.0 and slopes(vars(C)["either"].func.J, o, 2.0)[1] == 3.0
+assert slopes(C.kept.J, o, 2.0)[1] == 3.0 and slopes(C.c.J, C, 2.0)[1] == 8.0
+assert slopes(C.__call__.J, o, 2.0)[1] == 12.0 and slopes(Level.scaled.J, Level.LOW, 3.0)[1] == 2.0
+for bound, slope in ((o.m, 6.0), (o.by_five, 15.0), (o.either, 3.0), (o.c, 8.0), (o, 12.0), (Level.LOW.scaled, 2.0)):
+    assert ad.gradient(bound, 2.0) == (slope,), bound
+assert ad.gradient(lambda o: o.cube, C(3.0))[0].v == 27.0
+""",
+        **path,
+    )

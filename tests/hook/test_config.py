@@ -171,13 +171,33 @@ def test_pyproject(sample):
         ("[tool.autodiff.modules]\npkg = 1", "[tool.autodiff] modules must be a list of strings, not {'pkg': 1}."),
         ("tool.autodiff = 1", "tool.autodiff must be a table, not 1."),
         ("[tool.autodiff]\nmodules = [", "cannot read [tool.autodiff]: "),
+        ("[tool.autodiff]\nmodules = []\n[project]\nname = ", "cannot read [tool.autodiff]: "),
+        ("[tool.autodiff]\nmodules = []\n[other]\na = " + "[" * 5000, "cannot read [tool.autodiff]: "),
+        ("[[tool.autodiff]]\nmodules = []", "tool.autodiff must be a table, not [{'modules': []}]."),
+        ("[[tool]]\nautodiff = {}", "tool must be a table, not [{'autodiff': {}}]."),
+        ("tool = 'x'\n[a]\nautodiff = 1", "tool must be a table, not 'x'."),
     ],
 )
 def test_errors_in_pyproject_name_the_file_and_the_key(project, text, complaint):
+    """A program starts, but nothing is differentiated as if the file were not there."""
     path = project.write("pyproject.toml", text)
-    done = project.run("-c", "import autodiff_hook")
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(f"autodiff_hook.errors.ConfigError: {path}: {complaint}")
+    done = project.run(
+        "-c",
+        """
+import autodiff_hook as ad
+for differentiate in (ad.gradient, ad.grad(lambda x: x), lambda f, x: ad.jvp(f, (x,), (x,)), ad.gradient):
+    try:
+        differentiate(lambda x: x * x, 3.0)
+    except ad.ConfigError as error:
+        print(error)
+print(ad.status())
+""",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith(f"autodiff: warning: {path}: {complaint}")
+    *raised, _, stated, _, _, _ = done.stdout.splitlines()
+    assert len(raised) == 4 and all(line.startswith(f"{path}: {complaint}") for line in raised)
+    assert stated.startswith(f"pyproject.toml: {path}: {complaint}")
 
 
 def test_pyproject_without_the_table(project):

@@ -11,6 +11,9 @@ import pytest
 from autodiff_hook import gradient, pullback
 from autodiff_hook.testing import check_gradient
 
+PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+"""What ``gradient_at`` was given: the corpus runs it in every mode."""
+
 
 def gradient_at(*args: Any, **kwargs: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
     """Make a test of a function: its gradient at ``args`` is right, from ``gradient`` and from ``pullback``.
@@ -19,6 +22,8 @@ def gradient_at(*args: Any, **kwargs: Any) -> Callable[[Callable[..., Any]], Cal
     """
 
     def decorate(f: Callable[..., Any]) -> Callable[[], None]:
+        PROGRAMS.append((f, args))
+
         def test() -> None:
             check_gradient(f, *args, **kwargs)
 

@@ -352,8 +352,12 @@ def test_send_is_right_or_an_error():
         g.send(x)
         return g.send(2.0)
 
-    with pytest.raises(AutodiffError, match="send"):
-        gradient(f, 1.5)
+    try:
+        (g,) = gradient(f, 1.5)
+    except AutodiffError as error:
+        assert "send" in str(error)
+    else:
+        assert g == pytest.approx(2 * 1.5 + 2.0)
 
 
 def test_an_exception_in_a_generator_after_a_store_is_right_or_an_error():
@@ -381,7 +385,7 @@ def test_an_exception_in_a_generator_after_a_store_is_right_or_an_error():
     assert g == pytest.approx(1 + 3 * 1.5**2)
 
 
-def test_coroutines_are_an_error():
+def test_coroutines_are_right_or_an_error():
     async def f(x):
         return x * x
 
@@ -391,8 +395,12 @@ def test_coroutines_are_an_error():
         except StopIteration as stop:
             return stop.value
 
-    with pytest.raises(AutodiffError, match="coroutine"):
-        gradient(run, 1.5)
+    try:
+        (g,) = gradient(run, 1.5)
+    except AutodiffError as error:
+        assert "coroutine" in str(error)
+    else:
+        assert g == pytest.approx(3.0)
 
 
 class Box:

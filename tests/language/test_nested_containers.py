@@ -157,3 +157,14 @@ def test_lists_in_lists_that_the_program_makes(name):
 @pytest.mark.parametrize("name", OF_TABLE)
 def test_lists_in_dicts(name):
     agree(OF_TABLE[name], TABLE)
+
+
+def test_lists_that_rules_made_are_kept_in_lists_that_functions_return():
+    def rows(y):
+        found = []
+        for row in y:
+            found.append(row.tolist())
+        return found
+
+    (ȳ,) = ad.gradient(lambda y: rows(y)[0][1] * 2.0 + rows(y)[1][1], np.ones((2, 2)))
+    assert ȳ.tolist() == [[0.0, 2.0], [0.0, 1.0]]

@@ -13,6 +13,7 @@ import pytest
 from helpers import assert_gradients
 
 from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, nondifferentiable, pullback, stop_gradient
+from autodiff_hook.runtime.engine import CARRIED
 from autodiff_hook.testing import check_gradient
 
 
@@ -627,3 +628,65 @@ def test_subclasses_of_arrays_with_arithmetic_of_their_own():
             continue
         steps = 1e-6 * np.eye(2)
         assert found == pytest.approx([(f(x + d) - f(x - d)) / 2e-6 for d in steps], rel=1e-5)
+
+
+given_away = opaque("def f(value): kept.append(None)", kept=[])
+
+COPIES = {
+    "[*xs]": lambda xs: (given_away(xs), [*xs, 3.0])[1][0],
+    "list": lambda xs: (given_away(xs), list(xs))[1][0],
+    "a slice": lambda xs: (given_away(xs), xs[:1])[1][0],
+    "+": lambda xs: (given_away(xs), xs + [1.0])[1][0],
+    "*": lambda xs: (given_away(xs), xs * 2)[1][0],
+    "a comprehension": lambda xs: (given_away(xs), [v for v in xs])[1][0],
+    "tuple": lambda xs: (given_away(xs), tuple(xs))[1][0],
+    "sum": lambda xs: (given_away(xs), sum(xs))[1],
+    "f(*xs)": lambda xs: (given_away(xs), (lambda a, b: a)(*xs))[1],
+    "max": lambda xs: (given_away(xs), max(xs))[1],
+    "copy": lambda xs: (given_away(xs), xs.copy())[1][0],
+    "pop": lambda xs: (given_away(xs), xs.pop())[1],
+    "reversed": lambda xs: (given_away(xs), list(reversed(xs)))[1][0],
+    "sorted": lambda xs: (given_away(xs), sorted(xs))[1][0],
+    "zip": lambda xs: (given_away(xs), list(zip(xs, xs)))[1][0][0],
+    "an array": lambda xs: (given_away(xs), np.array(xs))[1][0],
+    "extend": lambda xs: (given_away(xs), ys := [], ys.extend(xs), ys[0])[-1],
+    "unpacking": lambda xs: (given_away(xs), [a for a, b in [xs]])[1][0],
+    "values": lambda xs: (given_away(d := {"a": xs[0]}), sum(d.values()))[1],
+    "{**d}": lambda xs: (given_away(d := {"a": xs[0]}), {**d})[1]["a"],
+    "get": lambda xs: (given_away(d := {"a": xs[0]}), d.get("a"))[1],
+    "items": lambda xs: (given_away(d := {"a": xs[0]}), [v for k, v in d.items()])[1][0],
+    "a set": lambda xs: (given_away(d := {xs[0]}), sum(d))[1],
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_of_what_was_given_away(name):
+    """What is only looked at is still known; the engine that does not carry cannot tell."""
+    for _ in range(2):
+        if CARRIED:
+            check_gradient(COPIES[name], [1.0, 2.0])
+        else:
+            with pytest.raises(NotDifferentiable, match="somewhere_else.f"):
+                gradient(COPIES[name], [1.0, 2.0])
+
+
+changed = opaque("def f(value): value[0] = 5.0")
+changed_by_itself = opaque("def f(value): value[0] = value[1] * value[0]")
+
+
+def test_what_an_opaque_call_has_changed_is_unknown():
+    for change in (changed, changed_by_itself):
+
+        def f(xs, change=change):
+            change(xs)
+            return xs[0] * 1.0
+
+        with pytest.raises(NotDifferentiable, match="somewhere_else.f"):
+            gradient(f, [3.0, 2.0])
+
+        def other(xs, change=change):
+            change(xs)
+            return xs[1] * 1.0
+
+        if CARRIED:
+            assert gradient(other, [3.0, 2.0])[0] == [0.0, 1.0]

@@ -1,10 +1,17 @@
-"""How samples are registered, and what they use."""
+"""How samples are registered, what they use, and how they are played before and after a round trip."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
+
+from autodiff_hook.emit import emit
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.verifier import verify
+from autodiff_hook.lift import lift
 
 
 class Sample(NamedTuple):
@@ -61,3 +68,55 @@ def keywords(*args: Any, **kwargs: Any) -> Any:
 
 def fail(kind: type[BaseException] = ValueError, *args: Any) -> Any:
     raise kind(*args)
+
+
+SCRIPTS = {
+    "next": [("__next__",)] * 5,
+    "send": [("__next__",), ("send", 5), ("send", 7), ("__next__",), ("__next__",), ("__next__",)],
+    "caught": [("__next__",), ("throw", KeyError(3)), ("__next__",), ("__next__",), ("__next__",)],
+    "uncaught": [("__next__",), ("throw", ValueError(3)), ("__next__",)],
+    "closed": [("__next__",), ("close",), ("__next__",)],
+}
+
+
+def round_trip(code: CodeType) -> CodeType:
+    """``code`` and the code of the functions in it, lifted and emitted."""
+    ir = lift(code)
+    verify(ir)
+    for block in ir.blocks:
+        for statement in block.statements:
+            if statement.op == "make_function":
+                try:
+                    statement.data = round_trip(statement.data)
+                except Unsupported as error:
+                    assert "module or class" in str(error)
+    return emit(ir)
+
+
+def rebuilt(function: Callable[..., Any]) -> Callable[..., Any]:
+    assert isinstance(function, FunctionType)
+    code = round_trip(function.__code__)
+    return FunctionType(code, function.__globals__, None, function.__defaults__, function.__closure__)
+
+
+def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, ...]:
+    """What a call returns or raises, and what it did to its arguments and outside."""
+    SIDE.clear()
+    arguments = copy.deepcopy(arguments)
+    try:
+        result = repr(function(*arguments))
+    except Exception as error:
+        result = repr((type(error), str(error), type(error.__cause__), type(error.__context__)))
+    return tuple(x.split(" at 0x")[0] for x in (result, repr(arguments), repr(SIDE)))
+
+
+def played(generator: Any, script: list[tuple[Any, ...]]) -> tuple[str, str]:
+    """What a generator answers to a script, and what it did outside."""
+    SIDE.clear()
+    answers: list[Any] = []
+    for method, *arguments in script:
+        try:
+            answers.append(getattr(generator, method)(*arguments))
+        except Exception as error:
+            answers.append((type(error), str(error)))
+    return repr(answers), repr(SIDE)

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 import pytest
 
-from autodiff_hook import J, gradient, pullback
+from autodiff_hook import J, gradient, jvp, pullback
 from autodiff_hook.runtime import functions
 
 SOURCE = """
@@ -233,3 +233,37 @@ def test_j_keeps_nothing_alive():
     del f, back
     gc.collect()
     assert value == 4.0 and reference() is None
+
+
+GLOBAL = "def f(x): return h * x\ndef outer(x):\n global h\n h = x * x\n return f(x)"
+
+
+def last_gradients(f, x):
+    """By pullback and by pushforward."""
+    return J(f, x)[1](1.0)[1], jvp(f, (x,), (1.0,))[1]
+
+
+def test_a_global_that_was_a_function_and_is_a_number_now():
+    namespace = {"__name__": "fresh", "h": len}
+    exec(GLOBAL, namespace)
+    with pytest.raises(TypeError):
+        J(namespace["f"], 2.0)
+    with pytest.raises(TypeError):
+        jvp(namespace["f"], (2.0,), (1.0,))
+    assert last_gradients(namespace["outer"], 3.0) == (27.0, 27.0)
+
+
+def test_globals_where_other_globals_were():
+    """The number of a dead dict is that of another soon."""
+    code = compile(GLOBAL, "<fresh>", "exec")
+    for i in range(60):
+        namespace = {"__name__": "fresh"}
+        exec(code, namespace)
+        if i % 2:
+            assert last_gradients(namespace["outer"], 3.0) == (27.0, 27.0)
+        else:
+            namespace["h"] = len
+            with pytest.raises(TypeError):
+                J(namespace["f"], 2.0)
+        del namespace
+        gc.collect()

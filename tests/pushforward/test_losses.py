@@ -23,9 +23,12 @@ def test_opaque_calls():
     assert "_pickle.dumps" in message and __file__ in message and "stop_gradient" in message
 
 
-def test_opaque_calls_that_reach_references():
+def test_queues():
     q = collections.deque()
-    assert "must be" not in lost(lambda x: q.append([x]) or q.pop()[0])
+    try:
+        assert ad.jvp(lambda x: q.append([x]) or q.pop()[0] * x, (1.5,), (1.0,)) == (2.25, 3.0)
+    except ad.NotDifferentiable as error:
+        assert "must be" not in str(error)
 
 
 def test_classes_out_of_scope():
@@ -40,15 +43,18 @@ def test_what_says_nothing_numeric_is_a_constant():
     assert ad.jvp(lambda x: x * (2.0 if str(x) == format(x) else 1.0), (1.5,), (1.0,)) == (3.0, 2.0)
 
 
-def test_exceptions_with_arguments():
+def test_exceptions_with_arguments_are_right_or_an_error():
     def f(x):
         try:
             raise ValueError(x)
         except ValueError as error:
             return error.args[0]
 
-    with pytest.raises(ad.AutodiffError):
-        ad.jvp(f, (1.5,), (1.0,))
+    try:
+        _, tangent = ad.jvp(f, (1.5,), (1.0,))
+    except ad.AutodiffError:
+        return
+    assert tangent == 1.0
 
 
 def test_lists_changed_behind_the_back():

@@ -151,9 +151,6 @@ def test_zero_derivatives_stay_zero():
     assert gradient(lambda x: gradient(lambda y: 1.0, x)[0] * x, 3.0) == (0.0,)
 
 
-# What cannot be done says so
-
-
 def test_effects_outside():
     log = []
 
@@ -161,8 +158,9 @@ def test_effects_outside():
         log.append(y)
         return y * y
 
-    with pytest.raises(ad.Unsupported, match="changes what is outside of it"):
-        gradient(lambda x: d(f)(x) * log[0], 2.0)
+    assert right(lambda: gradient(lambda x: d(f)(x) * log[0], 2.0), "changes what is outside of it") in (None, (8.0,))
+    log.clear()
+    assert right(lambda: jvp(lambda x: d(f)(x) * log[0], (2.0,), (1.0,))[1], "outside of it") in (None, 8.0)
 
 
 def test_changes_between_the_gradient_and_its_use():
@@ -173,16 +171,28 @@ def test_changes_between_the_gradient_and_its_use():
         weights[0] = 5.0
         return slope
 
-    with pytest.raises(ad.Unsupported, match="changed since"):
-        gradient(outer, 2.0)
+    assert right(lambda: gradient(outer, 2.0), "changed since") in (None, (6.0,))
 
 
 def test_random_numbers():
+    factor = random.Random(0).random()
     generator = random.Random(0)
-    with pytest.raises(ad.Unsupported, match="another value"):
-        gradient(lambda x: d(lambda y: y * y * generator.random())(x), 2.0)
+    found = right(lambda: gradient(lambda x: d(lambda y: y * y * generator.random())(x), 2.0), "another value")
+    assert found in (None, (2.0 * factor,))
 
 
 def test_J_inside():
-    with pytest.raises(ad.Unsupported, match="use pullback"):
-        gradient(lambda x: ad.J(lambda y: y * y, x)[1](1.0)[1], 2.0)
+    assert right(lambda: gradient(lambda x: ad.J(lambda y: y * y, x)[1](1.0)[1], 2.0), "use pullback") in (None, (2.0,))
+    found = right(lambda: gradient(lambda x: ad.J(lambda y: y * y * x, 3.0)[1](1.0)[0].x * x, 2.0), "use pullback")
+    assert found in (None, (9.0,))
+    found = right(lambda: jvp(lambda x: ad.J(lambda y: y * x, x * x)[1](1.0)[0].x * x, (2.0,), (1.0,)), "use pullback")
+    assert found in (None, (8.0, 12.0))
+
+
+def right(run, refusal):
+    """What a run gives; None where the engine that runs functions again refuses it."""
+    try:
+        return run()
+    except ad.Unsupported as error:
+        assert refusal in str(error)
+        return None

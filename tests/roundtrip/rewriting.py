@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import signal
 import sys
 import unittest
 from importlib.machinery import SourceFileLoader
@@ -60,6 +61,8 @@ def without(tests: unittest.TestSuite, skipped: set[str]) -> unittest.TestSuite:
 def main() -> None:
     """Run the tests of the first module named, with all modules named re-emitted."""
     test, *others = sys.argv[1:]
+    # A shell without job control starts what is to run in the background with SIGINT ignored, and tests raise it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if "ROUNDTRIP_OFF" not in os.environ:
         rewrite({test, *others})
     for name in [n for n in sys.modules if any(n == o or n.startswith(o + ".") for o in others)]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from corpus import code_objects
+from code_objects import code_objects
 
 from autodiff_hook.emit import emit
 from autodiff_hook.emit.checking import check_code

@@ -119,7 +119,7 @@ def precision(args):
 
 
 def run(case, args):
-    rule = registry.rule(case.target, tuple(map(type, args)))
+    rule = registry.rule(case.target, tuple(map(type, args)), tuple(case.options))
     return rule(*args, **case.options)
 
 

@@ -57,6 +57,7 @@ def test_rounding_has_derivative_zero():
     assert cotangents(round, 2.3) == (None, None)
 
 
+@pytest.mark.filterwarnings("ignore:complex.. argument:DeprecationWarning")
 def test_conversions():
     for x in (2.5, -3, np.float64(2.5), np.float32(2.5)):
         check_rule(float, x)

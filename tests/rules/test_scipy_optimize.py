@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from autodiff_hook import gradient
+from autodiff_hook import gradient, jvp
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.engine import CARRIED
 from autodiff_hook.testing import check_gradient
 
 BRACKETING = [optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, optimize.toms748]
@@ -249,3 +250,25 @@ def test_a_work_array_that_earlier_results_depend_on():
         return before + root * p
 
     check_gradient(f, 1.3)
+
+
+@pytest.mark.skipif(not CARRIED, reason="an error in the engine that does not carry")
+def test_derivatives_of_higher_order():
+    def root(p):
+        return optimize.brentq(lambda x: x**3 + p * x - 2.0, 0.0, 10.0, xtol=1e-14)
+
+    check_gradient(lambda p: gradient(root, p)[0], 1.3)
+    v, step = np.array([2.0, 3.0]), np.array([1e-5, 0.0])
+    by_differences = (slope_of_system(v + step) - slope_of_system(v - step)) / 2e-5
+    assert np.isclose(gradient(slope_of_system, v)[0][0], by_differences, rtol=1e-6)
+
+
+def slope_of_system(v):
+    """The first of the derivatives of a function of the solution."""
+    return gradient(lambda v: np.sum(optimize.fsolve(system_array, [1.0, 1.0], args=(v,), xtol=1e-13) ** 2), v)[0][0]
+
+
+@pytest.mark.skipif(not CARRIED, reason="an error in the engine that does not carry")
+def test_forwards():
+    value, tangent = jvp(lambda p: optimize.brentq(lambda x: x * x - p, 0.0, 10.0, xtol=1e-14), (2.0,), (1.0,))
+    assert np.isclose(tangent, 0.5 / np.sqrt(2.0))

@@ -182,13 +182,11 @@ def test_they_are_specialised(name):
 
 
 def test_the_object_is_in_a_global_too():
-    _, expected = oracle(of_config, CONFIG, 0.7)
-    for given in (CONFIG, Spring(1.0, 2.0), CONFIG):
-        for _ in range(3):
-            grads = ad.gradient(of_config, given, 0.7)
-            if given is CONFIG:
-                same(grads, expected)
-    assert expected[0].stiffness == 2 * 0.5 * (0.7 - 2.0) ** 2
+    same(ad.gradient(of_config, Spring(1.0, 2.0), 0.7), oracle(of_config, Spring(1.0, 2.0), 0.7)[1])
+    for _ in range(3):
+        with pytest.raises(ad.NotDifferentiable, match="another variable of the function"):
+            ad.gradient(of_config, CONFIG, 0.7)
+        same(ad.gradient(of_config, Spring(1.0, 2.0), 0.7), oracle(of_config, Spring(1.0, 2.0), 0.7)[1])
 
 
 def test_the_same_object_twice():

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -239,11 +240,16 @@ def test_ten_thousand_fresh_lambdas_leave_memory_flat():
 
 def test_programs_of_executed_functions_are_bounded(monkeypatch):
     """A program holds the globals of its function, so it is dropped only when its place is needed."""
-    monkeypatch.setattr(specialising, "_CACHE_SIZE", 16)
+    monkeypatch.setattr(specialising._known, "size", 16)
+    monkeypatch.setattr(specialising._gradients, "size", 16)
+    watched = []
     for i in range(50):
         names = scope(f"def f(x): return x * {i}.0 + x")
         assert ad.gradient(names["f"], 2.0) == (i + 1.0,)
-    assert len(specialising._known) <= 16
+        watched.append(weakref.ref(names["f"]))
+    del names
+    gc.collect()
+    assert sum(f() is not None for f in watched) <= 16
 
 
 def test_first_calls_from_50_threads():

@@ -11,6 +11,7 @@ from autodiff_hook import code_adjoint, gradient
 from autodiff_hook.api import generic_gradient
 from autodiff_hook.emit import emit
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import joint_ir
 from autodiff_hook.runtime.session import prepare
@@ -20,7 +21,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 def made(f, *args):
     prepare()
     registry.load_packs()
-    return joint_ir(f, args).ir
+    return joint_ir(Call.plain(f, args)).ir
 
 
 def entry(f, *args):
@@ -312,7 +313,7 @@ def test_values_are_those_of_the_function(number):
     f, x = [*ONE, *TWO][number], VECTOR if number < len(ONE) else MATRIX
     prepare()
     try:
-        ir = joint_ir(f, (x,), "value").ir
+        ir = joint_ir(Call.plain(f, (x,)), "value").ir
     except Refused:
         pytest.skip("there is no joint program")
     value, gradients = type(f)(emit(ir, release=True), f.__globals__)(f, (x,))

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import Rule, describe, registry
-from autodiff_hook.runtime.applying import _positions as positions
+import numpy as np
+
+from autodiff_hook.parameters import parameters_of
+from autodiff_hook.registry import Rule, registry
+from autodiff_hook.runtime.applying import unfit
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.pushing.context import Result, TangentContext, some
+from autodiff_hook.runtime.oddities import has_odd
+from autodiff_hook.runtime.opaque import option_without_derivative
+from autodiff_hook.runtime.pushing.context import Result, TangentContext, reaches, some
 from autodiff_hook.runtime.pushing.handlers import bookkeeping
+from autodiff_hook.runtime.pushing.opaque import call_opaque, failure
 from autodiff_hook.runtime.pushing.running import run_rule
 from autodiff_hook.runtime.pushing.structures import gather, spread
 
 
 @bookkeeping
-def rule_for(function: Any, args: tuple[Any, ...]) -> Rule | None:
+def rule_for(function: Any, args: tuple[Any, ...], kwargs: Any = ()) -> Rule | None:
     """The rule for calling ``function`` with these arguments."""
-    return registry.rule(function, tuple(map(type, args)))
+    return registry.rule(function, tuple(map(type, args)), tuple(kwargs))
+
+
+@bookkeeping
+def misfit_of(function: Any, args: tuple[Any, ...], kwargs: Any) -> str | None:
+    """What in a call its rule does not know."""
+    return registry.misfit(function, tuple(map(type, args)), tuple(kwargs))
 
 
 @bookkeeping
@@ -48,11 +59,58 @@ def push_rule(ctx: TangentContext, t: Any, rule: Any, function: Any, args: tuple
     tangents = t
     if not are_numbers(ctx, args, kwargs):
         tangents = tuple([gather(ctx, value, tangent) for value, tangent in zip((*args, *kwargs.values()), t)])
-    if not some(tangents):
+    moves = some(tangents)
+    if moves or reaches(ctx, args):
+        refuse_unfit(function, args)
+    if moves and may_be_odd(function, args, kwargs):
+        refuse_odd(function, function(*args, **kwargs))
+    if not_meant_for(ctx, rule, function, args, kwargs, t):
+        return call_opaque(ctx, t, function, args, kwargs, "whose rule is for numbers and arrays of numbers")
+    if not moves:
         return function(*args, **kwargs), None
     places = in_places(rule, function, len(args), kwargs, tangents) if kwargs else None
     value, tangent = run_rule(rule, args, kwargs, tangents if places is None else places)
+    refuse_odd(function, value)
     return value, spread(ctx, value, tangent)
+
+
+@bookkeeping
+def refuse_unfit(function: Any, args: tuple[Any, ...]) -> None:
+    """Raise for arguments that no rule knows."""
+    reason = unfit(function, args)
+    if reason or any(map(is_odd, args)):
+        raise failure(function, reason or "of an array of objects")
+
+
+@bookkeeping
+def may_be_odd(function: Any, args: tuple[Any, ...], kwargs: Any) -> bool:
+    """Whether the elements of the result may be other than numbers, because the call says so."""
+    if function not in (np.array, np.asarray, np.asanyarray):
+        return "dtype" in kwargs
+    items = args[0] if kind_of(type(args[0])) in ("list", "tuple") else ()
+    return bool(kwargs) or len(args) > 1 or any(kind_of(type(item)) in ("inert", "object") for item in items)
+
+
+@bookkeeping
+def refuse_odd(function: Any, value: Any) -> None:
+    """Raise for a result whose elements are no numbers."""
+    if is_odd(value):
+        raise failure(function, "which makes an array of what are no numbers")
+
+
+def is_odd(value: Any) -> bool:
+    """Whether ``value`` is an array whose elements are no numbers."""
+    return kind_of(type(value)) == "array" and value.dtype.kind in "OV"
+
+
+@bookkeeping
+def not_meant_for(ctx: TangentContext, rule: Rule, function: Any, args: Any, kwargs: Any, t: Any) -> bool:
+    """Whether derivatives go into a call that the rule is not meant for: of objects, structured or masked arrays."""
+    if id(rule) not in registry.tested:
+        return False
+    values = (*args, *kwargs.values())
+    carrying = [True if tangent is not None or reaches(ctx, x) else None for x, tangent in zip(values, t)]
+    return any(carrying) and has_odd(function, zip(values, carrying))
 
 
 def in_places(rule: Any, function: Any, count: int, kwargs: Any, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -68,11 +126,8 @@ def in_places(rule: Any, function: Any, count: int, kwargs: Any, tangents: tuple
 @bookkeeping
 def places_of(rule: Any, function: Any, names: tuple[str, ...], live: list[bool]) -> list[int]:
     """The index among the cotangents of each named argument; -1 for options, which may have no tangent."""
-    known = positions(rule.__code__)
+    known = parameters_of(rule).places
     for name, matters in zip(names, live):
         if matters and name not in known:
-            raise NotDifferentiable(
-                f"the rule of {describe(function)} has no derivative with respect to the option {name!r}, which "
-                f"depends on what is differentiated; autodiff_hook.stop_gradient({name}) makes it a constant"
-            )
+            raise option_without_derivative(function, name)
     return [known.get(name, -1) for name in names]

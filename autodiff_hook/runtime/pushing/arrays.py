@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.registry import rrule
-from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.buffers import lender_of, root_of
 from autodiff_hook.runtime.opaque import array_mutation
 from autodiff_hook.runtime.pushing.context import Tangent, TangentContext
 from autodiff_hook.runtime.pushing.handlers import bookkeeping
@@ -77,6 +77,10 @@ def store_array(ctx: TangentContext, t: Any, array: Any, key: Any, value: Any) -
 
     moving = gather(ctx, value, t[2])
     before = array_tangent(ctx, array, t[0])
+    if moving is not None and (array.dtype.kind in "OV" or buffer_of(array).dtype.kind == "V"):
+        raise array_mutation("this store writes to an array of what are no numbers:")
+    if moving is not None and lender_of(array) is not None:
+        raise array_mutation("this store writes to memory that others may use, which is")
     if moving is None and before is None or not can_move(array):
         array[key] = value
         return before

@@ -7,7 +7,8 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, Modu
 from typing import Any
 
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.attributes import is_followed
+from autodiff_hook.runtime import special_attributes
+from autodiff_hook.runtime.attributes import ADDRESSES, is_followed
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
 from autodiff_hook.runtime.pushing.applying import push_rule
@@ -17,12 +18,15 @@ from autodiff_hook.runtime.pushing.context import (
     holder_of,
     keep,
     keep_attribute,
+    kind,
     load,
     load_attribute,
     quiet,
+    reaches,
+    some,
 )
 from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
-from autodiff_hook.runtime.pushing.opaque import fail, is_plain
+from autodiff_hook.runtime.pushing.opaque import fail, failure, is_plain
 
 Plan = tuple[str, Any]
 
@@ -46,7 +50,7 @@ def read_by(ctx: TangentContext, t: Any, form: str, found: Any, name: str, owner
     if form == "property":
         return apply(ctx, (None, t[0]), found, (owner,), {})
     if form == "super":
-        return apply(ctx, (None, None), found[0], (found[1],), {})
+        return apply(ctx, (None, t[0]), found[0], (found[1],), {})
     if form == "field":
         return owner[found], None if t[0] is None else t[0][found]
     if form == "rule":
@@ -58,11 +62,27 @@ def read_by(ctx: TangentContext, t: Any, form: str, found: Any, name: str, owner
         return value, tangent
     if form == "getter":
         return apply(ctx, (None, None, t[0], None), found[1], (found[0], owner, type(owner)), {})
+    if name in ADDRESSES and (t[0] is not None or reaches(ctx, owner)):
+        fail(find_in_type(type(owner), name), "which tells where the memory of an array is")
+    if form == "held":
+        return value, t[0] if found == special_attributes.RECEIVER else _held(ctx, owner, found, value)
     if form == "builtin":
         return value, _builtin_tangent(ctx, t[0], name, owner, value)
     if is_bound(value, owner):
         return value, t[0]
+    if kind(owner) == "array":
+        refuse_copied(ctx, owner, name)
     return value, load(ctx, found, name) if form == "inherited" else load_attribute(ctx, owner, name)
+
+
+@bookkeeping
+def refuse_copied(ctx: TangentContext, array: Any, name: str) -> None:
+    """Raise for an attribute with a tangent that NumPy may have copied to a new array (``__array_finalize__``)."""
+    known = id(holder_of(array, name)) in ctx.tangents
+    if known or not isinstance(find_in_type(type(array), "__array_finalize__"), FunctionType):
+        return
+    if any(isinstance(slots, dict) and slots.get(name) is not None for _, slots in ctx.tangents.values()):
+        raise failure(f"{type(array).__qualname__}.{name}", "an attribute that NumPy copies to new arrays")
 
 
 def read(name: str, owner: Any) -> Any:
@@ -70,10 +90,23 @@ def read(name: str, owner: Any) -> Any:
     return getattr(owner, name)
 
 
+def _held(ctx: TangentContext, owner: Any, slot: Any, value: Any) -> Any:
+    """The tangent of what ``introspected`` has found."""
+    if slot == "keywords":
+        if some([load(ctx, owner, key) for key in value]):
+            fail("functools.partial.keywords", "an attribute that has no rule")
+        return None
+    if slot is not ...:
+        return load(ctx, owner, slot)
+    tangents = tuple([load(ctx, owner, index) for index in range(len(value or ()))])
+    return tangents if some(tangents) else None
+
+
 @bookkeeping
 def is_bound(value: Any, owner: Any) -> bool:
     """Whether ``value`` is a method of ``owner``."""
-    return callable(value) and getattr(value, "__self__", None) is owner
+    receiver = getattr(owner, "__self__", None) if type(owner) is super else owner
+    return callable(value) and getattr(value, "__self__", None) is receiver
 
 
 @bookkeeping
@@ -84,9 +117,8 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
         return "module", None
     if cls is super:
         found = find_after(owner.__self_class__, owner.__thisclass__, name)
-        return (
-            ("super", (found.fget, owner.__self__)) if isinstance(found, property) and found.fget else ("plain", None)
-        )
+        is_property = isinstance(found, property) and found.fget
+        return ("super", (found.fget, owner.__self__)) if is_property else ("plain", None)
     reader = find_in_type(cls, "__getattribute__")
     if isinstance(reader, FunctionType) and not plainly:
         return "reader", reader
@@ -97,6 +129,9 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
         return "property", found.fget
     if type(found).__name__ == "_tuplegetter":
         return "field", cls._fields.index(name)
+    held = special_attributes.introspected(owner, name)
+    if held is not None:
+        return "held", held
     if isinstance(found, (GetSetDescriptorType, MemberDescriptorType)) or type(found).__module__ == "numpy":
         rule = registry.rule(found, (cls,)) if registry.has_rules(found) else None
         return ("builtin", None) if rule is None else ("rule", rule)
@@ -143,6 +178,8 @@ def setattr_(ctx: TangentContext, t: Any, name: str, owner: Any, value: Any) -> 
     if quiet(ctx, t):
         setattr(owner, name, value)
         return None, None
+    if is_content(owner, name) and (t[0] is not None or t[1] is not None or reaches(ctx, (owner, value))):
+        refuse_content(name)
     form, found = writing(owner, name)
     if form == "writer":
         apply(ctx, (None, t[0], None, t[1]), found, (owner, name, value), {})
@@ -152,8 +189,28 @@ def setattr_(ctx: TangentContext, t: Any, name: str, owner: Any, value: Any) -> 
         apply(ctx, (None, None, t[0], t[1]), found[1], (found[0], owner, value), {})
     else:
         setattr(owner, name, value)
-        keep_attribute(ctx, owner, name, t[1])
+        if form == "held":
+            _hold(ctx, owner, found, value, t[1])
+        else:
+            keep_attribute(ctx, owner, name, t[1])
     return None, None
+
+
+def _hold(ctx: TangentContext, owner: Any, slot: Any, value: Any, tangent: Any) -> None:
+    if slot is not ...:
+        keep(ctx, owner, slot, tangent)
+        return
+    for index in range(len(value or ())):
+        keep(ctx, owner, index, None if tangent is None else tangent[index])
+
+
+is_content = bookkeeping(special_attributes.is_content)
+
+
+@bookkeeping
+def refuse_content(name: str) -> None:
+    """Raise for the assignment to an attribute that says what an array holds."""
+    raise special_attributes.content_assigned(name)
 
 
 @bookkeeping
@@ -168,6 +225,9 @@ def writing(owner: Any, name: str) -> Plan:
     found = find_in_type(cls, name)
     if isinstance(found, property) and found.fset is not None:
         return "property", found.fset
+    held = special_attributes.introspected(owner, name)
+    if held is not None:
+        return "held", held
     setter = find_in_type(type(found), "__set__") if found is not None else None
     return ("setter", (found, setter)) if isinstance(setter, FunctionType) else ("plain", None)
 
@@ -225,7 +285,7 @@ def push_plain_getattr(ctx: TangentContext, t: Any, args: tuple[Any, ...], kwarg
 @bookkeeping
 def is_data(form: str) -> bool:
     """Whether reading an attribute in this way runs no code."""
-    return form in ("plain", "inherited", "builtin", "module")
+    return form in ("plain", "inherited", "builtin", "module", "held")
 
 
 @pushes(delattr)

@@ -7,7 +7,7 @@ import functools
 from typing import Any
 
 from autodiff_hook import api
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.controls import Checkpoint
 from autodiff_hook.runtime.pushing.comparing import truth
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, reaches, some
@@ -121,11 +121,26 @@ def _reversed_pairs(ctx: TangentContext, tangent: Any, sequence: Any) -> Pairs:
 @pushes(iter)
 def iter_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``iter``."""
-    if len(args) != 1:
-        return builtins.iter(*args), None
+    if len(args) == 2:
+        return iteration(ctx, _called_pairs(ctx, t[0], *args)), None
     if is_iteration(args[0]):
         return args[0], None
     return iteration(ctx, get_iter(ctx, t, None, args[0])[0]), None
+
+
+def _called_pairs(ctx: TangentContext, tangent: Any, function: Any, sentinel: Any) -> Pairs:
+    from autodiff_hook.runtime.pushing.calls import apply
+
+    pair = apply(ctx, (tangent,), function, (), {})
+    while not is_sentinel(pair[0], sentinel):
+        yield pair
+        pair = apply(ctx, (tangent,), function, (), {})
+
+
+@bookkeeping
+def is_sentinel(value: Any, sentinel: Any) -> bool:
+    """Whether ``iter(function, sentinel)`` has come to its end."""
+    return sentinel is value or bool(sentinel == value)
 
 
 @pushes(next)
@@ -211,11 +226,18 @@ def native(function: Any) -> Any:
 
 
 _NATIVE: tuple[Any, ...] = (
+    *(list.__len__, list.__contains__, dict.__len__, dict.__contains__, set.__contains__, tuple.__len__),
     *(any, all, list.index, list.count, dict.keys, isinstance, issubclass, hasattr, id, type, callable),
-    *(super, set.__len__, functools.wraps, functools.update_wrapper),
+    *(set.__len__, functools.wraps, functools.update_wrapper),
 )
 for _target in _NATIVE:
     pushes(_target)(native(_target))
+
+
+@pushes(super)
+def super_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``super(cls, self)``, with the tangent of ``self``."""
+    return super(*args), t[1] if len(t) > 1 else None
 
 
 @pushes(api.stop_gradient)
@@ -235,7 +257,9 @@ def hook(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
 @bookkeeping
 def refuse_hook() -> None:
     """Raise for a function on cotangents in a program that has tangents."""
-    raise Unsupported("hook(fn, x): fn is given cotangents, so it has no forward mode (jvp, hvp, nested gradients)")
+    raise Unsupported(
+        located("hook(fn, x): fn is given cotangents, so it has no forward mode (jvp, hvp, nested gradients)")
+    )
 
 
 @pushes(Checkpoint.__call__)

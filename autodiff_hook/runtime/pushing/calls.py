@@ -14,9 +14,12 @@ from types import (
 from typing import Any, Final
 
 from autodiff_hook.runtime import calls
+from autodiff_hook.runtime.applying import is_iterated_by_code
 from autodiff_hook.runtime.arrays import writes_result
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
-from autodiff_hook.runtime.pushing.applying import has_rules, is_constant, push_rule, rule_for
+from autodiff_hook.runtime.oddities import adds_objects
+from autodiff_hook.runtime.opaque import NOT_OPTED_IN, NOT_PYTHON
+from autodiff_hook.runtime.pushing.applying import has_rules, is_constant, misfit_of, push_rule, rule_for
 from autodiff_hook.runtime.pushing.attributes import getattr_
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep, kind, load, quiet, reaches, some
 from autodiff_hook.runtime.pushing.functions import enter, in_library, in_scope
@@ -24,7 +27,7 @@ from autodiff_hook.runtime.pushing.handlers import PUSHERS, bookkeeping, pusher_
 from autodiff_hook.runtime.pushing.iteration import get_iter, is_iteration, is_view, python_method
 from autodiff_hook.runtime.pushing.opaque import call_opaque
 from autodiff_hook.runtime.pushing.outputs import call_with_out
-from autodiff_hook.runtime.pushing.primitives import push_bound_arguments, receiver_of
+from autodiff_hook.runtime.pushing.primitives import method_with, push_bound_arguments, receiver_of
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -48,6 +51,33 @@ def call_ex(ctx: TangentContext, t: Any, data: Any, function: Any, args: Any, kw
         tangents = tuple([tangent for _, tangent in pairs])
     named = {} if kwargs is None else dict(kwargs)
     return apply(ctx, (t[0], *tangents, *[load(ctx, kwargs, name) for name in named]), function, args, named)
+
+
+def load_method(ctx: TangentContext, t: Any, name: str, receiver: Any) -> Result:
+    """``receiver.name``, to be called when the arguments are there; the tangent is the receiver's."""
+    method = method_of(receiver, name)
+    if method is not None:
+        return method_with(method, receiver), t[0]
+    return getattr_(ctx, t, name, receiver)
+
+
+def call_loaded(ctx: TangentContext, t: Any, kwnames: tuple[str, ...], method: Any, *args: Any) -> Result:
+    """``method(*args)``, where ``load_method`` has given the method."""
+    kwargs: dict[str, Any] = {}
+    if kwnames:
+        count = len(args) - len(kwnames)
+        kwargs = dict(zip(kwnames, args[count:]))
+        args = args[:count]
+    function = function_of(method)
+    if function is None:
+        return apply(ctx, t, method, args, kwargs)
+    return apply(ctx, (None, *t), function, (receiver_of(method), *args), kwargs)
+
+
+@bookkeeping
+def function_of(method: Any) -> Any:
+    """The function of a method that was looked up before its arguments; None if it was no plain method."""
+    return method.__func__ if type(method) is calls.Method else None
 
 
 def call_method(ctx: TangentContext, t: Any, data: Any, receiver: Any, *args: Any) -> Result:
@@ -80,20 +110,34 @@ def apply(ctx: TangentContext, t: Any, function: Any, args: Args, kwargs: Kwargs
     pusher = pusher_with_options(function, kwargs)
     if pusher is not None:
         return pusher(ctx, t[1:], args, kwargs)
+    misfit = None
     if has_rules(function):
         args, t = drained(ctx, t, function, args)
-        rule = rule_for(function, args)
+        adding = code_that_adds(function, args, kwargs)
+        if adding is not None:
+            return enter(ctx, t, adding, args, kwargs)
+        rule = rule_for(function, args, kwargs)
         if rule is not None:
             return push_rule(ctx, t[1:], rule, function, args, kwargs)
+        misfit = misfit_of(function, args, kwargs)
     pusher = pusher_of(function)
     if pusher is not None:
         return pusher(ctx, t[1:], args, kwargs)
+    if misfit is not None:
+        return call_opaque(ctx, t[1:], function, args, kwargs, f"of which the rule does not know {misfit}")
     if is_constant(function):
         return function(*args, **kwargs), None
     return _unfold(ctx, t, function, args, kwargs)
 
 
 looks_later = bookkeeping(calls.looks_later)
+
+
+@bookkeeping
+def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """The Python code for ``sum`` or ``math.prod`` of objects; None for others, and for numbers."""
+    code = calls.ADDING.get(function) if type(function) is BuiltinFunctionType else None
+    return code if code is not None and adds_objects(function, args, kwargs) else None
 
 
 fills_array = bookkeeping(writes_result)
@@ -126,7 +170,7 @@ def drains_as(ctx: TangentContext, function: Any, value: Any) -> bool:
     if is_view(value) or form == "set":
         return reaches(ctx, value)
     summing = function in (sum, max, min) or getattr(function, "__module__", None) == "math"
-    return form == "object" and python_method(value, "__iter__") is not None and summing
+    return form in ("object", "list", "tuple", "dict") and is_iterated_by_code(type(value)) and summing
 
 
 @bookkeeping
@@ -153,8 +197,8 @@ def unfolding(function: Any) -> tuple[str, Any]:
     if cls is functools.partial:
         return "partial", function.func
     inner = getattr(function, "_implementation", None) if cls.__module__ == "numpy" else None
-    if inner is None and cls is functools._lru_cache_wrapper:
-        inner = function.__wrapped__
+    if cls is functools._lru_cache_wrapper:
+        return "cache", function.__wrapped__
     if isinstance(inner, FunctionType):
         return "wrapper", inner
     caller = find_in_type(cls, "__call__")
@@ -173,19 +217,24 @@ def _unfold(ctx: TangentContext, t: Any, function: Any, args: Args, kwargs: Kwar
         return _instantiate(ctx, t, function, args, kwargs)
     if form == "partial":
         return _call_partial(ctx, t, function, inner, args, kwargs)
-    if form == "wrapper":
+    if form == "wrapper" or form == "cache" and _flows_in(ctx, t, function, args, kwargs):
         return apply(ctx, t, inner, args, kwargs)
     if form == "callable":
         return apply(ctx, (None, *t), inner, (function, *args), kwargs)
-    return call_opaque(ctx, t[1:], function, args, kwargs, "which is not Python code and has no rule")
+    return call_opaque(ctx, t[1:], function, args, kwargs, NOT_PYTHON)
+
+
+def _flows_in(ctx: TangentContext, t: Any, function: Any, args: Args, kwargs: Kwargs) -> bool:
+    """Whether something with a tangent goes into a call, or can be reached from it."""
+    return some(t[1:]) or reaches(ctx, (function, *args, *kwargs.values()))
 
 
 def _call_function(ctx: TangentContext, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     if in_scope(ctx, function):
         return enter(ctx, t, function, args, kwargs)
-    if in_library(function) and (some(t[1:]) or reaches(ctx, (function, *args, *kwargs.values()))):
+    if in_library(function) and _flows_in(ctx, t, function, args, kwargs):
         return enter(ctx, t, function, args, kwargs)
-    return call_opaque(ctx, t[1:], function, args, kwargs, "which is not opted in and has no rule")
+    return call_opaque(ctx, t[1:], function, args, kwargs, NOT_OPTED_IN)
 
 
 @bookkeeping

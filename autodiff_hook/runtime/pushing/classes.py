@@ -9,10 +9,11 @@ from typing import Any
 from autodiff_hook.runtime import operators as in_reverse
 from autodiff_hook.runtime.classes import _READS as READS_OF_CLOSURE
 from autodiff_hook.runtime.pushing import calls, items, mappings, operators, sequences
-from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep, some
+from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep, kind, known, some
 from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
-from autodiff_hook.runtime.pushing.iteration import python_method
+from autodiff_hook.runtime.pushing.iteration import iteration, list_pairs, python_method
 from autodiff_hook.runtime.pushing.opaque import call_opaque, fail
+from autodiff_hook.runtime.pushing.slots import build_slice
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -72,6 +73,12 @@ def default_dict_init(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -
     return mappings.dict_update(ctx, (None, *t[1 + len(rest[:1]) :]), (owner, *rest[1:]), kwargs)
 
 
+@pushes(slice)
+def make_slice(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``slice(start, stop, step)``."""
+    return build_slice(ctx, t, None, *args)
+
+
 @pushes(list.__init__)
 def list_init(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.__init__``."""
@@ -122,11 +129,51 @@ def list_setitem(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Res
     return None, None
 
 
-@pushes(dict.__setitem__)
+@pushes(list.__delitem__)
+def list_delitem(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.__delitem__``, past what a subclass makes of it."""
+    owner, key = args
+    found = known(ctx, owner)
+    list.__delitem__(owner, key)
+    if found is not None:
+        del found[key]
+    return None, None
+
+
+@pushes(dict.__delitem__, OrderedDict.__delitem__)
+def dict_delitem(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.__delitem__``, past what a subclass makes of it."""
+    owner, key = args
+    found = known(ctx, owner)
+    mappings.plain_dict(owner).__delitem__(owner, key)
+    if found is not None:
+        found.pop(key, None)
+    return None, None
+
+
+@pushes(list.__add__)
+def list_add(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.__add__``, past what a subclass makes of it."""
+    return sequences.concatenate(ctx, t, *args) if kind(args[1]) == "list" else (NotImplemented, None)
+
+
+@pushes(list.__mul__, list.__rmul__, tuple.__mul__, tuple.__rmul__)
+def sequence_mul(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.__mul__``, past what a subclass makes of it."""
+    return sequences.repeat(ctx, t, *args)
+
+
+@pushes(list.__iter__)
+def list_iter(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.__iter__``, past what a subclass makes of it."""
+    return iteration(ctx, list_pairs(ctx, args[0])), None
+
+
+@pushes(dict.__setitem__, OrderedDict.__setitem__)
 def dict_setitem(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict.__setitem__``, past what a subclass makes of it."""
     owner, key, value = args
-    dict.__setitem__(owner, key, value)
+    mappings.plain_dict(owner).__setitem__(owner, key, value)
     keep(ctx, owner, key, t[2])
     return None, None
 

@@ -35,9 +35,9 @@ def compare(ctx: TangentContext, t: Any, op: str, a: Any, b: Any) -> Result:
         for method, reflected in attempts(op, a, b):
             if method is None:
                 break
-            value = special(ctx, method, t[::-1], b, a)[0] if reflected else special(ctx, method, t, a, b)[0]
+            value, tangent = special(ctx, method, t[::-1], b, a) if reflected else special(ctx, method, t, a, b)
             if value is not NotImplemented:
-                return value, None
+                return value, tangent
     return compare_natively(op, a, b), None
 
 
@@ -140,6 +140,25 @@ def is_in(item: Any, container: Any) -> bool:
 def not_contains(ctx: TangentContext, t: Any, data: Any, item: Any, container: Any) -> Result:
     """``item not in container``."""
     return not contains(ctx, t, data, item, container)[0], None
+
+
+class _Called:
+    """How an operator of this file that is called as a function of ``operator`` is pushed forward."""
+
+    def __init__(self, lowered: Any, data: Any = None, order: int = 1) -> None:
+        self.lowered, self.data, self.order = lowered, data, order
+
+    def push(self, ctx: TangentContext, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        if self.order < 0:
+            return self.lowered(ctx, t[::-1], self.data, *args[::-1])  # type: ignore[no-any-return]
+        return self.lowered(ctx, t, self.data, *args)  # type: ignore[no-any-return]
+
+
+for _op, (_function, *_) in _COMPARE.items():
+    pushes(_function)(_Called(compare, _op).push)
+pushes(operator.truth)(_Called(truth).push)
+pushes(operator.not_)(_Called(not_).push)
+pushes(operator.contains)(_Called(contains, order=-1).push)
 
 
 @pushes(bool)

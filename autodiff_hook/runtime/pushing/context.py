@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.context import reachable
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
@@ -64,13 +64,16 @@ def reaches(ctx: TangentContext, value: Any) -> bool:
     """Whether something with a tangent can be reached from ``value`` by reference."""
     if not ctx.tangents and not ctx.arrays and not ctx.iterates:
         return False
-    return any(_has_tangent(ctx, item) for item in reachable(value)) or _holds_written(ctx, value)
+    return any(_has_tangent(ctx, item) for item in reachable(value, arrays=True)) or _holds_written(ctx, value)
 
 
 def _has_tangent(ctx: TangentContext, item: Any) -> bool:
     if type(item).__name__ == "PushIteration":
         return True
     entry = ctx.tangents.get(id(item))
+    if entry is None and kind_of(type(item)) == "object" and type(item).__dictoffset__:
+        # From CPython 3.13 on the collector sees the values of the attributes, and not the dict.
+        entry = ctx.tangents.get(id(object.__getattribute__(item, "__dict__")))
     if entry is None:
         return False
     return some(entry[1] if isinstance(entry[1], list) else entry[1].values())
@@ -90,7 +93,9 @@ def _holds_written(ctx: TangentContext, value: Any) -> bool:
 def check_length(reference: Any, tangents: Any) -> None:
     """Raise if a list was changed by code that the pushforward has not seen."""
     if isinstance(reference, list) and len(reference) != len(tangents):
-        raise Unsupported("a list that holds what is differentiated was changed by code that is not differentiated")
+        raise Unsupported(
+            located("a list that holds what is differentiated was changed by code that is not differentiated")
+        )
 
 
 def known(ctx: TangentContext, reference: Any) -> Any:
@@ -134,7 +139,7 @@ def keep_attribute(ctx: TangentContext, owner: Any, name: str, tangent: Tangent)
 @bookkeeping
 def refuse_slots(owner: Any, name: str) -> None:
     """Raise for an attribute of a list that has no ``__dict__``."""
-    raise Unsupported(f"the attribute {name!r} of a {type(owner).__qualname__}, a list with __slots__")
+    raise Unsupported(located(f"the attribute {name!r} of a {type(owner).__qualname__}, a list with __slots__"))
 
 
 @bookkeeping

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -17,16 +15,18 @@ from autodiff_hook.runtime.pushing.handlers import bookkeeping
 from autodiff_hook.runtime.pushing.iteration import generated
 from autodiff_hook.runtime.pushing.opaque import call_opaque
 from autodiff_hook.runtime.pushing.primitives import call_pushed, read_default
+from autodiff_hook.runtime.sharing import ByNamespace
 from autodiff_hook.transform.generic.pushforward import pushforward_pass
 
 
 class Pushed:
     """The pushforward of one code object with one set of globals."""
 
-    __slots__ = ("code", "kind", "signature", "unsupported")
+    __slots__ = ("code", "facts", "kind", "signature", "unsupported")
 
     def __init__(self, code: CodeType, globals_: dict[str, Any]) -> None:
         self.unsupported = ""
+        self.facts = functions.GlobalFacts(code, globals_)
         self.code = code
         try:
             primal = functions.analyse(code, globals_)
@@ -37,21 +37,13 @@ class Pushed:
             self.unsupported = f"which is not supported: {error}"
 
 
-_lock: Final = threading.Lock()
-_pushed: Final[dict[tuple[int, int], Pushed]] = {}
+def _push(code: CodeType, globals_: dict[str, Any]) -> Pushed:
+    pushed = Pushed(code, globals_)
+    config.trace(f"lifted {code.co_qualname} for its pushforward ({code.co_filename}:{code.co_firstlineno})")
+    return pushed
 
 
-def _pushed_for(code: CodeType, globals_: dict[str, Any]) -> Pushed:
-    key = (id(code), id(globals_))
-    found = _pushed.get(key)
-    if found is None:
-        made = Pushed(code, globals_)
-        config.trace(f"lifted {code.co_qualname} for its pushforward ({code.co_filename}:{code.co_firstlineno})")
-        with _lock:
-            found = _pushed.setdefault(key, made)
-            if found is made:
-                weakref.finalize(code, _pushed.pop, key, None)
-    return found
+_pushed_for: Final = ByNamespace(_push)
 
 
 def runtime_table() -> dict[str, Any]:

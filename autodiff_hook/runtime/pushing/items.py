@@ -78,7 +78,7 @@ def dict_item(ctx: TangentContext, owner: dict[Any, Any], key: Any) -> Result:
     missing = missing_method(owner, key)
     if missing is not None:
         return apply(ctx, (None, None, None), missing, (owner, key), {})
-    return owner[key], load(ctx, owner, key)
+    return dict.__getitem__(owner, key), load(ctx, owner, key)
 
 
 @bookkeeping
@@ -119,25 +119,56 @@ def list_store(ctx: TangentContext, tangent: Any, owner: list[Any], key: Any, va
     if isinstance(key, slice):
         items, tangents = materialised(ctx, tangent, value)
         found = to_change(ctx, owner, tangents)
-        owner[key] = items
+        list.__setitem__(owner, key, items)
         if found is not None:
             found[key] = tangents
         return
     found = to_change(ctx, owner, (tangent,))
-    owner[key] = value
+    list.__setitem__(owner, key, value)
     if found is not None:
         found[key] = tangent
 
 
-def materialised(ctx: TangentContext, tangent: Any, value: Any) -> tuple[list[Any], list[Any]]:
-    """The items of an iterable and their tangents, as two new lists."""
+def materialised(ctx: TangentContext, tangent: Any, value: Any, hinted: bool = False) -> tuple[list[Any], list[Any]]:
+    """The items of an iterable and their tangents, as two new lists; ``hinted``: it is asked for its length first."""
     if type(value) is tuple:
         return list(value), [None] * len(value) if tangent is None else list(tangent)
     if type(value) is list:
         found = known(ctx, value)
         return list(value), [None] * len(value) if found is None else list(found)
-    pairs = list(get_iter(ctx, (tangent,), None, value)[0])
+    source = get_iter(ctx, (tangent,), None, value)[0]
+    if hinted:
+        ask_length(ctx, value)
+    pairs = list(source)
     return [item for item, _ in pairs], [moving for _, moving in pairs]
+
+
+def _first(ctx: TangentContext, tangent: Any, value: Any, limit: int) -> tuple[list[Any], list[Any]]:
+    """The first items of an iterable and their tangents."""
+    if type(value) in (list, tuple):
+        return materialised(ctx, tangent, value)
+    items: list[Any] = []
+    tangents: list[Any] = []
+    for item, moving in get_iter(ctx, (tangent,), None, value)[0]:
+        items.append(item)
+        tangents.append(moving)
+        if len(items) == limit:
+            break
+    return items, tangents
+
+
+def ask_length(ctx: TangentContext, value: Any) -> None:
+    """Call what lists and tuples ask for the number of items, for its effects."""
+    from autodiff_hook.runtime.pushing.calls import apply
+
+    for name in ("__len__", "__length_hint__"):
+        method = python_method(value, name)
+        if method is not None:
+            try:
+                apply(ctx, (None, None), method, (value,), {})
+            except TypeError:
+                continue
+            return
 
 
 def delitem(ctx: TangentContext, t: Any, data: Any, owner: Any, key: Any) -> Result:
@@ -161,7 +192,7 @@ def delitem(ctx: TangentContext, t: Any, data: Any, owner: Any, key: Any) -> Res
 def unpack(ctx: TangentContext, t: Any, data: tuple[int, int | None], value: Any) -> Result:
     """Take a sequence apart: a tuple of its items."""
     before, after = data
-    items, tangents = materialised(ctx, t[0], value)
+    items, tangents = _first(ctx, t[0], value, before + 1) if after is None else materialised(ctx, t[0], value)
     if after is None:
         if len(items) != before:
             wrong_count(len(items), before)

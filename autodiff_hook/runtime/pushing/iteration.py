@@ -104,7 +104,7 @@ def get_iter(ctx: TangentContext, t: Any, data: Any, value: Any) -> Result:
         return value.pairs, None
     form = how(ctx, value, t[0] is not None)
     if form == "list":
-        return _list_pairs(ctx, value), None
+        return list_pairs(ctx, value), None
     if form == "tuple":
         return _tuple_pairs(value, t[0]), None
     if form == "array":
@@ -188,10 +188,10 @@ def _sequence_pairs(ctx: TangentContext, value: Any) -> Pairs:
         index += 1
 
 
-def _list_pairs(ctx: TangentContext, items: list[Any]) -> Pairs:
+def list_pairs(ctx: TangentContext, items: list[Any]) -> Pairs:
     index = 0
-    while index < len(items):
-        yield items[index], load(ctx, items, index)
+    while index < list.__len__(items):
+        yield list.__getitem__(items, index), load(ctx, items, index)
         index += 1
 
 

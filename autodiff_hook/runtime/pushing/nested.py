@@ -11,15 +11,15 @@ import functools
 from typing import Any
 
 from autodiff_hook import api
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.algebras.worlds import World, check_again
+from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.applying import unchanging
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import handles
-from autodiff_hook.runtime.pulled import Pulled, pulled
+from autodiff_hook.runtime.pulled import Pulled, opened
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep_attribute, kind, load, reaches
 from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
-from autodiff_hook.runtime.pushing.worlds import World, check_again
 from autodiff_hook.runtime.session import Session, module_of, scalar_seed
 from autodiff_hook.runtime.slots import Attribute, loaded
 from autodiff_hook.runtime.structures import absorb, mark_deep, structure_of, take
@@ -65,22 +65,13 @@ _generic(api.gradient)
 _generic(api.withgradient)
 
 
-@handles(pulled)
-def _not_specialised(ctx: Any, w: Any, given: Args, kwargs: Kwargs) -> Any:
-    """What is differentiated once more is a session."""
-    return None, None
-
-
-pushes(pulled)(_not_specialised)
-
-
-@handles(Session)
+@handles(Session, opened)
 def _open_in_reverse(ctx: Context, w: Any, given: Args, kwargs: Kwargs) -> Any:
     f, args, named = given
     if w[1] is None and not any(map(ctx.reaches, given)):
         return Session(*given, **kwargs), None
     if kwargs:
-        raise Unsupported("J within a function that is differentiated: use pullback, which is differentiated")
+        raise Unsupported(located("J within a function that is differentiated: use pullback, which is differentiated"))
     world = World(f, args, named)
     session = Session(f, args, named)
     world.check("changes what is outside of it")
@@ -212,7 +203,7 @@ def _back_of_specialised(ctx: Context, w: Any, given: Args, kwargs: Kwargs) -> A
     return _back_in_reverse(ctx, w, (given[0].session(), given[1]), kwargs)
 
 
-@pushes(Session)
+@pushes(Session, opened)
 def _push_open(ctx: TangentContext, t: Any, given: Args, kwargs: Kwargs) -> Result:
     from autodiff_hook.runtime.pushing.calls import apply
     from autodiff_hook.runtime.pushing.primitives import add_module, allow
@@ -251,7 +242,7 @@ def check_world(world: World, what: str) -> None:
 def refuse_options(kwargs: Kwargs) -> None:
     """Raise for a session of ``J``."""
     if kwargs:
-        raise Unsupported("J within a function that is differentiated: use pullback, which is differentiated")
+        raise Unsupported(located("J within a function that is differentiated: use pullback, which is differentiated"))
 
 
 @pushes(Session.back)

@@ -7,6 +7,7 @@ from typing import Any
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.opaque import Loss
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, reaches, some
@@ -17,7 +18,7 @@ def call_opaque(
     ctx: TangentContext, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
 ) -> Result:
     """Call natively; a result without numbers in it is a constant whatever went in."""
-    lost = loses(ctx, t, function, (*args, *kwargs.values()))
+    lost = loses(ctx, t, function, args, kwargs)
     if lost == "references":
         fail(function, reason)
     value = function(*args, **kwargs)
@@ -27,14 +28,11 @@ def call_opaque(
 
 
 @bookkeeping
-def loses(ctx: TangentContext, t: Any, function: Any, values: tuple[Any, ...]) -> str:
-    """How derivatives would be lost in a call: through values or references that have a tangent, or not at all."""
-    if any(reaches(ctx, value) for value in (function, *values)):
-        return "references"
-    if not some(t):
+def loses(ctx: TangentContext, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """How derivatives would be lost in a call: in what it may write to, in its result alone, or not at all."""
+    if not some(t) and not any(reaches(ctx, value) for value in (function, *args, *kwargs.values())):
         return ""
-    receiver = getattr(function, "__self__", None)
-    return "references" if any(map(_keeps, (receiver, *values))) else "values"
+    return "references" if any(map(_keeps, written_by(function, args, kwargs)[1:])) else "values"
 
 
 def _keeps(value: Any) -> bool:
@@ -42,13 +40,15 @@ def _keeps(value: Any) -> bool:
     kind = kind_of(type(value))
     if kind == "tuple":
         return any(map(_keeps, value))
-    return kind not in ("number", "inert") and not isinstance(value, FunctionType)
+    return kind not in ("number", "inert") and type(value) is not FunctionType
 
 
 @bookkeeping
 def is_plain(value: Any) -> bool:
     """Whether no number can be got out of ``value``."""
-    return kind_of(type(value)) == "inert" and not isinstance(value, (BaseException, bytes, bytearray))
+    if type(value) in (tuple, list):
+        return all(map(is_plain, value))
+    return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, bytes, bytearray))
 
 
 @bookkeeping

@@ -25,6 +25,10 @@ def call_with_out(ctx: TangentContext, t: Any, function: Any, args: Args, kwargs
     target = out[0] if isinstance(out, tuple) else out
     options = {name: value for name, value in kwargs.items() if name != "out"}
     value, tangent = apply(ctx, (*t[: 1 + place], *t[2 + place :]), function, args[:place], options)
+    if out is ...:
+        return apply(ctx, (None, tangent), np.asarray, (value,), {})
+    if out is None:
+        return value, tangent
     own = t[1 + place]
     before = own[0] if isinstance(out, tuple) and own is not None else own
     return target, store_array(ctx, (before, None, tangent), target, ..., value)

@@ -7,6 +7,7 @@ from typing import Any
 
 from autodiff_hook.ir.types import UNBOUND
 from autodiff_hook.runtime import slots
+from autodiff_hook.runtime.calls import Method
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.functions import enter as enter_in_reverse
 from autodiff_hook.runtime.handlers import LAZY, handles
@@ -134,6 +135,24 @@ def cell_set(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     write_cell(cell, value)
     keep(ctx, cell, 0, t[1])
     return None, None
+
+
+def method_with(function: Any, receiver: Any) -> Any:
+    """A method that was looked up before its arguments."""
+    return Method(function, receiver)
+
+
+@handles(method_with)
+def _method_in_reverse(ctx: Context, w: Any, args: Args, kwargs: Kwargs) -> Any:
+    def method_pullback(sweep: Sweep, cotangent: Any) -> Any:
+        return None, cotangent
+
+    return Method(*args), None if w[1] is None else method_pullback
+
+
+@pushes(method_with)
+def _push_method(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    return method_with(*args), t[1]
 
 
 def receiver_of(method: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.runtime.applying import _positions
+from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.context import Context, Pullback, Sweep
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.opaque import live
 from autodiff_hook.runtime.pushing.context import Result, TangentContext
-from autodiff_hook.runtime.pushing.handlers import pushes
+from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
 from autodiff_hook.runtime.pushing.primitives import add_module, allow
 from autodiff_hook.runtime.pushing.transposing import Transposed, dense_parts, push_transpose, transpose
 from autodiff_hook.runtime.session import module_of
@@ -23,8 +23,8 @@ Kwargs = dict[str, Any]
 
 def run_rule(rule: Any, args: Args, kwargs: Kwargs, tangents: Args) -> tuple[Any, Any]:
     """The value of a rule, and its tangent; ``tangents`` are in the order of the rule's cotangents."""
-    value, pullback = rule(*args, **kwargs)
-    return value, transpose(pullback, value, tangents)
+    value, pullback = pair(rule, rule(*args, **kwargs))
+    return value, transpose(pullback, value, tangents, Owed(rule, args, kwargs))
 
 
 def run_operator(rule: Any, tangents: Args, *args: Any) -> tuple[Any, Any]:
@@ -50,6 +50,12 @@ def _push_run_operator(ctx: TangentContext, t: Any, given: Args, kwargs: Kwargs)
     return _push_run_rule(ctx, (None, t[2:], None, t[1]), (rule, tuple(args), {}, tangents), {})
 
 
+@bookkeeping
+def require_pair(rule: Any, returned: Any) -> None:
+    """Raise an error if a rule returned something else than a value and a pullback."""
+    pair(rule, returned)
+
+
 @handles(run_rule)
 def _run_rule_in_reverse(ctx: Context, w: Any, given: Args, kwargs: Kwargs) -> Any:
     rule, args, named, tangents = given
@@ -63,9 +69,11 @@ def _run_in_reverse(ctx: Context, w: Any, rule: Any, args: Args, named: Kwargs, 
 
     ctx.modules.add(module_of(rule))
     loads = [loaded(ctx, named, name, value) for name, value in named.items()]
-    (value, pullback), back = apply(ctx, (None, *w, *loads), rule, args, named)
-    tangent = transpose(pullback, value, tangents)
-    ran = Ran(ctx, rule, args, named, loads, value, pullback, back)
+    returned, back = apply(ctx, (None, *w, *loads), rule, args, named)
+    value, pullback = pair(rule, returned)
+    owed = Owed(rule, args, named)
+    tangent = transpose(pullback, value, tangents, owed)
+    ran = Ran(ctx, owed, (*args, *named.values()), loads, value, pullback, back)
     if tangent is not None:
         ran.transposed = Transposed(ctx, pullback, tangent, tangents)
     for reference in (value, tangent):
@@ -76,16 +84,13 @@ def _run_in_reverse(ctx: Context, w: Any, rule: Any, args: Args, named: Kwargs, 
 class Ran:
     """Pullback of ``run_rule``."""
 
-    __slots__ = ("back", "context", "count", "loads", "places", "pullback", "result", "structures", "transposed")
+    __slots__ = ("back", "context", "loads", "owed", "pullback", "result", "structures", "transposed")
 
     def __init__(
-        self, ctx: Context, rule: Any, args: Args, named: Kwargs, loads: list[Any], value: Any, pullback: Any, back: Any
+        self, ctx: Context, owed: Owed, values: Args, loads: list[Any], value: Any, pullback: Any, back: Any
     ) -> None:
-        self.context, self.pullback, self.back, self.loads = ctx, pullback, back, loads
-        self.count = len(args)
-        known = _positions(rule.__code__) if named else {}
-        self.places = [*range(len(args)), *(known.get(name, -1) for name in named)]
-        self.structures: list[Structure | None] = [structure_of(ctx, x) for x in (*args, *named.values())]
+        self.context, self.pullback, self.back, self.loads, self.owed = ctx, pullback, back, loads, owed
+        self.structures: list[Structure | None] = [structure_of(ctx, x) for x in values]
         self.result = structure_of(ctx, value)
         self.transposed: Pullback | None = None
 
@@ -93,21 +98,21 @@ class Ran:
         moved = None if cotangent is None else cotangent[1]
         whole = dense_parts(take(sweep, self.result, None if cotangent is None else cotangent[0]))
         given = self.transposed(sweep, moved) if self.transposed is not None else None
-        found: list[Any] = [None] * len(self.places)
+        found: list[Any] = [None] * len(self.structures)
         if given is not None and self.back is not None:
             captured = self.back(sweep, None)
             if captured is not None:
                 found = list(captured[1:])
         if whole is not None:
-            direct = self.pullback(whole)
-            for index, place in enumerate(self.places):
-                if place >= 0:
+            direct = self.owed.checked(self.pullback(whole))
+            for index, place in enumerate(self.owed.places):
+                if place is not None:
                     edge = absorb(sweep, self.structures[index], direct[place])
                     found[index] = accumulate(found[index], edge)
-        for load, part in zip(self.loads, found[self.count :]):
+        for load, part in zip(self.loads, found[self.owed.count :]):
             if load is not None:
                 load(sweep, part)
-        return None, tuple(found[: self.count]), None, None if given is None else given[2]
+        return None, tuple(found[: self.owed.count]), None, None if given is None else given[2]
 
 
 @pushes(run_rule)
@@ -121,6 +126,7 @@ def _push_run_rule(ctx: TangentContext, t: Any, given: Args, kwargs: Kwargs) -> 
     add_module(ctx, rule)
     moving = (None,) * len(args) if t[1] is None else t[1]
     found, tangent = apply(ctx, (None, *moving, *[load(ctx, named, name) for name in named]), rule, args, named)
+    require_pair(rule, found)
     value, pullback = found
     second, change = push_transpose(ctx, (None, None, t[3]), (pullback, value, tangents), {})
     first = None if tangent is None else tangent[0]

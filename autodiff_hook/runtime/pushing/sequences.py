@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_hook.interpreter import TUPLES_ASK_LENGTH
+from autodiff_hook.runtime import sequences as in_reverse
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep_all, kind, known, some, to_change
 from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
-from autodiff_hook.runtime.pushing.items import materialised
+from autodiff_hook.runtime.pushing.items import ask_length, materialised
+from autodiff_hook.runtime.pushing.iteration import get_iter
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
+
+doubles = bookkeeping(in_reverse.doubles)
 
 
 def order_of(ctx: TangentContext, items: list[Any], tangents: Any, key: Any = None, reverse: bool = False) -> Any:
@@ -34,7 +39,7 @@ def list_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list(...)``."""
     if not args:
         return [], None
-    items, tangents = materialised(ctx, t[0], args[0])
+    items, tangents = materialised(ctx, t[0], args[0], hinted=True)
     keep_all(ctx, items, tangents)
     return items, None
 
@@ -44,27 +49,29 @@ def tuple_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``tuple(...)``."""
     if not args:
         return (), None
-    items, tangents = materialised(ctx, t[0], args[0])
+    items, tangents = materialised(ctx, t[0], args[0], hinted=TUPLES_ASK_LENGTH)
     return tuple(items), tuple(tangents) if some(tangents) else None
 
 
 def concatenate(ctx: TangentContext, t: Any, a: Any, b: Any) -> Result:
     """``a + b`` of two lists or of two tuples."""
     first, second = materialised(ctx, t[0], a)[1], materialised(ctx, t[1], b)[1]
-    result = a + b
     if kind(a) == "tuple":
+        result = a + b
         return result, (*first, *second) if some(first) or some(second) else None
-    keep_all(ctx, result, [*first, *second])
-    return result, None
+    joined = list.__add__(a, b)
+    keep_all(ctx, joined, [*first, *second])
+    return joined, None
 
 
 def repeat(ctx: TangentContext, t: Any, a: Any, b: Any) -> Result:
     """``sequence * n`` or ``n * sequence``."""
-    result = a * b
     first = kind(a) in ("list", "tuple")
-    tangents = materialised(ctx, t[0] if first else t[1], a if first else b)[1] * (b if first else a)
-    if kind(result) == "tuple":
-        return result, tuple(tangents) if some(tangents) else None
+    source, times = (a, b) if first else (b, a)
+    tangents = materialised(ctx, t[0] if first else t[1], source)[1] * times
+    if kind(source) == "tuple":
+        return tuple.__mul__(source, times), tuple(tangents) if some(tangents) else None
+    result = list.__mul__(source, times)
     keep_all(ctx, result, tangents)
     return result, None
 
@@ -74,7 +81,7 @@ def list_append(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Resu
     """``list.append``."""
     owner, value = args
     found = to_change(ctx, owner, t[1:])
-    owner.append(value)
+    list.append(owner, value)
     if found is not None:
         found.append(t[1])
     return None, None
@@ -85,7 +92,7 @@ def list_insert(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Resu
     """``list.insert``."""
     owner, index, value = args
     found = to_change(ctx, owner, t[2:])
-    owner.insert(index, value)
+    list.insert(owner, index, value)
     if found is not None:
         found.insert(index, t[2])
     return None, None
@@ -95,12 +102,26 @@ def list_insert(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Resu
 def list_extend(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.extend``, ``+=`` and unpacking into a list display."""
     owner, value = args
+    if one_by_one(owner, value):
+        pairs = get_iter(ctx, t[1:], None, value)[0]
+        ask_length(ctx, value)
+        for item, tangent in pairs:
+            list_append(ctx, (None, tangent), (owner, item), {})
+        return None, None
+    if doubles(owner, value):
+        return list_imul(ctx, (None, None), (owner, 2), {})
     items, tangents = materialised(ctx, t[1], value)
     found = to_change(ctx, owner, tangents)
-    owner.extend(items)
+    list.extend(owner, items)
     if found is not None:
         found.extend(tangents)
     return None, None
+
+
+@bookkeeping
+def one_by_one(owner: Any, value: Any) -> bool:
+    """Whether the program may see a container while it takes the items of ``value``."""
+    return not (type(value) in (list, tuple) or value is owner or kind(value) in ("inert", "array"))
 
 
 @pushes(list.__iadd__)
@@ -115,7 +136,7 @@ def list_imul(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result
     """``list *= n``."""
     owner, count = args
     found = known(ctx, owner)
-    owner[:] = owner * count
+    list.__imul__(owner, count)
     if found is not None:
         found[:] = found * count
     return owner, None
@@ -126,7 +147,7 @@ def list_pop(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.pop``."""
     owner, *index = args
     found = known(ctx, owner)
-    value = owner.pop(*index)
+    value = list.pop(owner, *index)
     return value, None if found is None else found.pop(*index)
 
 
@@ -135,8 +156,8 @@ def list_remove(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Resu
     """``list.remove``."""
     owner, value = args
     found = known(ctx, owner)
-    index = owner.index(value)
-    del owner[index]
+    index = list.index(owner, value)
+    list.pop(owner, index)
     if found is not None:
         del found[index]
     return None, None
@@ -146,7 +167,7 @@ def list_remove(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Resu
 def list_clear(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.clear``."""
     found = known(ctx, args[0])
-    args[0].clear()
+    list.clear(args[0])
     if found is not None:
         found.clear()
     return None, None
@@ -156,7 +177,7 @@ def list_clear(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Resul
 def list_reverse(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.reverse``."""
     found = known(ctx, args[0])
-    args[0].reverse()
+    list.reverse(args[0])
     if found is not None:
         found.reverse()
     return None, None
@@ -167,8 +188,9 @@ def list_sort(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result
     """``list.sort``."""
     owner = args[0]
     found = known(ctx, owner)
-    order = order_of(ctx, list(owner), found, **kwargs)
-    owner[:] = [owner[i] for i in order]
+    items = list.__getitem__(owner, slice(None))
+    order = order_of(ctx, items, found, **kwargs)
+    list.__setitem__(owner, slice(None), [items[i] for i in order])
     if found is not None:
         found[:] = [found[i] for i in order]
     return None, None
@@ -183,7 +205,7 @@ def list_copy(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result
 @pushes(sorted)
 def sorted_(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """The builtin ``sorted``."""
-    items, tangents = materialised(ctx, t[0], args[0])
+    items, tangents = materialised(ctx, t[0], args[0], hinted=True)
     order = order_of(ctx, items, tangents, **kwargs)
     result = [items[i] for i in order]
     keep_all(ctx, result, [tangents[i] for i in order])

@@ -7,6 +7,7 @@ from typing import Any
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep, keep_all, kind, known, load
 from autodiff_hook.runtime.pushing.handlers import bookkeeping, pushes
 from autodiff_hook.runtime.pushing.items import materialised
+from autodiff_hook.runtime.pushing.iteration import get_iter
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -73,8 +74,8 @@ for _cls in (set, frozenset):
 def set_add(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``set.add``: a member that is there already stays."""
     owner, value = args
-    if value not in owner:
-        owner.add(value)
+    if not set.__contains__(owner, value):
+        set.add(owner, value)
         keep(ctx, owner, value, t[1])
     return None, None
 
@@ -83,8 +84,9 @@ def set_add(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def set_update(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``set.update``."""
     owner, *others = args
-    for value, tangent in _members(ctx, t[1:], others).items():
-        set_add(ctx, (None, tangent), (owner, value), {})
+    for moving, source in zip(t[1:], others):
+        for value, tangent in get_iter(ctx, (moving,), None, list(source) if source is owner else source)[0]:
+            set_add(ctx, (None, tangent), (owner, value), {})
     return None, None
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from autodiff_hook.runtime.pushing import primitives
 from autodiff_hook.runtime.pushing.context import Result, TangentContext, keep, keep_all, load
+from autodiff_hook.runtime.pushing.handlers import bookkeeping
+from autodiff_hook.runtime.slots import slice_names
 
 
 def global_loaded(ctx: TangentContext, t: Any, name: str, value: Any, globals_: dict[str, Any]) -> Result:
@@ -47,6 +49,19 @@ def build_list(ctx: TangentContext, t: Any, data: Any, *items: Any) -> Result:
     result = list(items)
     keep_all(ctx, result, list(t))
     return result, None
+
+
+def build_slice(ctx: TangentContext, t: Any, data: Any, *parts: Any) -> Result:
+    """``start:stop:step``."""
+    result = slice(*parts)
+    keep_all(ctx, result, dict(zip(names_of(parts), t)))
+    return result, None
+
+
+@bookkeeping
+def names_of(parts: Any) -> tuple[str, ...]:
+    """Which attributes of a slice the arguments of ``slice`` are."""
+    return slice_names(len(parts))
 
 
 def build_set(ctx: TangentContext, t: Any, data: Any, *items: Any) -> Result:

@@ -64,7 +64,7 @@ def call_method_of(ctx: TangentContext, t: Any, args: Args, kwargs: Kwargs) -> R
     from autodiff_hook.runtime.pushing.calls import call_method
 
     caller, owner = args
-    if loses(ctx, (), caller, ()):
+    if loses(ctx, (), caller, (), {}):
         return call_opaque(ctx, t, caller, args[1:], kwargs, "whose arguments have tangents")
     name, rest, named = parts_of(caller)
     values = (*rest, *named.values())

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_hook.errors import NotDifferentiable, located
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
+from autodiff_hook.runtime.checking import Owed
 from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.handlers import handles
 from autodiff_hook.runtime.kinds import kind_of
@@ -21,25 +23,28 @@ from autodiff_hook.runtime.structures import absorb, mark_deep, structure_of, ta
 from autodiff_hook.tangent import Tangent
 
 
-def transpose(pullback: Any, value: Any, tangents: tuple[Any, ...]) -> Any:
+def transpose(pullback: Any, value: Any, tangents: tuple[Any, ...], owed: Owed | None = None) -> Any:
     """The tangent of ``value`` from the pullback of the rule that gave it; None if it is zero."""
     from autodiff_hook.runtime.calls import apply
 
     ctx = Context()
     ctx.modules.add(module_of(pullback))
+    if kind_of(type(value)) == "array" and value.dtype.kind in "OV":
+        raise NotDifferentiable(located("arrays of objects and structured arrays have no tangents"))
     one = one_like(value)
     mark_deep(ctx, one)
     cotangents, back = apply(ctx, (None, True), pullback, (one,), {})
-    tangents = _placed(tangents, cotangents)
+    tangents = _placed(tangents, cotangents if owed is None else owed.checked(cotangents))
     if back is None:
         return None
     structure = structure_of(ctx, one)
     sweep = Sweep(ctx)
-    try:
+
+    def swept() -> Any:
         given = back(sweep, absorb(sweep, structure_of(ctx, cotangents), tangents))
         return None if given is None else fit(value, take(sweep, structure, given[1]))
-    finally:
-        sweep.buffers.restore()
+
+    return sweep.buffers.swept(swept)
 
 
 def _placed(tangents: tuple[Any, ...], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -39,6 +39,7 @@ class Primal:
     exit: Block | None
     constant_global: Callable[[str], bool]
     observes: bool = True
+    carried: bool = False
     booleans: set[Variable] = field(init=False)
     own_globals: set[Variable] = field(init=False)
     live: set[Variable] = field(init=False)
@@ -56,7 +57,7 @@ class Primal:
             for s in b.statements
             if s.op == "global" and s.data == "globals" and s.result is not None and self.constant_global("globals")
         }
-        self.live = live_variables(self.ir, self.tracked)
+        self.live = live_variables(self.ir, self.tracked, self.carried)
         self.incoming = {block: [] for block in self.ir.blocks}
         for block in self.ir.blocks:
             for edge, _ in edges_with_received(block):
@@ -131,7 +132,7 @@ class ForwardPass:
     """Copies the primal block by block, keeping a witness beside each live value."""
 
     shared_witness: ClassVar[tuple[str, ...]] = ("check", "project", "yield")
-    leading: ClassVar[tuple[str, ...]] = (".ctx", ".witnesses", ".tape")
+    leading: tuple[str, ...] = (".ctx", ".witnesses", ".tape")
 
     def __init__(self, primal: Primal, runtime: Runtime) -> None:
         self.primal = primal
@@ -182,6 +183,8 @@ class ForwardPass:
         else:
             if primal.is_landing(block):
                 record.append(self._receive(block, out))
+            else:
+                self.arrive(block, out)
             came_from = self.came_from(block)
             head.params += came_from
             record[:0] = came_from
@@ -207,6 +210,9 @@ class ForwardPass:
     def came_from(self, block: Block) -> list[Variable]:
         """The parameter that tells over which edge ``block`` was entered, if there are several."""
         return [Variable("came_from")] if self.primal.is_join(block) else []
+
+    def arrive(self, block: Block, out: Writer) -> None:
+        """Begin a block that may have received what an iterator was sent for."""
 
     def arrival(self, edge: Edge) -> list[Operand]:
         """What ``edge`` binds to that parameter."""
@@ -237,7 +243,7 @@ class ForwardPass:
     def _receive(self, block: Block, out: Writer) -> Operand:
         """Take the pair that the runtime's iterator yields apart; returns the pullback of this step."""
         item = block.params[0]
-        pair, witness = Variable("pair"), self.witnesses[item]
+        pair, witness = Variable(), self.witnesses[item]
         out.block.params[0] = pair
         out.unpair(pair, item, witness)
         return witness
@@ -272,11 +278,11 @@ class ForwardPass:
         pair = out.call(Constant(function), self.ctx, given, data, *operands)
         if guarded:
             out.continue_unguarded()
-        result = statement.result or Variable("nothing")
-        witness = self.witnesses.get(result) or Variable("pullback")
+        result = statement.result or Variable()
+        witness = self.witnesses.get(result) or Variable()
         if statement.op == "get_iter" and result not in self.primal.escaping:
             # A ``for`` over anything but an iterator would crash the interpreter.
-            pairs = Variable("pairs")
+            pairs = Variable()
             out.unpair(pair, pairs, witness)
             out.emit("get_iter", pairs, result=result)
         else:

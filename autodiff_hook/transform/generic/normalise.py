@@ -42,7 +42,7 @@ def _single_exit(ir: IR) -> Block | None:
     returning = [b for b in ir.blocks if b.terminator is not None and b.terminator.kind == "return"]
     if not returning:
         return None
-    value = Variable("result")
+    value = Variable()
     exit_block = Block(params=[value], terminator=Terminator("return", [value]))
     for block in returning:
         terminator = _terminator(block)
@@ -59,8 +59,9 @@ def _terminator(block: Block) -> Terminator:
 def _isolate_received(ir: IR, block: Block) -> None:
     terminator = _terminator(block)
     for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
-        if received:
-            items: list[Operand] = [Variable("item") for _ in range(received)]
+        # What a delegate yields is yielded at once: CPython looks there for whom to throw into.
+        if received and (terminator.kind != "send" or edge is terminator.edges[1]):
+            items: list[Operand] = [Variable() for _ in range(received)]
             landing = Block(
                 params=[item for item in items if isinstance(item, Variable)],
                 terminator=Terminator("jump", [], [Edge(edge.target, items + edge.args)], terminator.position),

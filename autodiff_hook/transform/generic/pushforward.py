@@ -16,20 +16,21 @@ from autodiff_hook.transform.generic.forward import ForwardPass, Primal, Runtime
 
 def pushforward_pass(primal: Primal, runtime: Runtime) -> IR:
     """The pushforward program of ``primal``."""
-    return _Pushforward(primal, runtime).build()
+    return Pushforward(primal, runtime).build()
 
 
-class _Pushforward(ForwardPass):
+class Pushforward(ForwardPass):
     shared_witness: ClassVar[tuple[str, ...]] = ("check", "yield")
-    leading: ClassVar[tuple[str, ...]] = (".pushing", ".tangents")
+    leading: tuple[str, ...] = (".pushing", ".tangents")
 
     def build(self) -> IR:
         """The program; names of parameters stay different when a pushforward is pushed forward in its turn."""
         ir = super().build()
-        first, second, *rest = ir.signature.names
-        while first in rest or second in rest:
-            first, second = f".{first}", f".{second}"
-        ir.signature = replace(ir.signature, names=(first, second, *rest))
+        count = len(self.leading)
+        leading, rest = ir.signature.names[:count], ir.signature.names[count:]
+        while not set(leading).isdisjoint(rest):
+            leading = tuple([f".{name}" for name in leading])
+        ir.signature = replace(ir.signature, names=(*leading, *rest))
         return ir
 
     def prologue(self, block: Block, out: Writer) -> None:

@@ -17,10 +17,10 @@ from typing import Final
 from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Statement, Variable
 
 PLAIN: Final = frozenset(
-    "delete_global cell_del is is_not build_slice build_string format get_len "
+    "delete_global cell_del is is_not build_string format get_len "
     "build_class_function import_name import_from push_exc pop_exc exc_match eg_match prep_reraise_star "
-    "match_mapping match_sequence awaitable aiter anext end_async_for enter_async intrinsic "
-    "cleanup_throw".split()
+    "match_mapping match_sequence aiter anext end_async_for enter_async intrinsic "
+    "cleanup_throw forget".split()
 )
 
 OBSERVED: Final = frozenset({"not", "truth", "compare", "in", "not_in"})
@@ -38,13 +38,17 @@ def is_tracked(statement: Statement, constant_global: Callable[[str], bool]) -> 
         return not constant_global(str(statement.data))
     if statement.op == "make_function":
         return isinstance(statement.operands[0], Variable)
+    if statement.op == "build_slice":
+        return any(isinstance(part, Variable) for part in statement.operands)
     return statement.op not in PLAIN and statement.op not in STRUCTURAL
 
 
-def live_variables(ir: IR, tracked: Callable[[Statement], bool]) -> set[Variable]:
-    """The variables that may carry a derivative, by a fixed point over the blocks."""
+def live_variables(ir: IR, tracked: Callable[[Statement], bool], carried: bool = False) -> set[Variable]:
+    """The variables that may carry a derivative, by a fixed point; if ``carried``, what is sent, too."""
     parameters = len(ir.signature.names)
     live: set[Variable] = set(ir.entry.params[:parameters])
+    if carried:
+        live.update(s.result for b in ir.blocks for s in b.statements if s.op == "yield" and s.result is not None)
     for block in ir.blocks:
         for edge, received in edges_with_received(block):
             if edge is not block.handler:

@@ -7,13 +7,13 @@ or of which nothing is known. A root that was put where it cannot be followed ha
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Final
 
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, value_of
 from autodiff_hook.transform.improve.shortcuts import BORROWING, FRESH, INTO, VIEWING, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
+from autodiff_hook.transform.lazy import lazy
 
 FOREIGN: Final = Variable("foreign")
 Roots = frozenset[Variable]
@@ -85,7 +85,7 @@ class Ownership:
         """Which variables are read after which statements of a block."""
         return Lifetimes(block, self.live_out[block])
 
-    @cached_property
+    @lazy
     def _sharing(self) -> dict[Variable, list[Variable]]:
         found: dict[Variable, list[Variable]] = {}
         for variable, roots in self.roots.items():

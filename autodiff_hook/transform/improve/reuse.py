@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from autodiff_hook import budget
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, value_of
 from autodiff_hook.transform.improve.ownership import Ownership
@@ -34,6 +35,7 @@ def reuse(ir: IR, site: Site) -> None:
     for block in ir.blocks:
         kept, lifetimes = [], owners.lifetimes(block)
         for place, s in enumerate(block.statements):
+            budget.check()
             free = partial(owners.is_free, lifetimes=lifetimes, place=place, result=s.result)
             if _is_copy(s) and free(s.operands[0]):
                 gone[s.result] = s.operands[0]  # type: ignore[index]

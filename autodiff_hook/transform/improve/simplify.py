@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Container
 from types import BuiltinFunctionType
 
+from autodiff_hook import budget
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.improve.arithmetic import economise
@@ -62,6 +63,7 @@ def simplify(
 def _fold(ir: IR, adjoint: set[Statement], floats: Callable[[Operand], bool]) -> None:
     known: dict[Operand, Operand] = {}
     for block in ir.blocks:
+        budget.check()
         kept = []
         for s in block.statements:
             s.operands = [resolve(x, known) for x in s.operands]
@@ -143,6 +145,7 @@ class _Liveness:
         self.variables: set[Variable] = set()
         self.pending: list[Operand] = []
         for block in ir.blocks:
+            budget.check()
             self.home |= {param: (block, i) for i, param in enumerate(block.params)}
             for s in block.statements:
                 if s.result is not None:

@@ -16,6 +16,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, 
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.questions import classes_of
+from autodiff_hook.transform.specialise.wording import named
 
 
 def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
@@ -75,7 +76,7 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     if isinstance(target, (Number, Array, Tuple)) and not any(hasattr(cls, name) for cls in classes_of(target)):
         raise Raised(AttributeError)
     if not isinstance(target, (Fresh, Outside)):
-        raise Refused(f"an attribute of {target!r} is assigned")
+        raise Refused(f"an attribute of {named(target)} is assigned")
     found = look(inf, target.cls, name)
     if isinstance(found, property) and isinstance(found.fset, FunctionType):
         inf.world.attribute(target.cls, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
 
@@ -59,15 +59,12 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function is sorted and len(args) == 1 and set(kwargs) <= {"key", "reverse"}:
         return sorted_(inf, s, args, kwargs)
     if function in (max, min) and set(kwargs) == {"key"} and args:
-        held = list(parts(inf, args[0])) if len(args) == 1 else args
-        return alias(inf, s, extreme_by(inf, function is max, held, kwargs["key"]))
+        candidates = items(inf, args[0]) if len(args) == 1 else iter(args)
+        return alias(inf, s, extreme_by(inf, function is max, candidates, kwargs["key"]))
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
-        rows = [inf.made(list, parts(inf, x)) for x in args]
-        if len({len(inf.content(x)) for x in rows}) > 1:
-            raise Refused("sequences of several lengths")
-        args, kwargs = list(rows), {}
+        return _zip(inf, s, args, strict=True)
     if isinstance(function, np.ufunc) and "out" in kwargs:
         return stored_result(inf, s, function, args, kwargs)
     if meaning is not None and not kwargs:
@@ -196,9 +193,17 @@ def _known_items(inf: Path, args: Args) -> list[Any]:
     return values
 
 
-def _zip(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    rows = zip(*(items(inf, x) for x in args))
-    return alias(inf, s, inf.iterator(inf.perform("build_tuple", list(row)) for row in rows))
+def _zip(inf: Path, s: Statement, args: Args, strict: bool = False) -> Abstract | None:
+    rows = zip(*[items(inf, x) for x in args], strict=strict)
+
+    def tuples() -> Iterator[Operand]:
+        try:
+            for row in rows:
+                yield inf.perform("build_tuple", list(row))
+        except ValueError as error:
+            raise Raised(error) from None
+
+    return alias(inf, s, inf.iterator(tuples()))
 
 
 def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -306,11 +311,11 @@ def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _reduce(inf: Path, s: Statement, args: Args) -> Abstract | None:
     function, sequence, *start = args
-    held = [*start, *parts(inf, sequence)]
-    if not held:
+    held = items(inf, sequence)
+    total = start[0] if start else next(held, None)
+    if total is None:
         raise Raised(TypeError("reduce() of empty iterable with no initial value"))
-    total = held[0]
-    for item in held[1:]:
+    for item in held:
         total = inf.call(function, [total, item])
     return alias(inf, s, total)
 

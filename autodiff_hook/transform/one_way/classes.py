@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.wording import named
 
 
 def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
@@ -52,13 +53,13 @@ def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Oper
     try:
         return Constant(cls(*values))
     except Exception as error:
-        raise Refused(f"{cls!r} raised {error!r}") from None
+        raise Refused(f"{named(cls)} raised {named(error)}") from None
 
 
 def instance(inf: Path, cls: type) -> Variable:
     """A new object of a class, without attributes."""
     if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
-        raise Refused(f"an object of {cls!r}")
+        raise Refused(f"an object of {named(cls)}")
     token = Variable(cls.__name__)
     inf.types[token] = Fresh(cls, token)
     return token

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     MISSING,
@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.wording import named
 
 KEYED: Final = (dict, set, frozenset)
 
@@ -54,23 +55,13 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     if isinstance(value, (List, Array)):
         return _elements(inf, operand, value)
     if is_adopted(value):
-        return parts(inf, adopted(inf, operand, value))
-    raise Refused(f"an iteration over {value!r}")
+        return parts(inf, inf.adopted(operand, value))
+    raise Refused(f"an iteration over {named(value)}")
 
 
 def is_adopted(value: Abstract) -> TypeGuard[Outside]:
     """Whether a value is a container from outside that is looked into on this way."""
     return isinstance(value, Outside) and (is_container(value.cls) or value.cls in (set, frozenset))
-
-
-def is_container(cls: type) -> bool:
-    """Whether objects of a class are lists, tuples or dicts, and looked into like such."""
-    if cls in (list, tuple, dict):
-        return True
-    return issubclass(cls, tuple) and all(getattr(cls, name, None) is getattr(tuple, name, None) for name in _LOOKS)
-
-
-_LOOKS: Final = ("__iter__", "__getitem__", "__len__", "__bool__", "__contains__", "__eq__", "__add__", "__mul__")
 
 
 def _taken_apart(inf: Path, operand: Operand, value: Tuple) -> list[Operand]:
@@ -82,11 +73,18 @@ def _taken(inf: Path, operand: Operand, value: Tuple, index: int) -> Operand:
     item = value.items[index]
     if isinstance(item, Known):
         return Constant(item.value)
-    if isinstance(item, (Outside, List)) and value.example is not MISSING:
+    if _holds_references(item) and value.example is not MISSING:
         return inf.world.part(inf.final(operand), value.example, index, True)
     part = inf.emit("getitem", operand, Constant(index), abstract=item, plan=STRUCTURAL)
     inf.views.setdefault(operand, []).append(part)
     return part
+
+
+def _holds_references(value: Abstract) -> bool:
+    """Whether a value is a list or an object from outside, or a tuple that holds one."""
+    if isinstance(value, Tuple):
+        return any(map(_holds_references, value.items))
+    return isinstance(value, (Outside, List))
 
 
 def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]:
@@ -113,24 +111,6 @@ def _item(value: List, index: int) -> Abstract:
     return Number(value.item.types, example=value.example[index])
 
 
-def adopted(inf: Path, operand: Operand, value: Outside) -> Operand:
-    """A list, tuple or dict from outside, with what it holds loaded on entry."""
-    if operand not in inf.aliased:
-        example = value.example
-        inf.world.length(inf.final(operand), example)
-        if value.cls in (set, frozenset):
-            content: Any = set(example)
-        elif issubclass(value.cls, dict):
-            content = {k: inf.world.part(inf.final(operand), example, k, True) for k in example}
-        else:
-            content = [inf.world.part(inf.final(operand), example, i, True) for i in range(len(example))]
-        if issubclass(value.cls, tuple):
-            inf.aliased[operand] = inf.perform("build_tuple", content)
-        else:
-            inf.aliased[operand] = inf.made(value.cls, content, origin=operand)
-    return inf.aliased[operand]
-
-
 def build(inf: Path, s: Statement) -> Abstract:
     """``[…]`` and ``{…}``."""
     if s.op == "build_map":
@@ -149,13 +129,13 @@ def changeable(inf: Path, operand: Operand) -> Operand:
     if operand in inf.aliased:
         return inf.aliased[operand]
     if isinstance(value, Outside) and value.cls in (list, dict, set, frozenset):
-        return adopted(inf, operand, value)
+        return inf.adopted(operand, value)
     if isinstance(value, Tuple) and value.cls is dict:
         inf.aliased[operand] = inf.made(dict, pairs(inf, operand), origin=operand)
     elif isinstance(value, List) or isinstance(value, Tuple) and value.cls is list:
         inf.aliased[operand] = inf.made(list, parts(inf, operand), origin=operand)
     else:
-        raise Refused(f"a change of {value!r}")
+        raise Refused(f"a change of {named(value)}")
     return inf.aliased[operand]
 
 
@@ -171,18 +151,6 @@ def set_add(inf: Path, s: Statement) -> Abstract:
     return known_as(inf, s, None)
 
 
-def set_update(inf: Path, s: Statement) -> Abstract:
-    """``{*values}``."""
-    inf.changed(s.operands[0]).update(map(inf.pin, parts(inf, s.operands[1])))
-    return known_as(inf, s, None)
-
-
-def list_extend(inf: Path, s: Statement) -> Abstract:
-    """``[*items]``."""
-    inf.changed(s.operands[0]).extend(parts(inf, s.operands[1]))
-    return known_as(inf, s, None)
-
-
 def list_to_tuple(inf: Path, s: Statement) -> Abstract:
     """``(*items,)``."""
     return alias(inf, s, inf.perform("build_tuple", parts(inf, s.operands[0])))
@@ -194,19 +162,13 @@ def map_add(inf: Path, s: Statement) -> Abstract:
     return known_as(inf, s, None)
 
 
-def dict_update(inf: Path, s: Statement) -> Abstract:
-    """``{**mapping}``."""
-    inf.changed(s.operands[0]).update(pairs(inf, s.operands[1]))
-    return known_as(inf, s, None)
-
-
 def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
     """What a dict holds."""
     value = inf.type_of(operand)
     if isinstance(value, Container) and value.cls is dict:
         return dict(inf.content(operand))
     if isinstance(value, Outside) and value.cls is dict:
-        return dict(inf.content(adopted(inf, operand, value)))
+        return dict(inf.content(inf.adopted(operand, value)))
     if isinstance(value, Tuple) and value.cls is dict:
         return {k: part_of_dict(inf, operand, value, k) for k in value.keys}
     return {inf.pin((two := parts(inf, item))[0]): two[1] for item in parts(inf, operand)}
@@ -223,7 +185,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
                 raise Raised(KeyError(inf.pin(key)))
             inf.peeked.add(owner)
             return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
-        owner = adopted(inf, owner, value)
+        owner = inf.adopted(owner, value)
         value = inf.type_of(owner)
     if isinstance(value, Known) and type(value.value) in (str, tuple, range) and _is_key(inf.type_of(key)):
         return known_as(inf, s, _at(value.value, inf.pin(key)))

@@ -12,6 +12,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.wording import named
 
 
 def copied_alone(inf: Path, operand: Operand) -> Operand | None:
@@ -39,6 +40,6 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
         else:
             alone = copied_alone(inf, operand)
             if alone is None:
-                raise Refused(f"a deep copy of {value!r}")
+                raise Refused(f"a deep copy of {named(value)}")
             done[operand] = alone
     return done[operand]

@@ -7,9 +7,9 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way.containers import KEYED, changeable, guarded_length, is_container, parts
+from autodiff_hook.transform.one_way.containers import KEYED, changeable, guarded_length, parts
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.wording import named
 
 
 def get_iter(inf: Path, s: Statement) -> Abstract:
@@ -56,14 +57,14 @@ def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[
     """The items of an object whose class says how it is iterated over."""
     begin = look(inf, value.cls, "__iter__")
     if not isinstance(begin, FunctionType):
-        raise Refused(f"an iteration over {value!r}")
+        raise Refused(f"an iteration over {named(value)}")
     started = inf.call(Constant(begin), [operand])
     kind = inf.type_of(started)
     if not isinstance(kind, (Fresh, Outside)) or is_container(kind.cls):
         return items(inf, started)
     step = look(inf, kind.cls, "__next__")
     if not isinstance(step, FunctionType):
-        raise Refused(f"an iteration over {kind!r}")
+        raise Refused(f"an iteration over {named(kind)}")
     return _stepped(inf, started, step)
 
 

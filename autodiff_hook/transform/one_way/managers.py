@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, 
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.wording import named
 
 
 class Silence:
@@ -72,9 +73,9 @@ def enter(inf: Path, s: Statement) -> Abstract:
         inf.silences.append(value.value)
         return alias(inf, s, inf.perform("build_tuple", [manager, Constant(None)]))
     if not isinstance(value, (Fresh, Outside)):
-        raise Refused(f"a context manager {value!r}")
+        raise Refused(f"a context manager {named(value)}")
     begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
     if not callable(begin) or not callable(end):
-        raise Refused(f"a context manager {value!r}")
+        raise Refused(f"a context manager {named(value)}")
     ending = inf.token("exit", Bound(end, manager))
     return alias(inf, s, inf.perform("build_tuple", [ending, inf.call(Constant(begin), [manager])]))

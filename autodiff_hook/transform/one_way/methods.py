@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.growing import extend, update
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.sequences import found
@@ -22,7 +23,7 @@ def _append(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
 
 
 def _extend(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).extend(parts(inf, args[0]))
+    extend(inf, owner, args[0])
     return Constant(None)
 
 
@@ -105,7 +106,8 @@ def _items(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
 
 
 def _update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).update(pairs(inf, args[0]) if args else {})
+    for source in args:
+        update(inf, owner, source)
     return Constant(None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way import containers
@@ -37,12 +38,13 @@ def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> 
     return containers.new(inf, list, [held[i] for i in order])
 
 
-def extreme_by(inf: Path, greatest: bool, held: list[Operand], key: Operand) -> Operand:
+def extreme_by(inf: Path, greatest: bool, held: Iterator[Operand], key: Operand) -> Operand:
     """The first of the items with the greatest, or the least, key."""
-    if not held:
+    best = next(held, None)
+    if best is None:
         raise Raised(ValueError)
-    best, measure = held[0], inf.call(key, [held[0]])
-    for item in held[1:]:
+    measure = inf.call(key, [best])
+    for item in held:
         other = inf.call(key, [item])
         if compared(inf, *((measure, other) if greatest else (other, measure))) < 0:
             best, measure = item, other

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 
+from autodiff_hook import budget
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.one_way.trail import Raised, TooLong, Trail, is_virtual
+from autodiff_hook.transform.one_way.trail import Raised, Trail, is_virtual
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -30,6 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, is_plain, lifted
+from autodiff_hook.transform.specialise.wording import named
 
 _DEPTH: Final = 60
 _GENERATOR: Final = 0x20
@@ -46,28 +48,21 @@ class Path(Trail):
         code: Any,
         globals_: dict[str, Any],
         closure: Any,
-        types: list[Abstract],
-        leading: list[Operand],
-        rest: list[Operand],
-    ) -> list[Variable]:
-        """Follow the function with arguments of these types; returns its parameters."""
+        types: dict[Variable, Abstract],
+        call: Parameters,
+    ) -> None:
+        """Follow the function with arguments of these types, bound by ``call``."""
         ir = lifted(code)
-        names = ir.signature.names[len(leading) :]
-        params = [Variable(names[i] if i < len(names) else None) for i in range(len(types))]
-        self.block = Block(list(params))
+        self.block = Block(list(types))
         self.program.blocks = [self.block]
-        self.types.update(zip(params, types, strict=True))
-        self.aliases.update((p, self.world.argument(i)) for i, p in enumerate(params) if isinstance(types[i], Outside))
+        self.types.update(types)
+        given = enumerate(types.items())
+        self.aliases.update((p, self.world.argument(i)) for i, (p, x) in given if isinstance(x, Outside))
         cells = [Variable() for _ in closure or ()]
         for variable, cell in zip(cells, closure or ()):
             self.cells[variable] = self.world.captured(cell)
-        positional = code.co_argcount - len(leading)
-        bound: list[Operand] = [*leading, *params[:positional], *rest]
         try:
-            if ir.signature.varargs:
-                bound.append(self.perform("build_tuple", [*params[positional:]]))
-            if ir.signature.varkeywords:
-                bound.append(self.made(dict, {}))
+            bound = [self._argument(x) for x in call.values]
             result = self.frozen(self.follow(ir, globals_, [*bound, *cells]))
             self._settle()
         except Raised as raised:
@@ -77,7 +72,6 @@ class Path(Trail):
         self.block.terminator = Terminator("return", [result])
         if any(e.target is self.elsewhere for b in self.program.blocks for e in b.edges()):
             self.program.blocks.append(self.elsewhere)
-        return params
 
     def _settle(self) -> None:
         """What is assigned to objects from outside, which are several if they were."""
@@ -192,6 +186,9 @@ class Path(Trail):
                 if terminator.kind == "return":
                     return operands[0]
                 edge, received = self._choose(terminator, operands)
+            except Refused as reason:
+                reason.at(ir.filename, self.position)
+                raise
             except Raised as raised:
                 if block.handler is None:
                     raise
@@ -232,8 +229,9 @@ class Path(Trail):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         self.size += 1
+        budget.check()
         if self.size > self.limit:
-            raise TooLong(f"the way through the program has more than {self.limit} operations")
+            raise Refused(f"the way through the program has more than {self.limit} operations")
         s = Statement(op, [self.present(x) for x in operands], Variable(name), data, self.position)
         assert s.result is not None and self.block is not None
         self.peeked.update(x for x in s.operands if self._is_shared(x))
@@ -272,7 +270,7 @@ class Path(Trail):
         if terminator.kind == "next":
             iterator = self.iterators.get(operands[0])
             if iterator is None:
-                raise Refused(f"an iteration over {self.type_of(operands[0])!r}")
+                raise Refused(f"an iteration over {named(self.type_of(operands[0]))}")
             for item in iterator:
                 return edges[0], [item]
             return edges[1], []
@@ -356,7 +354,7 @@ def stored_back(ir: IR) -> dict[Statement, Operand]:
 
 
 _CHANGES: Final = frozenset(
-    {"call", "call_method", "call_ex", "exit_call", "setattr", "setitem", "cell_set", "store_global"}
+    {"call", "call_method", "call_loaded", "call_ex", "exit_call", "setattr", "setitem", "cell_set", "store_global"}
 )
 
 

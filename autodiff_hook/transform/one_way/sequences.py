@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way.containers import KEYED, adopted, changeable, is_adopted, is_container, new, parts
+from autodiff_hook.transform.one_way.containers import KEYED, changeable, is_adopted, new, parts
+from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import is_container
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Container,
@@ -18,17 +20,20 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
     example_of,
+    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.wording import named
 
 
 def length(inf: Path, operand: Operand) -> int | None:
     """The number of items of a container."""
     value = inf.type_of(operand)
     if isinstance(value, Outside) and is_container(value.cls):
-        operand = adopted(inf, operand, value)
+        operand = inf.adopted(operand, value)
         value = inf.type_of(operand)
     if isinstance(value, Container):
         return len(inf.content(operand))
@@ -47,7 +52,7 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
     if is_adopted(value):
-        owner = adopted(inf, owner, value)
+        owner = inf.adopted(owner, value)
         value = inf.type_of(owner)
     if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
         return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
@@ -77,6 +82,9 @@ def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
 def build_slice(inf: Path, s: Statement) -> None:
     """``start:stop:step``: the parts decide where a list is cut."""
     assert s.result is not None
+    kinds = [number_types(inf.type_of(x)) for x in s.operands]
+    if any(types is not None and not types <= WHOLE | {bool} for types in kinds):
+        raise Refused("a slice of numbers that are not whole")
     inf.slices[s.result] = list(s.operands)
 
 
@@ -84,9 +92,12 @@ def joined(inf: Path, s: Statement) -> Abstract | None:
     """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
     kinds = [_sequence(inf, x) for x in s.operands]
     extended = s.op == "inplace" and kinds[0] is list
-    if s.data == "+" and kinds[0] is not None and (extended or kinds[0] is kinds[1]):
-        both = [x for operand in s.operands for x in parts(inf, operand)]
-        return _changed(inf, s, both) if extended else _as(inf, s, kinds[0], both)
+    if s.data == "+" and extended:
+        owner = changeable(inf, s.operands[0])
+        extend(inf, owner, s.operands[1])
+        return alias(inf, s, owner)
+    if s.data == "+" and kinds[0] is not None and kinds[0] is kinds[1]:
+        return _as(inf, s, kinds[0], [x for operand in s.operands for x in parts(inf, operand)])
     if s.data == "*" and (kinds[0] is None) != (kinds[1] is None):
         place = 0 if kinds[0] is not None else 1
         count = inf.type_of(s.operands[1 - place])
@@ -126,7 +137,7 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
         if method is None:
             return known_as(inf, s, s.op == "truth")
         if not isinstance(method, FunctionType):
-            raise Refused(f"the truth of {value!r}")
+            raise Refused(f"the truth of {named(value)}")
         return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
     count = length(inf, operand)
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.one_way import containers, iterating, sequences
+from autodiff_hook.transform.one_way import containers, growing, iterating, sequences
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
 from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Known,
     List,
+    Lookup,
     Outside,
     Partial,
     Super,
@@ -43,6 +44,7 @@ from autodiff_hook.transform.specialise.objects import look, look_after, receive
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.questions import classes_of
 from autodiff_hook.transform.specialise.resolve import COMPARE, NAMES, evaluate
+from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 
 
@@ -98,7 +100,7 @@ def changed_by_method(inf: Path, s: Statement) -> Operand | None:
     if method is None:
         return None
     if not isinstance(method, FunctionType):
-        raise Refused(f"{name} of {value!r}")
+        raise Refused(f"{name} of {named(value)}")
     inf.world.attribute(value.cls, name)
     return inf.call(Constant(method), list(s.operands))
 
@@ -156,13 +158,11 @@ def _cell_get(inf: Path, s: Statement) -> Abstract:
 
 
 def _make_function(inf: Path, s: Statement) -> Abstract:
-    *code, defaults, keyword, _, closure = s.operands
+    defaults, keyword, _, closure, _ = s.operands
     cells = parts(inf, closure) if not _is_none(inf, closure) else []
     values = parts(inf, defaults) if not _is_none(inf, defaults) else []
     named = pairs(inf, keyword) if not _is_none(inf, keyword) else None
-    found = inf.type_of(code[0]) if code else None
-    body = found.value if isinstance(found, Known) else s.data
-    return Closure(body, inf.frames[-1], tuple(cells), tuple(values), named)
+    return Closure(s.data, inf.frames[-1], tuple(cells), tuple(values), named)
 
 
 def _is_none(inf: Path, operand: Operand) -> bool:
@@ -203,10 +203,11 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         method = METHODS.get((value.cls, name))
         if method is None or names and name != "update":
             raise Refused(f"{value.cls.__name__}.{name}")
+        count = len(args) - len(names)
+        result = method(inf, owner, args[:count])
         if names:
-            inf.changed(owner).update(zip(names, args[len(args) - len(names) :]))
-            args = args[: len(args) - len(names)]
-        return alias(inf, s, method(inf, owner, args))
+            inf.changed(owner).update(zip(names, args[count:]))
+        return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
         return _of_text(inf, s, owner, name, args)
     if isinstance(value, (Fresh, Outside)):
@@ -217,6 +218,24 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
             count = len(args) - len(names)
             return alias(inf, s, inf.call(found, args[:count], dict(zip(names, args[count:]))))
     return None
+
+
+def _load_method(inf: Path, s: Statement) -> Abstract | None:
+    """What an object, a class or a module has is read here; of other values nothing can be replaced before the call."""
+    value = inf.type_of(s.operands[0])
+    if isinstance(value, Outside) and value.cls in (list, dict, set, frozenset):
+        return Lookup(str(s.data), s.operands[0])
+    if isinstance(value, (Fresh, Outside)) or isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        return _getattr(inf, s)
+    return Lookup(str(s.data), s.operands[0])
+
+
+def _call_loaded(inf: Path, s: Statement) -> Abstract:
+    method, *args = s.operands
+    value = inf.type_of(method)
+    if isinstance(value, Lookup):
+        return alias(inf, s, inf.perform("call_method", [value.receiver, *args], (value.name, s.data or ())))
+    return alias(inf, s, inf.perform("call", [method, *args], s.data))
 
 
 def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: list[Operand]) -> Abstract | None:
@@ -333,13 +352,13 @@ STEPS: Final[dict[str, Step]] = {
     "build_map": containers.build,
     "build_set": containers.build,
     "list_append": containers.list_append,
-    "list_extend": containers.list_extend,
+    "list_extend": growing.list_extend,
     "list_to_tuple": containers.list_to_tuple,
     "map_add": containers.map_add,
     "set_add": containers.set_add,
-    "set_update": containers.set_update,
-    "dict_update": containers.dict_update,
-    "dict_merge": containers.dict_update,
+    "set_update": growing.set_update,
+    "dict_update": growing.dict_update,
+    "dict_merge": growing.dict_merge,
     "getitem": containers.getitem,
     "setitem": _setitem,
     "build_slice": sequences.build_slice,
@@ -362,6 +381,8 @@ STEPS: Final[dict[str, Step]] = {
     "call": _call,
     "call_ex": _call_ex,
     "call_method": _call_method,
+    "load_method": _load_method,
+    "call_loaded": _call_loaded,
     "getattr": _getattr,
     "setattr": _setattr,
     "format": _format,

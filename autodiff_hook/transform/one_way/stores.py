@@ -116,7 +116,7 @@ def replace(inf: Path, owner: Operand, result: Operand) -> None:
 
 def _require_own(inf: Path, owner: Operand) -> None:
     if owner not in inf.own:
-        raise Refused("an array that may be somebody else's is changed in place")
+        raise Refused("an array is changed in place that others may hold, too")
 
 
 def _require_worth(inf: Path, owner: Operand, key: Operand) -> None:

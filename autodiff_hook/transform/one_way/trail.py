@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Known,
     Number,
+    Outside,
     Partial,
     Super,
     Tuple,
@@ -35,6 +36,7 @@ from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan
 from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 
 
@@ -46,10 +48,6 @@ class Elsewhere(Given):
 
 ENTERED: Final = Abstract()
 """The meaning of a call that has been entered: its value is what the body came to."""
-
-
-class TooLong(Refused):
-    """The way through a program is too long for now."""
 
 
 class Raised(Exception):
@@ -111,7 +109,7 @@ class Trail(Inference):
         while operand in self.versions:
             operand = self.versions[operand]
         if operand in self.stale_views:
-            raise Refused("a view of an array that was stored into")
+            raise Refused("a view of an array is used after the array was changed in place")
         return operand
 
     def _settle_type(self, result: Variable) -> None:
@@ -215,7 +213,7 @@ class Trail(Inference):
         if operand not in self.pinned:
             value = example_of(abstract)
             if type(value) not in (int, bool, str, np.int64):
-                raise Refused(f"{abstract!r} decides about the way")
+                raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:
                 self.guard(operand, value)
             else:
@@ -245,45 +243,80 @@ class Trail(Inference):
 
     def _real(self, operand: Operand) -> Operand:
         """An argument of code that is called in earnest."""
-        found = self.frozen(operand)
+        found = self.frozen(operand, opened=True)
         if is_virtual(self.type_of(found)):
-            raise Refused(f"{self.type_of(found)!r} is given to other code")
+            raise Refused(f"{named(self.type_of(found))} is given to other code")
         return found
 
-    def frozen(self, operand: Operand, built: dict[Operand, Operand] | None = None) -> Operand:
-        """A value that code can get hold of: containers are built, each once if ``built`` says which have been."""
+    def frozen(self, operand: Operand, built: dict[Operand, Operand] | None = None, opened: bool = False) -> Operand:
+        """A value that code can get hold of: containers are built, each once if ``built`` says which have been.
+
+        ``opened``: those of the arguments, too, of their parts, where derivatives come from.
+        """
         operand = self.present(operand)
         if built is None:
-            return self._frozen(operand, {})
+            return self._frozen(operand, {}, opened)
         if operand not in built:
-            built[operand] = self._frozen(operand, built)
+            built[operand] = self._frozen(operand, built, opened)
         return built[operand]
 
-    def _frozen(self, operand: Operand, built: dict[Operand, Operand]) -> Operand:
+    def _frozen(self, operand: Operand, built: dict[Operand, Operand], opened: bool = False) -> Operand:
+        if opened and self._is_closed(operand):
+            operand = self._opened(operand)
         abstract = self.type_of(operand)
         if isinstance(abstract, Container):
             if abstract.cls is dict:
                 keys = list(self.contents[operand])
-                values = [self.frozen(x, built) for x in self.contents[operand].values()]
+                values = [self.frozen(x, built, opened) for x in self.contents[operand].values()]
                 pairs = [x for key, value in zip(keys, values) for x in (Constant(key), value)]
                 types = tuple(map(self.type_of, values))
                 whole = Tuple(types, dict, tuple(keys), example=dict(zip(keys, map(example_of, types))))
                 return self.emit("build_map", *pairs, abstract=whole, plan=STRUCTURAL)
             if abstract.cls is not list:
                 raise Refused(f"a {abstract.cls.__name__} that is built")
-            return self._built(list, self.contents[operand], built)
-        if operand in self.tuples and self._is_open(operand):
-            return self._built(tuple, self.tuples[operand], built)
+            return self._built(list, self.contents[operand], built, opened)
+        if operand in self.tuples and self._is_open(operand, opened):
+            return self._built(tuple, self.tuples[operand], built, opened)
         return operand
 
-    def _is_open(self, operand: Operand) -> bool:
+    def _is_closed(self, operand: Operand) -> bool:
+        """Whether an operand is of an argument, and has parts that are loaded one by one."""
+        return self.world.is_given(self.final(operand)) and has_objects(self.type_of(operand))
+
+    def _opened(self, operand: Operand) -> Operand:
+        """A list, tuple or dict of an argument, made of its parts."""
+        value = self.type_of(operand)
+        if isinstance(value, Outside) and is_container(value.cls):
+            return self.adopted(operand, value)
+        if isinstance(value, Tuple) and value.cls is tuple:
+            return self.perform("list_to_tuple", [operand])
+        raise Refused(f"an object of type {value.cls.__qualname__} from the arguments is used whole")  # type: ignore[attr-defined]
+
+    def adopted(self, operand: Operand, value: Outside) -> Operand:
+        """A list, tuple or dict from outside, with what it holds loaded on entry."""
+        if operand not in self.aliased:
+            example = value.example
+            self.world.length(self.final(operand), example)
+            if value.cls in (set, frozenset):
+                content: Any = set(example)
+            elif issubclass(value.cls, dict):
+                content = {k: self.world.part(self.final(operand), example, k, True) for k in example}
+            else:
+                content = [self.world.part(self.final(operand), example, i, True) for i in range(len(example))]
+            if issubclass(value.cls, tuple):
+                self.aliased[operand] = self.perform("build_tuple", content)
+            else:
+                self.aliased[operand] = self.made(value.cls, content, origin=operand)
+        return self.aliased[operand]
+
+    def _is_open(self, operand: Operand, opened: bool) -> bool:
         inside = self.tuples.get(operand, ())
         changed = operand in self.versions or operand in self.stale_views
-        changed = changed or isinstance(self.type_of(operand), Container)
-        return changed or any(map(self._is_open, inside))
+        changed = changed or isinstance(self.type_of(operand), Container) or opened and self._is_closed(operand)
+        return changed or any(self._is_open(x, opened) for x in inside)
 
-    def _built(self, cls: type, items: Iterable[Operand], built: dict[Operand, Operand]) -> Operand:
-        operands = [self.frozen(x, built) for x in items]
+    def _built(self, cls: type, items: Iterable[Operand], built: dict[Operand, Operand], opened: bool) -> Operand:
+        operands = [self.frozen(x, built, opened) for x in items]
         types = tuple(map(self.type_of, operands))
         whole = Tuple(types, cls, example=cls(map(example_of, types)))
         return self.emit(f"build_{cls.__name__}", *operands, abstract=whole, plan=STRUCTURAL)
@@ -291,6 +324,21 @@ class Trail(Inference):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         raise NotImplementedError
+
+
+def is_container(cls: type) -> bool:
+    """Whether objects of a class are lists, tuples or dicts, and looked into like such."""
+    if cls in (list, tuple, dict):
+        return True
+    return issubclass(cls, tuple) and all(getattr(cls, name, None) is getattr(tuple, name, None) for name in _LOOKS)
+
+
+_LOOKS: Final = ("__iter__", "__getitem__", "__len__", "__bool__", "__contains__", "__eq__", "__add__", "__mul__")
+
+
+def has_objects(value: Abstract) -> bool:
+    """Whether parts of a value are loaded one by one."""
+    return isinstance(value, Outside) or isinstance(value, Tuple) and any(map(has_objects, value.items))
 
 
 def is_virtual(value: Abstract) -> bool:

@@ -63,7 +63,7 @@ class Known(Abstract):
         if not isinstance(other, Known):
             return False
         a, b = self.value, other.value
-        return a is b or (type(a) is type(b) and isinstance(a, _COMPARED) and a == b and repr(a) == repr(b))
+        return a is b or (type(a) is type(b) and issubclass(type(a), _COMPARED) and a == b and repr(a) == repr(b))
 
     def __hash__(self) -> int:
         return hash(type(self.value))
@@ -178,6 +178,14 @@ class Bound(_ByParts, Abstract):
     receiver: Operand
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lookup(_ByParts, Abstract):
+    """A method of a value that no argument of its call can replace: it is looked up at the call."""
+
+    name: str
+    receiver: Operand
+
+
 @dataclass(frozen=True, slots=True)
 class Fresh(Abstract):
     """An object that the program makes, with attributes that are assigned once: it is never built."""
@@ -260,7 +268,7 @@ def is_virtual(value: Abstract) -> bool:
     """Whether a value exists only while the program is made, or something in it."""
     if isinstance(value, Tuple):
         return any(map(is_virtual, value.items))
-    return isinstance(value, (Fresh, Closure, Bound, Cell, Container, Partial, Super, Error, Several))
+    return isinstance(value, (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Super, Error, Several))
 
 
 def number_types(value: Abstract) -> frozenset[type] | None:

@@ -47,10 +47,10 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
             iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
             begins = s.op == "build_list" or s.result in shape.memory.stored
             if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
-                raise Refused(f"{s.op} of what is differentiated")
+                raise Refused(f"{s.op} of what is differentiated", s)
             plan = program.plans.get(s)
             if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
-                raise Refused("an option of a rule depends on what is differentiated")
+                raise Refused("an option of a call depends on what is differentiated", s)
     return result
 
 

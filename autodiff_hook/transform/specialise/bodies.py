@@ -8,12 +8,25 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.lift import lift
 
 
 class Refused(Exception):
-    """A program that the specialiser leaves to the generic path; the message says why."""
+    """A program that the specialiser leaves to the generic path; the message says why, and at which line."""
+
+    def __init__(self, message: str, statement: Statement | None = None) -> None:
+        super().__init__(message)
+        self.statement = statement
+        self.place: str | None = None
+
+    def __str__(self) -> str:
+        return super().__str__() if self.place is None else f"{self.place}: {super().__str__()}"
+
+    def at(self, filename: str, position: Position | None) -> None:
+        """Where it is, unless a place further inside is known."""
+        if self.place is None and position is not None:
+            self.place = f"{filename}:{position.line}"
 
 
 class Changes(Refused):

@@ -40,6 +40,7 @@ from autodiff_hook.transform.specialise.objects import (
 from autodiff_hook.transform.specialise.plans import items_of, known_as, pure, require_inert
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.results import outcome, rule_for
+from autodiff_hook.transform.specialise.wording import named
 
 
 def call(
@@ -64,7 +65,7 @@ def call(
         if isinstance(method, FunctionType):
             inf.assume(function)
             return call_known(inf, s, method, [function, *args], kwargs)
-    raise Refused(f"a call of {callee!r}")
+    raise Refused(f"a call of {named(callee)}")
 
 
 def call_of(inf: Inference, s: Statement) -> Abstract | None:
@@ -126,7 +127,7 @@ def call_known(
     if answer is not None:
         return answer
     if declared(EFFECTS, function):
-        raise Refused(f"{function!r} has effects")
+        raise Refused(f"a call of {named(function)}, which has effects")
     if isinstance(function, MethodType):
         return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
@@ -137,7 +138,7 @@ def call_known(
                 inf.assume(operand)
             return inline_call(inf, s, method[0], method[1], {})
     if any(t is ANY or isinstance(t, Several) for t in types):
-        raise Refused(f"an argument of {function!r} of unknown type")
+        raise Refused(f"an argument of {named(function)} of unknown type")
     if registry.has_rules(function) or registry.is_constant(function):
         args, kwargs = inf.settled(s, function, args, kwargs)
         types = [inf.type_of(x) for x in args]
@@ -149,7 +150,7 @@ def call_known(
         require_inert(*types, *map(inf.type_of, kwargs.values()))
         return pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}))
     if registry.is_constant(function):
-        raise Refused(f"{function!r} is declared to have no derivative")
+        raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
     if type(function) is functools._lru_cache_wrapper and all(isinstance(t, Known) for t in types) and not kwargs:
@@ -160,7 +161,7 @@ def call_known(
     if isinstance(function, type):
         _construct(inf, s, function, args, kwargs)
         return None
-    raise Refused(f"a call of {function!r}")
+    raise Refused(f"a call of {named(function)}")
 
 
 def implementation(function: Any) -> FunctionType | None:
@@ -172,10 +173,10 @@ def implementation(function: Any) -> FunctionType | None:
 def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> None:
     """Make an object: its ``__init__`` in the place of the call."""
     if not is_simple(inf, cls) or s.result is None or inf.block is None:
-        raise Refused(f"a call of {cls!r}")
+        raise Refused(f"a call of {named(cls)}")
     init = inf.world.attribute(cls, "__init__")
     if not inf.world.in_scope(init):
-        raise Refused(f"a call of {cls!r}")
+        raise Refused(f"a call of {named(cls)}")
     start = Statement("call", list(s.operands), None, s.data, s.position)
     inf.types[s.result] = Fresh(cls, s.result)
     record = dicts.record(inf, cls, s.result)
@@ -260,11 +261,11 @@ def by_rule(
 ) -> Abstract:
     """Call what has a rule."""
     types = [inf.type_of(x) for x in args]
-    named = {k: inf.type_of(v) for k, v in kwargs.items()}
+    options = {k: inf.type_of(v) for k, v in kwargs.items()}
     if _is_stateful(function) or any(
-        isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *named.values())
+        isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *options.values())
     ):
-        raise Refused(f"{function!r} may do more than compute")
+        raise Refused(f"a call of {named(function)}, which may do more than compute")
     if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):
         try:
             folded = run(*map(example_of, types))
@@ -275,13 +276,14 @@ def by_rule(
     for name in kwargs:
         if name == "out" or name.startswith("overwrite"):
             raise Refused(f"the option {name}")
-    rule = rule_for(function, types)
+    rule = rule_for(function, types, tuple(kwargs))
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
-        raise Refused(f"a rule of {function!r} that is not a plain function")
+        raise Refused(f"a rule of {named(function)} that is not a plain function")
     bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
-    result = outcome(run, types, named, loose=not inf.one_way)
-    inf.plans[s] = RulePlan(rule, bound.values, checks=function is operator.pow and _may_be_complex(types))
+    result = outcome(run, types, options, loose=not inf.one_way)
+    of_numbers = all(number_types(t) is not None for t in (*types, *options.values()))
+    inf.plans[s] = RulePlan(rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers)
     return result
 
 

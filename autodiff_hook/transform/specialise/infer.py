@@ -8,10 +8,12 @@ given up at any point and run again.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
+from autodiff_hook import budget
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import Rule
 from autodiff_hook.transform.specialise.abstract import (
@@ -44,11 +46,12 @@ from autodiff_hook.transform.specialise.world import World
 
 @dataclass(slots=True)
 class RulePlan:
-    """A call with a rule: its parameters bound to operands."""
+    """A call with a rule: its parameters bound to operands. ``of_numbers``: all arguments are numbers."""
 
     rule: Rule
     values: list[Operand | list[Operand] | dict[str, Operand]]
     checks: bool = False
+    of_numbers: bool = False
 
 
 @dataclass(slots=True)
@@ -63,7 +66,7 @@ class Given(Exception):
 
     reason: ClassVar[str] = "what it has computed is in doubt"
     chain: ClassVar[tuple[Any, ...]] = ()
-    """The ids of the code objects whose bodies are around the place."""
+    """Weak references to the code objects whose bodies are around the place."""
 
 
 PURE: Final = "pure"
@@ -153,24 +156,18 @@ class Inference:
         code: Any,
         globals_: dict[str, Any],
         closure: Any,
-        types: list[Abstract],
-        leading: list[Operand],
-        rest: list[Operand],
-    ) -> list[Variable]:
-        """Interpret the function with arguments of these types; returns its parameters.
-
-        ``leading`` comes before them, and ``rest`` is what the other parameters are bound to.
-        """
+        types: dict[Variable, Abstract],
+        call: Parameters,
+    ) -> None:
+        """Interpret the function for arguments of these types, bound by ``call``."""
         body = self._copy(code, globals_)
-        for param, cell in zip(body.frees, closure or ()):
-            self.cells[param] = self.world.captured(cell)
-        own = body.params[len(leading) : len(leading) + len(types)]
-        others = [*body.params[: len(leading)], *body.params[len(leading) + len(types) :]]
-        substitute(body.blocks, dict(zip(others, [*leading, *rest], strict=True)))
-        body.params = own
-        body.blocks[0].params = list(body.params)
-        for param, abstract in zip(body.params, types, strict=True):
-            self.types[param] = abstract
+        self.types.update(types)
+        cells: list[Operand] = [Variable() for _ in body.frees]
+        self.cells.update((variable, self.world.captured(cell)) for variable, cell in zip(cells, closure or ()))
+        first = Block(list(types))
+        self._bind(body, call, cells, first)
+        body.blocks[0].params = first.params
+        body.blocks[0].statements[:0] = first.statements
         self._admit(body, (code,), globals_)
         self.pending.append(body.blocks[0])
         while self.pending:
@@ -182,7 +179,6 @@ class Inference:
             raise Changes("attributes are assigned again", *self.wanted)
         self._confirm()
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
-        return body.params
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
@@ -256,6 +252,7 @@ class Inference:
         self.program.blocks += body.blocks
 
     def _visit(self, block: Block) -> None:
+        budget.check()
         self.visited.add(block)
         self.block, self.index = block, 0
         while self.index < len(block.statements):
@@ -265,6 +262,7 @@ class Inference:
             except Changes:
                 raise
             except Refused as reason:
+                reason.at(self.filename_of(block), statement.position)
                 self._trap(block, reason)
                 return
             if result is None:
@@ -276,11 +274,24 @@ class Inference:
             self.index += 1
         self._leave(block)
 
+    def filename_of(self, block: Block) -> str:
+        """The file that the code of a block is from."""
+        return str(self.chains[block][-1].co_filename)
+
+    def locate(self, reason: Refused) -> None:
+        """Find the file of the statement for which a program is refused."""
+        if reason.statement is None:
+            return
+        homes = [block for block in self.chains if reason.statement in block.statements]
+        files = {self.filename_of(block) for block in homes or self.chains}
+        if len(files) == 1:
+            reason.at(files.pop(), reason.statement.position)
+
     def _trap(self, block: Block, reason: Refused) -> None:
         """What is not understood is given up where the program comes to it; the generic path runs it then."""
         self.refusals[str(reason)] = None
         del block.statements[self.index :]
-        chain = tuple(map(id, self.chains[block]))
+        chain = tuple(map(weakref.ref, self.chains[block]))
         place = type("Given", (Given,), {"reason": str(reason), "chain": chain})
         block.terminator = Terminator("raise", [Constant(place)])
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import (
@@ -112,6 +113,7 @@ class _Joint(Cotangents):
     def _reverse(self, block: Block, mode: Mode) -> None:
         out = self.starts[block, mode]
         for statement in reversed(block.statements):
+            budget.check()
             out = self._reverse_statement(statement, out)
         if block in self.landings:
             self._reverse_item(self.landings[block], block, out)

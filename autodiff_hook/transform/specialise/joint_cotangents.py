@@ -36,7 +36,7 @@ class Cotangents(Items):
             seed = self.builder.emit(out, "call", Constant(self.runtime["seed"]), value, data=())
             self.builder.write(("c", value, ()), out, seed)
         else:
-            raise Refused("the value is not a scalar")
+            raise Refused("the function does not return a real scalar")
 
     def _resume(self, value: Variable, out: Block) -> None:
         """Mark the cut; the cotangent of the value comes from outside."""
@@ -51,9 +51,7 @@ class Cotangents(Items):
             for index in path:
                 part = self.builder.emit(out, "call", Constant(self.runtime["part"]), part, Constant(index), data=())
             if isinstance(leaf, Array):
-                whole: Operand = value
-                for index in path:
-                    whole = self.builder.emit(out, "getitem", whole, Constant(index))
+                whole = self._part(value, self.program.types[value], path, out)
                 part = self.builder.emit(out, "call", Constant(self.runtime["array"]), part, whole, data=())
             elif path:
                 part = self.builder.emit(out, "call", Constant(self.runtime["number"]), part, data=())
@@ -82,24 +80,30 @@ class Cotangents(Items):
             add_lists, whole = Constant(self.runtime["add_lists"]), self._residual(variable, out)
             self.builder.emit(out, "call", add_lists, self._buffer(variable, out), contribution, whole, data=())
             return
+        certain = present in self.present or sure and contribution not in self.unsure
         if isinstance(abstract, (List, OwnList)):
-            whole = self._residual(variable, out)
+            whole = self._part(self._residual(variable, out), self.program.types[variable], path, out)
             add_lists = Constant(self.runtime["add_lists"])
             contribution = self.builder.emit(out, "call", add_lists, present, contribution, whole, data=())
         elif not sure:
             counted = Constant(self.runtime["counted"])
             contribution = self.builder.emit(out, "call", counted, present, contribution, data=())
-            if present not in self.present:
-                self.unsure.add(contribution)
         elif not is_zero(present):
             if isinstance(abstract, Number):
                 contribution = self.builder.emit(out, "binary", present, contribution, data="+")
             else:
                 accumulate = Constant(self.runtime["accumulate"])
                 contribution = self.builder.emit(out, "call", accumulate, present, contribution, data=())
-        if contribution not in self.unsure:
-            self.present.add(contribution)
+        (self.present if certain else self.unsure).add(contribution)
         self.builder.write(key, out, contribution)
+
+    def _part(self, whole: Operand, kind: Abstract, path: tuple[int, ...], out: Block) -> Operand:
+        """A part of what is made of tuples, lists and dicts of known length."""
+        for index in path:
+            assert isinstance(kind, Tuple)
+            whole = self.builder.emit(out, "getitem", whole, Constant(kind.keys[index] if kind.keys else index))
+            kind = kind.items[index]
+        return whole
 
     def _move(self, block: Block, edge: Edge, out: Block) -> None:
         """Move the cotangents of parameters to the arguments that were bound to them, all at once."""
@@ -109,6 +113,9 @@ class Cotangents(Items):
                 taken += [(arg, path, self._take(param, path, out)) for path in self._paths(param)]
         for arg, path, cotangent in taken:
             if isinstance(arg, Variable):
+                if isinstance(cotangent, Variable) and cotangent not in self.present:
+                    # What an iteration passes on and nobody reads after the last one has no cotangent there.
+                    self.unsure.add(cotangent)
                 self._add(arg, path, cotangent, out)
 
     def _gathered(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
@@ -129,7 +136,7 @@ class Cotangents(Items):
         elif plan == PURE and (s.op == "build_list" or s.result in self.memory.stored):
             self._take(s.result, (), out)
         elif plan == PURE and not isinstance(self.program.types[s.result], Iterator):
-            raise Refused(f"{s.op} has no adjoint")
+            raise Refused(f"{s.op} has no adjoint", s)
         return out
 
     def _reverse_structural(self, s: Statement, out: Block) -> None:
@@ -156,7 +163,7 @@ class Cotangents(Items):
         if isinstance(result, Tuple):
             parts = [self._take(s.result, path, out) for path in self._paths(s.result)]
             if any(len(path) != 1 for path in self._paths(s.result)):
-                raise Refused("a rule that returns nested tuples")
+                raise Refused("a rule that returns nested tuples", s)
             cotangent: Operand = NONE
             if not all(map(is_zero, parts)):
                 cotangent = self.builder.emit(out, "call", Constant(self.runtime["tuple_cotangent"]), *parts, data=())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 
+from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop, dominators
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import (
@@ -17,6 +18,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
+from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, Program, RulePlan
@@ -107,6 +109,7 @@ class PrimalHalf:
         for param in block.params:
             self._define(param, block, out)
         for statement in block.statements:
+            budget.check()
             self._statement(statement, block, out)
         for inner in self.shape.loops:
             if self._entering(inner) is block:
@@ -193,7 +196,7 @@ class PrimalHalf:
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         assert s.result is not None
-        use = use_of(plan, s)
+        use = use_of(plan, s, self.runtime)
         self.uses[s] = use
         if s.result in self.memory.stored and (use.instance is None or s.result in use.instance.captured):
             self._keep_apart(use, s)
@@ -229,17 +232,17 @@ class PrimalHalf:
         block = home.get(variable)
         return block is None or block in self.spine and not self.shape.loops_of[block]
 
-    @cached_property
+    @lazy
     def iterated(self) -> set[Variable]:
         """The lists and arrays that iterations run over: their items may be used after they are."""
         return {x.owner for iteration in self.landings.values() for x in iteration.sources}
 
-    @cached_property
+    @lazy
     def owned(self) -> set[Variable]:
         """The arrays whose cotangents are changed item by item or part by part, so that they are nobody else's."""
         return self.memory.stored | {x for x in self.iterated if isinstance(self.program.types[x], Array)}
 
-    @cached_property
+    @lazy
     def buffered(self) -> dict[Variable, None]:
         """The lists and arrays whose cotangents are buffers from the beginning of the adjoint, in their order."""
         found: dict[Variable, None] = {}

@@ -19,6 +19,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Instance,
     Known,
+    Lookup,
     Number,
     Outside,
     OwnList,
@@ -37,8 +38,9 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.plans import alias, known_as, part_of, pure, require_inert
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, part_of, pure, require_inert
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
+from autodiff_hook.transform.specialise.wording import named
 
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
 
@@ -73,7 +75,7 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return pure(inf, s, Instance(np.ndarray, example=found) if type(found) is np.ndarray else abstract_of(found))
     if isinstance(value, Known) and inf.one_way:
         return known_as(inf, s, inf.world.attribute(value.value, name))
-    raise Refused(f"the attribute {name} of {value!r}")
+    raise Refused(f"the attribute {name} of {named(value)}")
 
 
 def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
@@ -200,8 +202,52 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
     if method is None or isinstance(method, FunctionType):
-        raise Refused(f"the method {name} of {value!r}")
+        raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
+    """``owner.name`` in the place where it is looked up, before the arguments of its call."""
+    owner, name = s.operands[0], str(s.data)
+    value = inf.type_of(owner)
+    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        return attribute(inf, s, owner, name)
+    if isinstance(value, Fresh) or isinstance(value, Outside) and value.cls not in (dict, list):
+        return _method_of_class(inf, s, value, name) or attribute(inf, s, owner, name)
+    inf.plans[s] = Alias(Constant(None))
+    return Lookup(name, owner)
+
+
+def _method_of_class(inf: Inference, s: Statement, value: Fresh | Outside, name: str) -> Abstract | None:
+    """A method that an object has of its class; None if the attribute is something else."""
+    found = look(inf, value.cls, name)
+    code = getattr(found, "__func__", found) if isinstance(found, (FunctionType, staticmethod, classmethod)) else None
+    if not isinstance(code, FunctionType):
+        return None
+    owner = s.operands[0]
+    if isinstance(value, Fresh):
+        if read(inf, s, value, name)[0] != "class":
+            return None
+        inf.world.attribute(value.cls, name)
+    elif name in getattr(value.example, "__dict__", ()):
+        return None
+    else:
+        inf.world.method(inf.final(owner), value.example, name)
+    inf.assume(owner)
+    if isinstance(found, staticmethod):
+        return known_as(inf, s, code)
+    inf.plans[s] = Alias(Constant(None))
+    return Bound(code, owner if found is code else Constant(value.cls))
+
+
+def loaded_call(inf: Inference, s: Statement) -> Abstract | None:
+    """The call of a method that was looked up before its arguments."""
+    method = inf.type_of(s.operands[0])
+    if isinstance(method, Lookup):
+        s.op, s.operands, s.data = "call_method", [method.receiver, *s.operands[1:]], (method.name, s.data or ())
+        return method_call(inf, s)
+    s.op = "call"
+    return call_with(inf, s, s.operands[0], s.operands[1:], s.data or ())
 
 
 def _outside_method(
@@ -211,14 +257,14 @@ def _outside_method(
     owner = s.operands[0]
     if value.cls is dict and name == "get" and not names:
         key = inf.type_of(args[0])
-        if not isinstance(key, Known) or key.value not in value.example:
+        if not isinstance(key, Known) or not is_hashable(key.value) or key.value not in value.example:
             raise Refused("dict.get of an unknown key")
         return alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
     found = look(inf, value.cls, name)
     inf.assume(owner)
     if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
         if not inf.world.in_scope(found):
-            raise Refused(f"a call of {found!r}")
+            raise Refused(f"a call of {named(found)}")
         inf.world.method(inf.final(owner), value.example, name)
         return call_with(inf, s, Constant(found), [owner, *args], names)
     if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
@@ -226,7 +272,7 @@ def _outside_method(
         return call_with(inf, s, Constant(found.__func__), args, names)
     if found is None:
         return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
-    raise Refused(f"the method {name} of {value!r}")
+    raise Refused(f"the method {name} of {named(value)}")
 
 
 def _string_method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract:
@@ -255,7 +301,7 @@ def _fresh_method(
         return call_with(inf, s, Constant(found.__func__), args, names)
     if isinstance(found, classmethod) and isinstance(found.__func__, FunctionType):
         return call_with(inf, s, Constant(found.__func__), [Constant(value.cls), *args], names)
-    raise Refused(f"the method {name} of {value!r}")
+    raise Refused(f"the method {name} of {named(value)}")
 
 
 def imported(inf: Inference, s: Statement) -> Abstract:

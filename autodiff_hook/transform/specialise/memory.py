@@ -90,7 +90,7 @@ class _Settling:
             if isinstance(self.type_of(root), (OwnList, OwnDict)) and (made is not None or root in self.memory.rows):
                 continue
             if made is None or not makes_new(made, self.type_of):
-                raise Refused("an array that may be somebody else's is changed")
+                raise self._refused(root, "is changed in place, and others may hold it, too")
             self.memory.stored.add(root)
         for root in self.memory.stored:
             self._require_one_name(root)
@@ -130,7 +130,7 @@ class _Settling:
             made = self.made.get(value)  # type: ignore[arg-type]
             new = made is not None and made.op in ("build_list", "binary")
             if self.program.plans.get(s) != APPEND or not new or value in self._live_after(block, place):
-                raise Refused("a list has several names")
+                raise Refused("a list is put into another one, and has a name of its own", s)
 
     def _is_list(self, operand: Operand) -> bool:
         return isinstance(operand, Variable) and isinstance(self.type_of(operand), OwnList)
@@ -142,13 +142,19 @@ class _Settling:
         for name in (root, *names):
             for s in self.users.get(name, ()):
                 if self._keeps(s, name) and self._changes_after(root, *self.places[s]):
-                    raise Refused("an array that a list holds is changed")
+                    raise self._refused(root, "is changed in place after a list was given it")
         for block, place in self.changes[root]:
             if not names.isdisjoint(self._live_after(block, place)):
-                raise Refused("a view of an array is used after a store into the array")
+                raise self._refused(root, "is changed in place, and a view of it is used afterwards")
         for name in names:
             if name not in self.made and self._changes_after(root, *self.homes[name]):
-                raise Refused("an array has several names")
+                raise self._refused(root, "is changed in place, and has several names")
+
+    def _refused(self, root: Variable, what: str) -> Refused:
+        """Why a program is refused that changes an array."""
+        block, place = self.changes[root][0]
+        name = f"the array {root.name}" if root.name is not None else "an array"
+        return Refused(f"{name} {what}", block.statements[place])
 
     def _keeps(self, s: Statement, value: Variable) -> bool:
         """Whether a statement puts a value into a list."""
@@ -251,7 +257,7 @@ class _Settling:
         """Read all of an array or a list for the statement that uses it."""
         kind = self.type_of(root)
         if isinstance(kind, OwnDict) or isinstance(kind, OwnList) and _holds_lists(kind, self.program):
-            raise Refused("a dict, or a list of lists, that is changed is used as a whole")
+            raise Refused("a dict, or a list of lists, that is changed is used as a whole", s)
         value = Variable(root.name)
         self.program.types[value] = self.type_of(root)
         is_list = root not in self.memory.stored

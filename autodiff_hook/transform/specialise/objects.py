@@ -15,6 +15,7 @@ from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, OwnDict, Super
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.wording import named
 
 _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
@@ -182,7 +183,7 @@ def receiver_class(value: Abstract) -> type:
     """The class of the object that a method is looked up for."""
     if isinstance(value, (Fresh, Outside)):
         return value.cls
-    raise Refused(f"super() of {value!r}")
+    raise Refused(f"super() of {named(value)}")
 
 
 def super_of(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:

@@ -45,7 +45,7 @@ class _Arrival:
         live = self._live()
         for name in names & live - {self.param}:
             if name not in self.block.params or not self._distinct(self.param, name, set()):
-                raise Refused("an array that arrives by several names is changed")
+                raise Refused(self._text("is changed in place, and comes by several names"))
         own = Variable(self.param.name)
         self.program.types[own] = self.program.types[self.param]
         substitute(self.ir.blocks, {self.param: own})
@@ -63,9 +63,12 @@ class _Arrival:
         for _, edge in self.incoming[block]:
             place = _place(param, block, edge)
             if place is None:
-                raise Refused("an item of an iteration is changed")
+                raise Refused(self._text("comes out of an iteration and is changed in place"))
             found.append(edge.args[place])
         return found
+
+    def _text(self, what: str) -> str:
+        return f"the array {self.param.name} {what}" if self.param.name is not None else f"an array {what}"
 
     def _origins(self) -> set[Operand]:
         """The arrays that may arrive, and the parameters on their way."""
@@ -78,11 +81,11 @@ class _Arrival:
             seen.add(x)
             if isinstance(x, Variable) and x in self.made:
                 if not makes_new(self.made[x], self.program.type_of):
-                    raise Refused("an array that may be somebody else's is changed")
+                    raise Refused(self._text("is changed in place, and others may hold it, too"))
             elif isinstance(x, Variable) and self.incoming[self.homes[x]]:
                 pending += self._bound(x)
             else:
-                raise Refused("an array that may be somebody else's is changed")
+                raise Refused(self._text("is changed in place, and others may hold it, too"))
         return seen
 
     def _names(self, origins: set[Operand]) -> set[Operand]:
@@ -108,7 +111,7 @@ class _Arrival:
             and not isinstance(self.program.type_of(s.operands[0]), Array)
         )
         if kept and s.operands[-1] in found:
-            raise Refused("an array that a list holds is changed")
+            raise Refused(self._text("is changed in place after a list was given it"))
         kind = self.program.type_of(s.result) if s.result is not None else None
         if kind is None or s.result is None:
             return

@@ -19,6 +19,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Alias, Inference
+from autodiff_hook.transform.specialise.wording import named
 
 
 def pure(inf: Inference, s: Statement, result: Abstract) -> Abstract:
@@ -48,7 +49,7 @@ def require_inert(*values: Abstract) -> None:
         if isinstance(value, (Tuple, List)):
             require_inert(*(value.items if isinstance(value, Tuple) else (value.item,)))
             continue
-        raise Refused(f"an operation on {value!r}")
+        raise Refused(f"an operation on {named(value)}")
 
 
 def items_of(value: Abstract) -> tuple[Abstract, ...] | None:
@@ -68,3 +69,12 @@ def part_of(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: in
         return known_as(inf, s, example_of(items[index]))
     inf.plans[s] = STRUCTURAL
     return items[index]
+
+
+def is_hashable(key: Any) -> bool:
+    """Whether something can be a key; a slice can from CPython 3.12 on."""
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True

@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Error,
     Fresh,
     Known,
+    Lookup,
     OwnDict,
     OwnList,
     Partial,
@@ -146,7 +147,7 @@ def _apply_aliases(program: Program) -> None:
             continue
         if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
-        elif isinstance(abstract, (Fresh, Bound, Closure, Super, Container, Cell, Partial, Error, Several)):
+        elif isinstance(abstract, (Fresh, Bound, Lookup, Closure, Super, Container, Cell, Partial, Error, Several)):
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)
@@ -158,7 +159,7 @@ def _require_known_lists(program: Program) -> None:
         for s in block.statements:
             reads = s.op in ("getitem", "project") and program.plans.get(s) == STRUCTURAL
             if reads and isinstance(program.type_of(s.result), (OwnList, OwnDict)):  # type: ignore[arg-type]
-                raise Refused("a list in a tuple is changed")
+                raise Refused("a list or a dict that a tuple holds is changed", s)
 
 
 def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Operand]) -> None:

@@ -41,6 +41,7 @@ from autodiff_hook.transform.specialise.objects import (
 )
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
+from autodiff_hook.transform.specialise.wording import named
 
 
 def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -54,7 +55,7 @@ def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
         return pure(inf, s, Number(INT.types, example=max(1, len(value.example))))
     if isinstance(value, (Array, List)) and not (isinstance(value, Array) and value.scalar):
         return pure(inf, s, Number(INT.types, example=len(value.example)))
-    raise Refused(f"the length of {value!r}")
+    raise Refused(f"the length of {named(value)}")
 
 
 def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -94,7 +95,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
         return reduce(join, items)
     if isinstance(value, Array) and value.ndim and len(value.example):
         return abstract_of(value.example[0])
-    raise Refused(f"an iteration over {value!r}")
+    raise Refused(f"an iteration over {named(value)}")
 
 
 def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -146,7 +147,7 @@ def classes_of(value: Abstract) -> list[type]:
         return [value.cls]
     if isinstance(value, Known):
         return [type(value.value)]
-    raise Refused(f"the type of {value!r}")
+    raise Refused(f"the type of {named(value)}")
 
 
 def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:

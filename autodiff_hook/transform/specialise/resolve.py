@@ -8,7 +8,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import reduce
-from types import CodeType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
@@ -41,9 +40,24 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.members import attribute_of, imported, imported_from, method_call
+from autodiff_hook.transform.specialise.members import (
+    attribute_of,
+    imported,
+    imported_from,
+    loaded_call,
+    method_call,
+    method_loaded,
+)
 from autodiff_hook.transform.specialise.objects import look, write
-from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, part_of, pure, require_inert
+from autodiff_hook.transform.specialise.plans import (
+    alias,
+    is_hashable,
+    items_of,
+    known_as,
+    part_of,
+    pure,
+    require_inert,
+)
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.results import outcome, samples
 
@@ -204,7 +218,7 @@ def _project(inf: Inference, s: Statement) -> Abstract:
 def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     owner, key = map(inf.type_of, s.operands)
     if isinstance(owner, Outside):
-        if not isinstance(key, Known) or owner.cls not in (dict, list):
+        if not isinstance(key, Known) or not _names_a_part(owner.cls, key.value):
             raise Refused("an item of an object by an unknown key")
         return alias(inf, s, inf.world.part(inf.final(s.operands[0]), owner.example, key.value, True))
     if isinstance(owner, Tuple) and owner.cls is dict:
@@ -239,10 +253,19 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     return call_known(inf, s, operator.getitem, s.operands, {})
 
 
+def _names_a_part(cls: type, key: Any) -> bool:
+    """Whether a key names one item of a list or a dict: a slice of a list is a new list each time."""
+    if cls is list:
+        return type(key) in (int, bool)
+    return cls is dict and is_hashable(key)
+
+
 def _build_slice(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
     if all(isinstance(v, Known) for v in values):
         return known_as(inf, s, slice(*map(example_of, values)))
+    if any(types is not None and not types <= lists.WHOLE | {bool} for types in map(number_types, values)):
+        raise Refused("a slice of numbers that are not whole")
     return pure(inf, s, Instance(slice, example=slice(*map(example_of, values))))
 
 
@@ -255,12 +278,7 @@ def _check(inf: Inference, s: Statement) -> Abstract:
 
 
 def _make_function(inf: Inference, s: Statement) -> Abstract:
-    code = (
-        s.operands[0].value
-        if isinstance(s.operands[0], Constant) and isinstance(s.operands[0].value, CodeType)
-        else s.data
-    )
-    defaults, keyword, _, closure = s.operands[-4:]
+    defaults, keyword, _, closure, _ = s.operands
     given = inf.type_of(defaults)
     inf.plans[s] = PURE
     block = inf.block
@@ -274,7 +292,7 @@ def _make_function(inf: Inference, s: Statement) -> Abstract:
         values = tuple(made[defaults].operands)
     elif isinstance(given, Known) and given.value:
         values = tuple(map(Constant, given.value))
-    return Closure(code, inf.globals_of[block], tuple(cells), values)
+    return Closure(s.data, inf.globals_of[block], tuple(cells), values)
 
 
 def _global(inf: Inference, s: Statement) -> Abstract:
@@ -326,6 +344,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "build_map": dicts.mapping,
     "call": call_of,
     "call_method": method_call,
+    "load_method": method_loaded,
+    "call_loaded": loaded_call,
     "call_ex": call_expanded,
     "get_iter": _get_iter,
     "format": _format,

@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
 _INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis))
@@ -47,20 +48,20 @@ def abstract_of(value: Any) -> Abstract:
         return Tuple(tuple(map(abstract_of, value)), example=value)
     if cls is list and len(value) <= _LENGTH:
         return Tuple(tuple(map(abstract_of, value)), list, example=value)
-    if cls in _INERT or cls is np.bool_ or isinstance(value, np.dtype):
+    if cls in _INERT or cls is np.bool_ or issubclass(cls, np.dtype):
         return Instance(cls, example=value)
     raise Refused(f"a value of type {cls.__qualname__}")
 
 
-def rule_for(function: Any, types: list[Abstract]) -> Any:
+def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:
     """The one rule for all types that the arguments may have."""
     choices = [_exact(t) for t in types]
     found = {}
     for combination in _combinations(choices):
-        rule = registry.rule(function, combination)
+        rule = registry.rule(function, combination, names)
         found[id(rule)] = rule
     if len(found) != 1 or None in found.values():
-        raise Refused(f"no single rule of {function!r} for {types!r}")
+        raise Refused(f"no single rule of {named(function)} for {', '.join(map(named, types))}")
     return next(iter(found.values()))
 
 
@@ -89,7 +90,7 @@ def _exact(value: Abstract) -> tuple[type, ...]:
         return (type(value.value),)
     if isinstance(value, Closure):
         return (FunctionType,)
-    raise Refused(f"an argument of type {value!r}")
+    raise Refused(f"an argument of type {named(value)}")
 
 
 def outcome(
@@ -165,7 +166,7 @@ def _example(value: Abstract) -> Any:
         types = number_types(value)
         if types:
             return samples(next(iter(types)))[0]
-        raise Refused(f"no example of {value!r}")
+        raise Refused(f"no example of {named(value)}")
     return found
 
 
@@ -186,7 +187,7 @@ def _run(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> An
             warnings.simplefilter("ignore")
             return run(*map(_own, args), **kwargs)
     except Exception as error:
-        raise Refused(f"{run!r} raised {type(error).__name__}: {error}") from error
+        raise Refused(f"{named(run)} raised {type(error).__name__}: {error}") from error
 
 
 def _own(value: Any) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
-from autodiff_hook.registry import NotImplementedCotangent, not_implemented
+from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.infer import RulePlan
@@ -23,15 +23,17 @@ class Use:
     """One use of a rule: its arguments in the order of the pullback's cotangents, and how it is lowered.
 
     ``called`` is the pullback that the rule made when it was called; else ``instance`` is put in its place.
+    ``check`` is a function of the runtime that looks at what ``called`` returns.
     """
 
     arguments: list[Operand]
     statements: list[Statement] = field(default_factory=list)
     instance: Instance | None = None
     called: Variable | None = None
+    check: Any = None
 
 
-def use_of(plan: RulePlan, s: Statement) -> Use:
+def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     """Lower a call with a rule: inlined if the rule can be, else a call of the rule."""
     rule: Any = plan.rule
     code = rule.__code__
@@ -40,9 +42,9 @@ def use_of(plan: RulePlan, s: Statement) -> Use:
     arguments = [x for x in plan.values[:positional] if not isinstance(x, (list, dict))]
     arguments += extra[0] if extra and isinstance(extra[0], list) else []
     # What a rule of others loads may change; it is called as it is.
-    instance = instance_of(rule) if (rule.__module__ or "").startswith("autodiff_rules") else None
+    instance = instance_of(rule) if id(rule) in registry.tested else None
     if instance is None or _pullback_body(instance) is None:
-        return _called(rule, plan, s, arguments)
+        return _called(rule, plan, s, arguments, runtime)
     use = Use(arguments, instance=instance)
     mapping: dict[Operand, Operand] = {}
     for param, value in zip(instance.params, plan.values, strict=True):
@@ -56,13 +58,16 @@ def use_of(plan: RulePlan, s: Statement) -> Use:
             mapping[param] = value
     _substitute(instance, mapping)
     use.statements += instance.statements
-    _expand(use.statements)
+    _expand(use.statements, instance.captured)
     _name_result(use, s)
     return use
 
 
-def _expand(statements: list[Statement]) -> None:
-    """Write ``f(*args, **options)`` of a tuple and dicts that were made for the call as a call with names."""
+def _expand(statements: list[Statement], captured: list[Operand]) -> None:
+    """Write ``f(*args, **options)`` of a tuple and dicts that were made for the call as a call with names.
+
+    What the pullback has ``captured`` stays.
+    """
     made = {s.result: s for s in statements if s.result is not None}
     for s in [s for s in statements if s.op == "call_ex"]:
         function, args, options = s.operands
@@ -77,7 +82,7 @@ def _expand(statements: list[Statement]) -> None:
         if all(isinstance(key, Constant) and type(key.value) is str for key, _ in pairs):
             s.op, s.data = "call", tuple(key.value for key, _ in pairs)
             s.operands = [function, *given.operands, *(value for _, value in pairs)]
-            used = {x for other in statements if other not in merges for x in other.operands}
+            used = {*captured, *(x for other in statements if other not in merges for x in other.operands)}
             gone = [*merges, *(m for m in (given, *maps) if m is not None and m.result not in used)]
             statements[:] = [x for x in statements if x not in gone]
 
@@ -103,7 +108,7 @@ def _name_result(use: Use, s: Statement) -> None:
     instance.captured = [result if x is value else x for x in instance.captured]
 
 
-def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand]) -> Use:
+def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand], runtime: Mapping[str, Any]) -> Use:
     """Call the rule, and keep the pullback that it returns."""
     code = rule.__code__
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
@@ -123,7 +128,14 @@ def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand]) -
         Statement("getitem", [pair, Constant(0)], s.result),
         Statement("getitem", [pair, Constant(1)], pullback),
     ]
-    return Use(arguments, statements, called=pullback)
+    if id(rule) in registry.tested:
+        return Use(arguments, statements, called=pullback)
+    if plan.of_numbers:
+        return Use(arguments, statements, called=pullback, check=runtime["numbers"])
+    checking = Variable("checking")
+    given = [Constant(runtime["checking"]), Constant(rule), pullback, *operands, *options]
+    statements.append(Statement("call", given, checking, tuple(names)))
+    return Use(arguments, statements, called=checking)
 
 
 _SPLICED = ("make_cell", "make_function", "cell_set", "yield", "get_iter")
@@ -157,6 +169,8 @@ def splice(
     if use.called is not None:
         pullback = residual(use.called, out)
         pulled = builder.emit(out, "call", pullback, cotangent, data=(), position=position)
+        if use.check is not None:
+            pulled = builder.emit(out, "call", Constant(use.check), Constant(count), pulled, data=(), position=position)
         parts: list[Operand] = [
             builder.emit(out, "getitem", pulled, Constant(i))
             if isinstance(use.arguments[i], Variable)
@@ -168,7 +182,10 @@ def splice(
     body = _pullback_body(use.instance)
     assert body is not None
     _bind(body, use.instance, cotangent, residual, out)
-    return _place(builder, body, out, position)
+    parts, out, sure = _place(builder, body, out, position)
+    if len(parts) != count:
+        raise Refused(f"a pullback of {len(parts)} cotangents for {count} arguments")
+    return parts, out, sure
 
 
 def _bind(body: Body, instance: Instance, cotangent: Operand, residual: Residual, out: Block) -> None:
@@ -224,6 +241,7 @@ def _place(
     for block in (*placed.values(), after):
         if block is not out:
             builder.seal(block)
+    builder.bypass(after, out)
     return _common(after, results), after, sure
 
 
@@ -263,7 +281,7 @@ def may_be_missing(function: Any) -> bool:
     """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
     if not isinstance(function, FunctionType):
         return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
-    if not function.__module__.startswith(("autodiff_rules", "numpy")):
+    if not (function.__module__ or "").startswith(("autodiff_rules", "numpy")):
         return True
     values = [function.__globals__.get(name) for name in function.__code__.co_names]
     return any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)

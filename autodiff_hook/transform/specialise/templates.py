@@ -37,6 +37,7 @@ def body_of(code: CodeType, load: Load) -> Body | None:
     if known[1] is None:
         return None
     body = copied(known[1], load)
+    _look_up_at_calls(body.blocks)
     _fold_modules(body.blocks)
     return body
 
@@ -125,6 +126,17 @@ class Cells:
         if block.terminator is not None:
             block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
         return kept
+
+
+def _look_up_at_calls(blocks: list[Block]) -> None:
+    """Rules only compute: no argument changes what a method is."""
+    lookups = {s.result: s for block in blocks for s in block.statements if s.op == "load_method"}
+    for block in blocks:
+        for s in block.statements:
+            if s.op == "call_loaded":
+                lookup = lookups[s.operands[0]]  # type: ignore[index]
+                s.op, s.operands, s.data = "call_method", [*lookup.operands, *s.operands[1:]], (lookup.data, s.data)
+        block.statements = [s for s in block.statements if s.op != "load_method"]
 
 
 def _fold_modules(blocks: list[Block]) -> None:

@@ -61,6 +61,8 @@ def solve_sylvester_rule(a, b, q):
     y = linalg.solve_sylvester(a, b, q)
 
     def solve_sylvester_pullback(ȳ):
+        if np.ndim(q) != 2:
+            raise NotDifferentiable("scipy.linalg.solve_sylvester is differentiable for matrices")
         q̄ = linalg.solve_sylvester(adjoint(a), adjoint(b), ȳ)
         ā, b̄ = -np.matmul(q̄, adjoint(y)), -np.matmul(adjoint(y), q̄)
         return unbroadcast(ā, a), unbroadcast(b̄, b), unbroadcast(q̄, q)
@@ -128,5 +130,5 @@ def toeplitz_rule(c, r=None):
 for name in "issymmetric ishermitian bandwidth get_lapack_funcs get_blas_funcs find_best_blas_type".split():
     if hasattr(linalg, name):
         nondifferentiable(getattr(linalg, name))
-for name in "hilbert invhilbert pascal invpascal hadamard dft".split():
+for name in "hilbert invhilbert pascal invpascal hadamard".split():
     nondifferentiable(getattr(linalg, name))

@@ -43,8 +43,21 @@ binary(special.iv, IN_ORDER, iv_z)
 binary(special.kv, IN_ORDER, kv_z)
 binary(special.hankel1, IN_ORDER, hankel1_z)
 binary(special.hankel2, IN_ORDER, hankel2_z)
-binary(special.yn, IN_ORDER, yv_z)
-binary(special.kn, IN_ORDER, kv_z)
+
+
+# Those of whole order, which cut off what is given
+
+
+def yn_z(n, z, y):
+    return yv_z(np.trunc(n), z, y)
+
+
+def kn_z(n, z, y):
+    return kv_z(np.trunc(n), z, y)
+
+
+binary(special.yn, IN_ORDER, yn_z)
+binary(special.kn, IN_ORDER, kn_z)
 
 
 # The scaled ones: by exp(-|Im z|), exp(-|Re z|), exp(z) and exp(∓iz)

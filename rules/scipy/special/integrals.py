@@ -19,10 +19,11 @@ def exp1_slope(x, y):
 
 
 def expn_x(n, x, y):
-    """DLMF 8.19.13; below n = 1 the function is elementary, 8.19.14."""
-    first = np.equal(n, 0)
+    """DLMF 8.19.13; below n = 1 the function is elementary, 8.19.14. SciPy cuts the order off to a whole number."""
+    whole = np.trunc(n)
+    first = np.equal(whole, 0)
     below = np.exp(-x) * (1.0 + x) / np.where(first, x * x, 1.0)
-    return -np.where(first, below, special.expn(np.maximum(np.subtract(n, 1), 0), x))
+    return -np.where(first, below, special.expn(np.maximum(whole - 1.0, 0.0), x))
 
 
 unary(special.expi, expi_slope)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_rules.scipy._elementwise import binary, last_of_four, ternary
 
 IN_PARAMETERS = "an orthogonal polynomial with respect to its degree or parameters"
 
 
 def lower(n):
-    """The degree of the derivative."""
-    return np.maximum(np.subtract(n, 1), 0)
+    """The degree of the derivative: any, where that is zero."""
+    if np.any(np.logical_and(np.less(n, 0), np.equal(n, np.floor(n)))):
+        raise NotDifferentiable("an orthogonal polynomial of a negative whole degree")
+    return np.where(np.equal(n, 0), 0, np.subtract(n, 1))
 
 
 def positive(n):
@@ -25,7 +28,7 @@ def legendre_x(n, x, y):
 
 
 def chebyt_x(n, x, y):
-    return n * special.eval_chebyu(lower(n), x)
+    return n * special.eval_chebyu(np.subtract(n, 1), x)
 
 
 def chebyu_x(n, x, y):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from scipy import special
 
 from autodiff_hook.registry import not_implemented
@@ -18,7 +19,8 @@ def spherical(target, sign):
         def spherical_pullback(ȳ):
             slope = target(n, z, True)
             if derivative:
-                slope = (sign + n * (n + 1.0) / (z * z)) * target(n, z) - 2.0 / z * slope
+                whole = np.trunc(n)
+                slope = (sign + whole * (whole + 1.0) / (z * z)) * target(n, z) - 2.0 / z * slope
             return not_implemented(IN_ORDER), cotangent(ȳ, slope, z), None
 
         return target(n, z, derivative), spherical_pullback

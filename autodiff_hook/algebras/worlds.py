@@ -6,7 +6,7 @@ import gc
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.functions import is_own
 from autodiff_hook.runtime.kinds import kind_of
@@ -39,15 +39,24 @@ class World:
         """The arrays among what can be reached."""
         return [item for item, _ in self.contents.values() if kind_of(type(item)) == "array"]
 
-    def check(self, what: str) -> None:
-        """Raise if something has changed."""
+    def changed(self) -> Any:
+        """A reference whose content is another one now; None if there is none."""
         for item, content in self.contents.values():
             now = _content(item, kind_of(type(item)))
             if len(now) != len(content) or any(a is not b and not _same(a, b) for a, b in zip(now, content)):
-                raise Unsupported(
+                return item
+        return None
+
+    def check(self, what: str) -> None:
+        """Raise if something has changed."""
+        item = self.changed()
+        if item is not None:
+            raise Unsupported(
+                located(
                     f"{describe(self.function)}, whose gradient is taken within a function that is differentiated, "
                     f"{what}: a {type(item).__qualname__} changed. Remedy: let it return what it computes"
                 )
+            )
 
 
 def _content(item: Any, kind: str) -> list[Any]:
@@ -57,7 +66,7 @@ def _content(item: Any, kind: str) -> list[Any]:
         return list(item)
     if kind == "dict":
         return [*item, *item.values()]
-    if isinstance(item, FunctionType):
+    if type(item) is FunctionType:
         return [*(item.__closure__ or ()), *(item.__defaults__ or ()), *_globals(item)]
     if type(item).__module__.startswith("autodiff_hook"):
         return []
@@ -107,6 +116,8 @@ def check_again(function: Any, before: Any, after: Any) -> None:
     """Raise if a function that was run again returned something else."""
     if not same_value(before, after):
         raise Unsupported(
-            f"{describe(function)} returned another value when it was run again, which the derivative of its gradient "
-            f"needs. Remedy: let it depend on its arguments only (pass random numbers in)"
+            located(
+                f"{describe(function)} returned another value when it was run again, which the derivative of its "
+                f"gradient needs. Remedy: let it depend on its arguments only (pass random numbers in)"
+            )
         )

@@ -1,0 +1,200 @@
+"""Arrays that are written to, in reverse mode: each store makes a new version of the buffer, which is a node.
+
+An array is a value until something is stored into its memory. Then every read, through whatever view, is a node that
+adds into the cotangent of the current version, and a store takes its part out of that and leaves zero. The cotangent
+of a version is the sweep's own: it is handed on and changed in place. A store into what a pullback holds keeps what it
+overwrites; the sweep puts it back as it passes, so each pullback finds what it captured, and at its end memory is as
+the program left it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_hook.algebras.odd import refuse_shared, truncates
+from autodiff_hook.algebras.restoring import HOLDERS, Memory
+from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Storing
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.buffers import frozen_key, root_of
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.opaque import plain
+
+if TYPE_CHECKING:
+    from autodiff_hook.algebras.tape import Tape
+
+Token = Any
+
+
+class Buffers:
+    """The buffers that a tape knows: what they were made as, which version they have, which pullbacks hold them."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.nodes, self.versions, self.held = tape.nodes, tape.buffers, tape.held
+        self.memory = Memory()
+        self.made: dict[int, tuple[Any, Any, Token]] = {}
+        self.given: set[int] = set()
+        """The buffers that were there before the program."""
+        self._layouts: dict[int, tuple[Any, Layout]] = {}
+        self._holders: dict[int, tuple[int, list[Memory]]] = {}
+
+    def _node(self, pullback: Any, inputs: Any) -> Token:
+        self.nodes.append((pullback, inputs))
+        return len(self.nodes) - 1
+
+    def _layout(self, root: Any, array: Any) -> Layout:
+        """The layout of an array, found again for what was asked for last."""
+        known = self._layouts.get(id(root))
+        if known is not None and known[0] is array:
+            layout = known[1]
+            if layout.shape == array.shape and layout.strides == array.strides:
+                return layout
+        layout = Layout(root, array)
+        self._layouts[id(root)] = array, layout
+        return layout
+
+    def _others(self, root: Any) -> list[Memory]:
+        """The memories of earlier passes that hold a buffer."""
+        known = self._holders.get(id(root))
+        if known is None or known[0] != HOLDERS.generation:
+            known = self._holders[id(root)] = HOLDERS.generation, HOLDERS.of(root)
+        return known[1]
+
+    def note(self, array: Any, token: Token) -> None:
+        """``array``, or the buffer that it views, is new, and was made with this token."""
+        root = root_of(array)
+        key = id(root)
+        self.held[key] = root
+        known = self.made.get(key)
+        if known is None or known[0]() is not root:
+            self.made[key] = (weakref.ref(root), None if array is root else Layout(root, array), token)
+
+    def hold_all(self, args: tuple[Any, ...], value: Any, token: Token) -> None:
+        """A pullback holds the arguments of a rule, and its value, a new array."""
+        held, key = self.held, id(value)
+        held[key] = value
+        self.made[key] = (weakref.ref(value), None, token)
+        for item in args:
+            cls = type(item)
+            if cls is np.ndarray:
+                root = item if item.base is None else root_of(item)
+                held[id(root)] = root
+            elif cls is not float and cls is not int:
+                self.hold_in(item)
+
+    def hold_in(self, value: Any) -> None:
+        """A pullback holds what is in a value."""
+        kind = kind_of(type(value))
+        if kind == "array":
+            self.hold(value)
+        elif kind in ("tuple", "list"):
+            for item in value:
+                self.hold_in(item)
+
+    def hold(self, array: Any) -> None:
+        """A pullback holds ``array``."""
+        root = root_of(array)
+        self.held[id(root)] = root
+
+    def read(self, array: Any, token: Token) -> Token:
+        """The token of an array."""
+        if not self.versions:
+            return token
+        root = root_of(array)
+        found = self.versions.get(id(root))
+        return token if found is None else self._node(Read(self._layout(root, array), ...), (found[1],))
+
+    def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
+        """The token of ``value``, which is ``array[key]``."""
+        root = root_of(array) if self.versions else None
+        found = self.versions.get(id(root)) if self.versions else None
+        if found is None:
+            if token is None:
+                return None
+            node = self._node(Part(array, frozen_key(key)), (token,))
+            if kind_of(type(value)) == "array":
+                self.note(value, node)
+            return node
+        if kind_of(type(value)) == "array" and root_of(value) is root:
+            return self._node(Read(Layout(root, value), ...), (found[1],))
+        return self._node(Read(self._layout(root, array), frozen_key(key)), (found[1],))
+
+    def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
+        """``array[key] = value``, where ``before`` is the token of the array."""
+        root = array if array.base is None else root_of(array)
+        place = id(root)
+        known, held, others = self.versions.get(place), place in self.held, self._others(root)
+        if moving is not None and truncates(array, value):
+            moving = None
+        if moving is None and before is None and known is None and not held and not others:
+            array[key] = value
+            return
+        key = frozen_key(key)
+        content = _copied(array, key) if held or others else None
+        for memory in others:
+            memory.later.append((array, key, content))
+        layout = self._layout(root, array)
+        carries = moving is not None or before is not None or known is not None or self._is_made(root)
+        if carries:
+            _check(array, layout, moving)
+            version = self._begun(root, array, before, layout) if known is None else known[1]
+        array[key] = value
+        if not carries:
+            self._node(Storing(self.memory, array, key, None, layout, content), (None, None))
+            return
+        shape = None if moving is None else () if type(value) is float else np.shape(value)
+        store = Storing(self.memory, array, key, shape, layout, content if held else None)
+        self.versions[place] = root, self._node(store, (version, moving))
+
+    def _is_made(self, root: Any) -> bool:
+        """Whether a buffer was made with a token."""
+        known = self.made.get(id(root))
+        return known is not None and known[0]() is root
+
+    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
+        """Native code has written to an array, or may have: constants, or what is unknown."""
+        root = root_of(array)
+        known, held, others = self.versions.get(id(root)), id(root) in self.held, self._others(root)
+        for memory in others:
+            memory.later.append((array, ..., before))
+        if array.dtype.kind not in "fciu" or known is None and unknown is None and not held:
+            return
+        layout = self._layout(root, array)
+        version = self._begun(root, array, None, layout) if known is None else known[1]
+        store = Storing(self.memory, array, ..., None, layout, before if held else None)
+        node = self._node(store, (version, None))
+        if unknown is not None:
+            node = self._node(Overwritten(layout, self.nodes[unknown][0]), (node,))
+        self.versions[id(root)] = (root, node)
+
+    def _begun(self, root: Any, array: Any, before: Token, layout: Layout) -> Token:
+        if self._is_made(root):
+            known = self.made[id(root)]
+            layout, before = known[1] or Layout(root, root), known[2]
+        return self._node(Begun(layout), (before,))
+
+    def finish(self, own: Callable[[Any], bool]) -> None:
+        """The forward pass is over: keep what buffers hold that others can write to; ``own`` tells which nobody can."""
+        for place, (root, _) in self.versions.items():
+            made = self._is_made(root) and place not in self.given
+            if place in self.held and not made and not own(root) and root.dtype.kind in "fciu":
+                self.memory.at_end.append((root, np.array(root)))
+
+
+def _copied(array: Any, key: Any) -> Any:
+    """What is in an array at ``key``, which later stores do not change."""
+    content = plain(array)[key]
+    return content.copy() if isinstance(content, np.ndarray) and content.base is not None else content
+
+
+def _check(array: Any, layout: Layout, moving: Token) -> None:
+    """Raise for a store whose derivative is not known."""
+    refuse_shared(array, moving, layout)
+    if layout.dtype is None:
+        raise NotDifferentiable(
+            f"a store of what is differentiated into an array of {array.dtype} is not differentiated. Remedy: make the "
+            f"array one of floats (dtype=float)"
+        )

@@ -1,0 +1,202 @@
+"""One forward-mode differentiation: from primals and tangents in the form of gradients to value and tangent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.algebras.given import Given
+from autodiff_hook.algebras.levels import Pair, over_of, own_of
+from autodiff_hook.algebras.nested import Moving, NestedTangents, fitted
+from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, known, load
+from autodiff_hook.algebras.tangents import Tangents, refuse_unknown
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.registry import describe
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import Mirror, array_gradient, form_of, mirror_of, number_gradient, parts_of
+from autodiff_hook.runtime.mirror import _tuple_like as tuple_like
+from autodiff_hook.runtime.session import deeper_recursion, module_of, prepare
+from autodiff_hook.runtime.tracebacks import without_engine
+from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.structures import gather
+from autodiff_hook.semantics.table import TABLE
+from autodiff_hook.tangent import Tangent
+
+assert TABLE, "importing the table registers meanings"
+
+Carried = tuple[Any, Token]
+
+
+def push(f: Any, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """The value of ``f`` and its tangent, in the form of a gradient of it."""
+    value, tangent, _, _ = pushed(None, f, primals, tangents, (None,) * len(primals), (None,) * len(tangents))
+    return value, tangent
+
+
+def pushed(
+    below: Algebra | None, f: Any, primals: Any, tangents: Any, tokens: Any, moving: Any
+) -> tuple[Any, Any, Token, Any]:
+    """Value and tangent, and the tokens in them of the algebra that carries the caller."""
+    prepare()
+    if not callable(f):
+        raise Unsupported(f"the function to differentiate is not callable: {f!r}")
+    if len(primals) != len(tangents):
+        raise Unsupported(f"{describe(f)}: {len(primals)} primals, but {len(tangents)} tangents; None stands for zero")
+    alg: Tangents = Tangents() if below is None else NestedTangents(below)
+    alg.modules.add(module_of(f))
+    known: dict[int, Mirror] = {}
+    alg.given = Given(f, [mirror_of(x, known) for x, tangent in zip(primals, tangents) if tangent is not None])
+    seeder = _Seeder(alg)
+    edges = [seeder.seed(*row, f"tangents[{i}]") for i, row in enumerate(zip(primals, tokens, tangents, moving))]
+    try:
+        with deeper_recursion:
+            value, token = apply(alg, (None, *edges), f, primals, {})
+    except BaseException as error:
+        error.__traceback__ = without_engine(error.__traceback__)
+        raise
+    tangent, tree = _Mirrors(alg).mirrored(value, token)
+    return value, tangent, over_of(alg, gather(alg, value, token)) if below is not None else None, tree
+
+
+class _Seeder:
+    """Gives arguments their tangents."""
+
+    def __init__(self, alg: Tangents) -> None:
+        self.alg = alg
+
+    def seed(self, value: Any, token: Token, tangent: Any, moving: Any, where: str) -> Token:
+        """The token of an argument; what references hold gets its token in their shadows."""
+        if tangent is None:
+            return token
+        form = form_of(value)
+        check_tangent(form, value, tangent, where)
+        if form in ("number", "array"):
+            return self._leaf(value, token, tangent, moving)
+        if form == "tuple":
+            return tuple(
+                [
+                    self.seed(item, _at(token, i), tangent[i], _at(moving, i), f"{where}[{i}]")
+                    for i, item in enumerate(value)
+                ]
+            )
+        moving = moving if moving is not None else _shadow(self.alg, tangent)
+        parts = tangent._fields if isinstance(tangent, Tangent) else tangent
+        for key, item in parts_of(value, form):
+            name = f".{key}" if form == "object" else f"[{key!r}]"
+            holder = holder_of(value, key) if form == "object" else value
+            given = parts[key] if form == "list" else parts.get(key)
+            below = load(self.alg, holder, key, item)
+            keep(self.alg, holder, key, self.seed(item, below, given, _at(moving, key), f"{where}{name}"))
+        return None
+
+    def _leaf(self, value: Any, token: Token, tangent: Any, moving: Any) -> Token:
+        alg = self.alg
+        if isinstance(alg, NestedTangents):
+            assert alg.over is not None
+            own = Moving(*fitted(alg.over, value, tangent, moving))
+            if kind_of(type(value)) == "array":
+                alg.note(value, own)
+            return Pair(alg, own, token)
+        if kind_of(type(value)) == "number":
+            return number_gradient(value, tangent)
+        edge = array_gradient(value, tangent)
+        alg.note(value, edge)
+        return edge
+
+
+def _at(tree: Any, key: Any) -> Any:
+    return None if tree is None else tree.get(key) if isinstance(tree, dict) else tree[key]
+
+
+def _shadow(alg: Algebra, tangent: Any) -> Any:
+    """The tokens in a container of tangents."""
+    held = tangent._fields if isinstance(tangent, Tangent) else tangent
+    return known(alg, held) if kind_of(type(held)) in ("list", "dict") else None
+
+
+class _Mirrors:
+    """Gives values' tangents the form of gradients: complete, with zeros where nothing flows."""
+
+    def __init__(self, alg: Tangents) -> None:
+        self.alg, self.done = alg, dict[int, Carried]()
+
+    def mirrored(self, value: Any, token: Token) -> Carried:
+        """The tangent of a value, and the tokens in it."""
+        form = form_of(value)
+        if form == "inert":
+            return None, None
+        if form in ("number", "array"):
+            return self._leaf(value, token)
+        if form == "tuple":
+            items = [self.mirrored(item, _at(token, i)) for i, item in enumerate(value)]
+            return tuple_like(value, [v for v, _ in items]), tuple([t for _, t in items])
+        if form == "method":
+            return self.mirrored(value.__self__, None)
+        if id(value) not in self.done:
+            self._reference(form, value)
+        return self.done[id(value)]
+
+    def _leaf(self, value: Any, token: Token) -> Carried:
+        alg = self.alg
+        if kind_of(type(value)) == "array":
+            token = alg.read(value, token)
+        own = own_of(alg, token)
+        refuse_unknown(own)
+        if isinstance(alg, NestedTangents):
+            assert alg.over is not None
+            if own is not None and own.value is not None:
+                return fitted(alg.over, value, own.value, own.tokens)
+            own = None
+        make = number_gradient if kind_of(type(value)) == "number" else array_gradient
+        return make(value, own), None
+
+    def _reference(self, form: str, value: Any) -> None:
+        fields: Any = [] if form == "list" else {}
+        trees: Any = [] if form == "list" else {}
+        plain = form in ("list", "dict")
+        named = getattr(value, "__qualname__", type(value).__qualname__)
+        self.done[id(value)] = fields if plain else Tangent(named, fields), trees
+        for key, part in parts_of(value, form):
+            owner, slot = _slot_of(form, value, key)
+            found, tree = self.mirrored(part, load(self.alg, owner, slot, part))
+            if form == "list":
+                fields.append(found)
+                trees.append(tree)
+            else:
+                fields[key], trees[key] = found, tree
+
+
+def _slot_of(form: str, value: Any, key: Any) -> tuple[Any, Any]:
+    if form == "object":
+        return holder_of(value, key), key
+    if form == "function":
+        return value.__closure__[value.__code__.co_freevars.index(key)], 0
+    return value, key
+
+
+def check_tangent(form: str, value: Any, tangent: Any, where: str) -> None:
+    """Raise for a tangent that is not in the form of a gradient of ``value``."""
+    given = kind_of(type(tangent))
+    if form in ("number", "array"):
+        fits, wanted = _fits_leaf(form, value, tangent)
+    elif form in ("tuple", "list"):
+        fits = given in ("tuple", "list") and len(tangent) == len(value)
+        wanted = f"a {form} of {len(value)} tangents"
+    elif form in ("dict", "object"):
+        fits = given == "dict" or isinstance(tangent, Tangent)
+        wanted = "a dict of tangents" if form == "dict" else "a Tangent"
+    else:
+        fits, wanted = False, "None"
+    if not fits:
+        raise Unsupported(f"{where} must be {wanted}, like a gradient of {type(value).__qualname__}, not {tangent!r}")
+
+
+def _fits_leaf(form: str, value: Any, tangent: Any) -> tuple[bool, str]:
+    import numpy as np
+
+    if kind_of(type(tangent)) not in ("number", "array"):
+        return False, "a number" if form == "number" else "an array"
+    if np.iscomplexobj(tangent) and not np.iscomplexobj(value):
+        return False, "real"
+    if form == "number":
+        return np.size(tangent) == 1, "a number"
+    return np.shape(tangent) == value.shape, f"an array of the shape {value.shape}"

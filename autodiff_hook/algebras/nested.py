@@ -1,0 +1,510 @@
+"""Algebras over another: whatever they compute is carried by it, so it has derivatives in its turn."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from typing import Any, cast
+
+import numpy as np
+
+from autodiff_hook.algebras.levels import Pair, mapped, over_of, own_of, settled
+from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
+from autodiff_hook.algebras.places import here, tell
+from autodiff_hook.algebras.shadows import Algebra, Result, Token
+from autodiff_hook.algebras.stores import buffer_type
+from autodiff_hook.algebras.tangents import Tangents, UnknownTangent, one_like, placed, places_in, refuse_unknown
+from autodiff_hook.algebras.tape import Tape, Unknown, in_places
+from autodiff_hook.errors import NotDifferentiable, Unsupported, located
+from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.checking import Checking, pair
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.semantics.library import hooked, keyed_pullback, stored_pullback, taken_pullback
+from autodiff_hook.tangent import Tangent
+
+Carried = tuple[Any, Token]
+"""A value and the tokens in it, of the algebra below."""
+
+
+def carry(over: Algebra, function: Any, *operands: Carried) -> Carried:
+    """Call a function with values that the algebra below carries; its result, with the tokens in it."""
+    from autodiff_hook.semantics.calls import apply
+    from autodiff_hook.semantics.structures import gather
+
+    tokens = [settled(over, value, tree) for value, tree in operands]
+    value, token = apply(over, (None, *tokens), function, tuple([value for value, _ in operands]), {})
+    return value, gather(over, value, token)
+
+
+def run_rule(over: Algebra, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> tuple[Any, Token, Any]:
+    """Call the rule of ``function`` below: its value, with the tokens in it, and its pullback."""
+    from autodiff_hook.runtime.session import module_of
+    from autodiff_hook.semantics.calls import apply
+    from autodiff_hook.semantics.structures import gather
+
+    over.modules.add(module_of(rule))
+    values = [_private(over, value, tree) for value, tree in zip((*args, *kwargs.values()), tokens)]
+    named = dict(zip(kwargs, [value for value, _ in values[len(args) :]]))
+    given = tuple([token for _, token in values])
+    inner = tuple([value for value, _ in values[: len(args)]])
+    returned, token = apply(over, (None, *given), rule, inner, named)
+    if id(rule) in registry.tested:
+        value, pullback = returned
+    else:
+        value, pullback = pair(rule, returned)
+        pullback = Checking(rule, pullback, *inner, **named)
+    tree = gather(over, value, None if token is None else token[0])
+    if _views(value, {id(root) for given, _ in values for root in _roots(given)}):
+        return function(*args, **kwargs), tree, pullback
+    copied, tree = _copied(over, value, tree)
+    return copied, tree, pullback
+
+
+def _views(value: Any, private: set[int]) -> bool:
+    """Whether arrays in the value of a rule are views of the copies of its arguments."""
+    return any(id(root) in private for root in _roots(value))
+
+
+def _roots(value: Any) -> list[Any]:
+    """The buffers of the arrays in a value."""
+    kind = kind_of(type(value))
+    if kind == "array":
+        return [root_of(value)]
+    return [root for item in value for root in _roots(item)] if kind in ("tuple", "list") else []
+
+
+def _private(over: Algebra, value: Any, tree: Any) -> tuple[Any, Token]:
+    """An argument of which a pullback may keep hold, and its token: arrays are copied, they may change."""
+    value, tree = _copied(over, value, tree)
+    return value, settled(over, value, tree)
+
+
+def _copied(over: Algebra, value: Any, tree: Any) -> Carried:
+    kind = kind_of(type(value))
+    if kind == "array" and value.flags.writeable:
+        if tree is None:
+            return value.copy(), None
+        import numpy as np
+
+        return carry(over, np.copy, (value, tree))
+    if kind in ("tuple", "list") and type(value) in (tuple, list):
+        pairs = [_copied(over, item, None if tree is None else tree[i]) for i, item in enumerate(value)]
+        made = type(value)([item for item, _ in pairs])
+        return made, None if tree is None else type(value)([part for _, part in pairs])
+    return value, tree
+
+
+def _below(over: Algebra, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> Result:
+    """A call that concerns the algebra below alone."""
+    if all(token is None for token in tokens):
+        return function(*args, **kwargs), None
+    return over.call_rule(rule, function, args, kwargs, tokens)
+
+
+class NestedTape(Tape):
+    """A tape whose pullbacks, and their sums, are carried by the algebra below."""
+
+    over: Algebra
+
+    def __init__(self, over: Algebra) -> None:
+        super().__init__(over)
+        self.made: dict[int, tuple[Any, Any, int]] = {}
+        """As which nodes buffers were made: a weak reference, the places in it, the node."""
+
+    def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> Result:
+        owns = own_of(self, tokens)
+        overs = over_of(self, tokens) or (None,) * len(tokens)
+        if owns is None:
+            return _below(self.over, rule, function, args, kwargs, overs)
+        if kwargs:
+            owns = in_places(rule, function, len(args), kwargs, owns)
+        value, tree, pullback = run_rule(self.over, rule, function, args, kwargs, overs)
+        if is_odd(value):
+            return value, self.unknown(odd_result(function))
+        node = self.node(pullback, owns)
+        self.places[node] = here()
+        return value, self.spread_over(value, node, tree)
+
+    def spread_over(self, value: Any, own: int, tree: Any) -> Token:
+        """The token of what a node gives, whose tokens below are ``tree``."""
+        kind = kind_of(type(value))
+        if kind == "array":
+            self.note(value, own)
+        if kind in ("number", "array"):
+            return Pair(self, own, tree)
+        if kind in ("tuple", "list"):
+            parts = [
+                self.spread_over(item, self._item(own, i, len(value)), None if tree is None else tree[i])
+                for i, item in enumerate(value)
+            ]
+            return settled(self, value, tuple(parts) if kind == "tuple" else parts)
+        if kind == "dict":
+            named = {
+                key: self.spread_over(
+                    item, self.node(keyed_pullback(key), (own,)), None if tree is None else tree.get(key)
+                )
+                for key, item in value.items()
+            }
+            return settled(self, value, named)
+        return None
+
+    def pair(self, own: int, tree: Token) -> Token:
+        """The token of a value that is this node here, and has this token below."""
+        return Pair(self, own, tree)
+
+    def unknown(self, error: NotDifferentiable) -> Token:
+        return Pair(self, self.node(Unknown(error), ()), self.over.unknown(error))
+
+    def note(self, array: Any, own: int) -> None:
+        """``array``, or the buffer that it views, is new, and was made as this node."""
+        root = root_of(array)
+        known = self.made.get(id(root))
+        if known is None or known[0]() is not root:
+            self.made[id(root)] = (weakref.ref(root), None if array is root else places_in(root, array), own)
+
+    def read(self, array: Any, token: Token) -> Token:
+        below = self.over.read(array, over_of(self, token))
+        own = self._own(array, own_of(self, token))
+        return below if own is None else Pair(self, own, below)
+
+    def _own(self, array: Any, own: int | None) -> int | None:
+        """The node of an array, which may be a part of a buffer that was written to."""
+        if not self.buffers:
+            return own
+        root = root_of(array)
+        found = self.buffers.get(id(root))
+        if found is None or found[1] is None or array is root:
+            return own if found is None else found[1]
+        return self.node(taken_pullback(root.shape, buffer_type(root), places_in(root, array)), (found[1],))
+
+    def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
+        own = self._own(array, own_of(self, token))
+        below = self.over.part(array, key, value, over_of(self, token))
+        if own is None or array.dtype.kind not in "fciu":
+            return below if own is None else odd_part(self, array, value, token)
+        rule = registry.rule(operator.getitem, (type(array), type(key)))
+        if rule is None:
+            raise Unsupported(located("this part of an array, within a derivative within a derivative"))
+        _, _, pullback = run_rule(self.over, rule, operator.getitem, (array, key), {}, (over_of(self, token), None))
+        node = self.node(pullback, (own, None))
+        if kind_of(type(value)) == "array":
+            self.note(value, node)
+        return Pair(self, node, below)
+
+    def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
+        root = root_of(array)
+        own, put = self._own(array, own_of(self, before)), own_of(self, moving)
+        refuse_shared(array, put)
+        places = None if own is None and put is None and id(root) not in self.buffers else places_in(root, array)[key]
+        self.over.write(array, key, value, over_of(self, before), over_of(self, moving))
+        if places is None:
+            return
+        if put is not None and truncates(array, value):
+            put = None
+        inputs = self._whole(root, array, own), put
+        node = self.node(stored_pullback(places, np.shape(value)), inputs)
+        self.buffers[id(root)] = (root, node)
+
+    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
+        self.over.overwritten(array, before, over_of(self, unknown))
+        root, own = root_of(array), own_of(self, unknown)
+        if own is not None:
+            self.buffers[id(root)] = (root, own)
+        elif self._own(array, None) is not None:
+            store = stored_pullback(places_in(root, array), array.shape)
+            self.buffers[id(root)] = (root, self.node(store, (self._whole(root, array, None), None)))
+
+    def _whole(self, root: Any, array: Any, own: int | None) -> int | None:
+        """The node of a buffer."""
+        found = self.buffers.get(id(root))
+        if found is not None:
+            return cast(int, found[1])
+        known = self.made.get(id(root))
+        if known is not None and known[0]() is root:
+            places, own = known[1:]
+        else:
+            places = None if array is root else places_in(root, array)
+        if own is None or places is None:
+            return own
+        return self.node(stored_pullback(places, places.shape), (None, own))
+
+    def hooked(self, function: Any, value: Any, tree: Any) -> Token:
+        own, below = own_of(self, tree), over_of(self, tree)
+        if kind_of(type(value)) not in ("number", "array"):
+            raise Unsupported(located("hook of a container, within a derivative within a derivative"))
+        below = None if below is None else self.over.hooked(function, value, below)
+        return below if own is None else Pair(self, self.node(hooked(function), (own,)), below)
+
+    def sweep_over(self, tree: Any, cotangent: Any, tokens: Any) -> list[Carried | None]:
+        """The cotangents of all nodes, with their tokens below."""
+        found: list[Carried | None] = [None] * len(self.nodes)
+        self._give(found, tree, cotangent, tokens)
+        for index in range(len(self.nodes) - 1, -1, -1):
+            given = found[index]
+            pullback, inputs = self.nodes[index]
+            if given is None or pullback is None:
+                continue
+            found[index] = None
+            try:
+                parts, below = pulled(self.over, pullback, given)
+                for place, target in enumerate(inputs):
+                    self._give(found, target, parts[place], None if below is None else below[place])
+            except Exception as error:
+                tell(error, self.places.get(index))
+                raise
+        return found
+
+    def _give(self, found: list[Any], target: Any, cotangent: Any, tokens: Any) -> None:
+        if target is None or cotangent is None:
+            return
+        if isinstance(cotangent, NotImplementedCotangent):
+            raise cotangent.fail()
+        if type(target) is int:
+            before = found[target]
+            found[target] = (cotangent, tokens) if before is None else added(self.over, before, (cotangent, tokens))
+        else:
+            if isinstance(cotangent, Tangent):
+                cotangent = cotangent._fields
+            for key in target if isinstance(target, dict) else range(len(target)):
+                if not isinstance(target, dict) or key in cotangent:
+                    self._give(found, target[key], cotangent[key], _token_at(tokens, key))
+
+
+def _token_at(tokens: Any, key: Any) -> Token:
+    return None if tokens is None else tokens.get(key) if isinstance(tokens, dict) else tokens[key]
+
+
+def pulled(over: Algebra, pullback: Any, cotangent: Carried) -> Carried:
+    """The cotangents that a pullback gives, which is looked at if nothing is known of its rule."""
+    if type(pullback) is not Checking:
+        return carry(over, pullback, cotangent)
+    parts, below = carry(over, pullback.pullback, cotangent)
+    return pullback.owed.checked(parts), below
+
+
+def added(over: Algebra, a: Carried, b: Carried) -> Carried:
+    """The sum of two cotangents of one value."""
+    if a[0] is None:
+        return b
+    if b[0] is None:
+        return a
+    if isinstance(a[0], dict):
+        named = {key: added(over, _at(a, key), _at(b, key)) for key in {**a[0], **b[0]}}
+        return {key: value for key, (value, _) in named.items()}, {key: tree for key, (_, tree) in named.items()}
+    if isinstance(a[0], (tuple, list)):
+        pairs = [
+            added(over, (x, None if a[1] is None else a[1][i]), (y, None if b[1] is None else b[1][i]))
+            for i, (x, y) in enumerate(zip(a[0], b[0]))
+        ]
+        return tuple([x for x, _ in pairs]), tuple([t for _, t in pairs])
+    return carry(over, operator.add, a, b)
+
+
+def _at(cotangent: Carried, key: Any) -> Carried:
+    """An item of a dict of cotangents, which may be incomplete."""
+    return cotangent[0].get(key), None if cotangent[1] is None else cotangent[1].get(key)
+
+
+class Moving:
+    """A tangent, with the tokens in it below."""
+
+    __slots__ = ("tokens", "value")
+
+    def __init__(self, value: Any, tokens: Any) -> None:
+        self.value, self.tokens = value, tokens
+
+
+class NestedTangents(Tangents):
+    """Tangents that are carried by the algebra below; the own part of a token is a tangent and its token there."""
+
+    over: Algebra
+
+    def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> Result:
+        owns = own_of(self, tokens)
+        overs = over_of(self, tokens) or (None,) * len(tokens)
+        if owns is None:
+            return _below(self.over, rule, function, args, kwargs, overs)
+        refuse_unknown(owns)
+        if kwargs:
+            owns = in_places(rule, function, len(args), kwargs, owns)
+        value, tree, pullback = run_rule(self.over, rule, function, args, kwargs, overs)
+        if is_odd(value):
+            return value, self.unknown(odd_result(function))
+        tangent = transpose_over(self.over, pullback, value, owns)
+        return value, self.spread_over(value, tangent, tree)
+
+    def spread_over(self, value: Any, tangent: Carried, tree: Any) -> Token:
+        """The token of a new value with this tangent, and these tokens below."""
+        if kind_of(type(value)) == "array" and tangent[0] is not None:
+            self.note(value, Moving(*tangent))
+        return settled(self, value, paired(self, value, tangent[0], tangent[1], tree))
+
+    def read(self, array: Any, token: Token) -> Token:
+        below = self.over.read(array, over_of(self, token))
+        own = self._own(array, own_of(self, token))
+        return below if own is None else Pair(self, own, below)
+
+    def hooked(self, function: Any, value: Any, tree: Any) -> Token:
+        if own_of(self, tree) is not None:
+            return super().hooked(function, value, tree)
+        return self.over.hooked(function, value, over_of(self, tree))
+
+    def _own(self, array: Any, own: Any) -> Any:
+        """The tangent of an array, which may be a part of a buffer that was written to."""
+        from autodiff_hook.semantics.library import taken
+
+        root = root_of(array)
+        found = self.buffers.get(id(root)) if self.buffers else None
+        if found is None or array is root or type(found[1]) is UnknownTangent:
+            return own if found is None else found[1]
+        whole = found[1]
+        return Moving(*carry(self.over, taken, (whole.value, whole.tokens), (places_in(root, array), None)))
+
+    def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
+        below = self.over.part(array, key, value, over_of(self, token))
+        own = self._own(array, own_of(self, token))
+        if own is None or array.dtype.kind not in "fciu":
+            return below if own is None else odd_part(self, array, value, token)
+        refuse_unknown(own)
+        return Pair(self, Moving(*carry(self.over, operator.getitem, (own.value, own.tokens), (key, None))), below)
+
+    def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
+        from autodiff_hook.semantics.library import replaced
+
+        root = root_of(array)
+        own, put = self._own(array, own_of(self, before)), own_of(self, moving)
+        refuse_unknown((own, put))
+        refuse_shared(array, put)
+        places = None if own is None and put is None and id(root) not in self.buffers else places_in(root, array)[key]
+        self.over.write(array, key, value, over_of(self, before), over_of(self, moving))
+        if places is None:
+            return
+        if put is not None and truncates(array, value):
+            put = None
+        whole = self._whole_over(root, array, own)
+        part = (0.0, None) if put is None else (put.value, put.tokens)
+        after = Moving(*carry(self.over, replaced, (whole.value, whole.tokens), (places, None), part))
+        self.buffers[id(root)] = (root, after)
+
+    def unknown(self, error: NotDifferentiable) -> Token:
+        return Pair(self, UnknownTangent(error), self.over.unknown(error))
+
+    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
+        from autodiff_hook.semantics.library import replaced
+
+        self.over.overwritten(array, before, over_of(self, unknown))
+        root, own = root_of(array), own_of(self, unknown)
+        if own is not None:
+            self.buffers[id(root)] = (root, own)
+        elif id(root) in self.buffers:
+            whole = self._whole_over(root, array, None)
+            places = (places_in(root, array), None)
+            after = Moving(*carry(self.over, replaced, (whole.value, whole.tokens), places, (0.0, None)))
+            self.buffers[id(root)] = (root, after)
+
+    def _whole_over(self, root: Any, array: Any, own: Any) -> Moving:
+        from autodiff_hook.semantics.library import replaced
+
+        found = self.buffers.get(id(root))
+        if found is not None:
+            refuse_unknown(found[1])
+            return cast(Moving, found[1])
+        zeros = np.zeros(root.shape, buffer_type(root))
+        known = self.made.get(id(root))
+        if known is not None and known[0]() is root:
+            array, own = None, known[2]
+            places = np.arange(root.size).reshape(root.shape) if known[1] is ... else known[1]
+        elif own is None:
+            return Moving(zeros, None)
+        else:
+            places = places_in(root, array)
+        if own is None:
+            return Moving(zeros, None)
+        return Moving(*carry(self.over, replaced, (zeros, None), (places, None), (own.value, own.tokens)))
+
+
+def paired(alg: Algebra, value: Any, tangent: Any, moving: Any, tree: Any) -> Any:
+    """The tree of tokens of a value: of its tangent, with the tokens of that, and of itself below."""
+    if tangent is None:
+        return tree
+    if isinstance(value, (tuple, list)):
+        parts = [
+            paired(alg, item, tangent[i], None if moving is None else moving[i], None if tree is None else tree[i])
+            for i, item in enumerate(value)
+        ]
+        return tuple(parts) if isinstance(value, tuple) else parts
+    if isinstance(value, dict):
+        return {
+            key: paired(alg, item, tangent[key], _token_at(moving, key), _token_at(tree, key))
+            for key, item in value.items()
+        }
+    return Pair(alg, Moving(tangent, moving), tree)
+
+
+def transpose_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carried:
+    """The tangent of ``value`` from the pullback of the rule that gave it, carried by the algebra below."""
+    from autodiff_hook.semantics.calls import apply
+    from autodiff_hook.semantics.structures import gather
+
+    tape = NestedTape(over)
+    one = one_like(value)
+    leaves = mapped(one, lambda x: None if x is None else tape.pair(tape.leaf(), None))
+    checking = type(pullback) is Checking
+    inner = pullback.pullback if checking else pullback
+    cotangents, token = apply(tape, (None, settled(tape, one, leaves)), inner, (one,), {})
+    if checking:
+        cotangents = pullback.owed.checked(cotangents)
+    tree = own_of(tape, gather(tape, cotangents, token))
+    if tree is None:
+        return None, None
+    tangents = placed(_parts(owns, "value"), cotangents)
+    tokens = _parts(owns, "tokens")
+    found = tape.sweep_over(tree, tangents, tokens + (None,) * (len(tangents) - len(tokens)))
+    given = mapped(leaves, lambda pair: found[pair.own])
+    return fitted(over, value, *_unzipped(leaves, given))
+
+
+def _unzipped(leaves: Any, given: Any) -> tuple[Any, Any]:
+    """The values and the tokens in a tree of pairs, which is in the form of ``leaves``."""
+    if given is None or type(leaves) is Pair:
+        return (None, None) if given is None else given
+    if isinstance(leaves, dict):
+        named = {key: _unzipped(leaf, given.get(key)) for key, leaf in leaves.items()}
+        return {key: value for key, (value, _) in named.items()}, {key: tree for key, (_, tree) in named.items()}
+    rows = [_unzipped(leaf, part) for leaf, part in zip(leaves, given)]
+    return made_like(leaves, [value for value, _ in rows]), made_like(leaves, [tree for _, tree in rows])
+
+
+def fitted(over: Algebra, value: Any, tangent: Any, tokens: Any) -> Carried:
+    """A cotangent or tangent of ``value``, real where it is real, of its shape."""
+    from autodiff_hook.semantics.library import array_like, number_like
+
+    if tangent is None:
+        return None, None
+    kind = kind_of(type(value))
+    if kind in ("tuple", "list"):
+        pairs = [fitted(over, item, tangent[i], None if tokens is None else tokens[i]) for i, item in enumerate(value)]
+        return made_like(value, [v for v, _ in pairs]), made_like(value, [t for _, t in pairs])
+    if kind == "dict":
+        named = {key: fitted(over, item, tangent.get(key), _token_at(tokens, key)) for key, item in value.items()}
+        return {key: v for key, (v, _) in named.items()}, {key: t for key, (_, t) in named.items()}
+    if kind == "number" and type(tangent) is type(value) is float:
+        return tangent, tokens
+    if kind not in ("number", "array"):
+        return tangent, tokens
+    return carry(over, number_like if kind == "number" else array_like, (value, None), (tangent, tokens))
+
+
+def _parts(owns: Any, part: str) -> Any:
+    """The tangents in a tree of ``Moving``, or their tokens."""
+    if owns is None or type(owns) is Moving:
+        return None if owns is None else getattr(owns, part)
+    if type(owns) is dict:
+        return {key: _parts(item, part) for key, item in owns.items()}
+    return made_like(owns, [_parts(item, part) for item in owns])
+
+
+def made_like(tree: Any, items: list[Any]) -> Any:
+    """A list, or a tuple, as ``tree`` is one."""
+    return items if isinstance(tree, list) else tuple(items)

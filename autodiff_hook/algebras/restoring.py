@@ -1,0 +1,146 @@
+"""What a reverse sweep puts back into memory for a while, so that each pullback finds what it captured.
+
+Memory is shared: by the program that goes on, by other pullbacks, by other threads. At the end of a sweep, also of one
+that fails or is interrupted, memory is as the program left it.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from itertools import starmap
+from operator import setitem
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from autodiff_hook.runtime.buffers import root_of
+
+T = TypeVar("T")
+
+
+class Log:
+    """What one sweep has changed in memory."""
+
+    __slots__ = ("_taking_back", "entries")
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Any, Any, Any] | None] = [None]
+        self._taking_back = starmap(setitem, iter(self.entries.pop, None))
+        """Writes what ``entries`` has, the last first, and ends at the None that it begins with."""
+
+    def put(self, array: Any, key: Any, content: Any) -> None:
+        """Write to memory for the time of the sweep."""
+        target = self._writeable(array)
+        self.entries.append((target, key, np.array(target[key])))
+        target[key] = content
+
+    def _writeable(self, array: Any) -> Any:
+        """A plain array, for writing to the memory of ``array``."""
+        if type(array) is np.ndarray and array.flags.writeable:
+            return array
+        plain, root = np.ndarray.view(array, np.ndarray), root_of(array)
+        if not root.flags.writeable:
+            self.entries.append((root.flags, "WRITEABLE", False))
+            root.flags.writeable = True
+        plain.flags.writeable = True
+        return plain
+
+    def during(self, function: Callable[..., T], *args: Any) -> T:
+        """What a function gives; afterwards memory is as it was, also if the function was interrupted.
+
+        CPython looks for signals between calls of Python code, not within one of C: that takes everything back.
+        """
+        try:
+            try:
+                return function(*args)
+            finally:
+                any(self._taking_back)
+        finally:
+            # For what stopped the program just before that call: a debugger may do so anywhere.
+            any(self._taking_back)
+
+
+class Memory:
+    """The memory that the pullbacks of one tape hold, between and during its sweeps."""
+
+    __slots__ = ("_log", "_turn", "at_end", "later")
+
+    def __init__(self) -> None:
+        self._turn = threading.RLock()
+        """Sweeps put memory back, and make dropped nodes again: one at a time."""
+        self._log = Log()
+        self.at_end: list[tuple[Any, Any]] = []
+        """What buffers that others can write to held when the forward pass ended."""
+        self.later: list[tuple[Any, Any, Any]] = []
+        """What was overwritten after the forward pass, in the order of the stores."""
+
+    def put_back(self, array: Any, key: Any, content: Any) -> None:
+        """A sweep passes a store: what was there before is there again."""
+        self._log.put(array, key, content)
+
+    def during(self, sweep: Callable[..., T], *args: Any) -> T:
+        """What a sweep gives, with memory as it was at the end of the forward pass."""
+        shared = [array for array, _ in self.at_end] + [array for array, _, _ in self.later]
+        roots = {id(root): root for root in map(root_of, shared)}
+        found: T = _holding([self._turn, *[_lock_of(roots[key]) for key in sorted(roots)]], self._swept, sweep, *args)
+        return found
+
+    def _swept(self, sweep: Callable[..., T], *args: Any) -> T:
+        before, log = self._log, Log()
+        try:
+            self._log = log
+            found: T = log.during(self._from_end, sweep, *args)
+            return found
+        finally:
+            self._log = before
+
+    def _from_end(self, sweep: Callable[..., T], *args: Any) -> T:
+        for array, key, content in reversed(self.later):
+            self.put_back(array, key, content)
+        for array, content in self.at_end:
+            self.put_back(array, ..., content)
+        return sweep(*args)
+
+
+def _holding(locks: list[Any], function: Callable[..., T], *args: Any) -> T:
+    """Call a function while holding locks, which all take in one order."""
+    if not locks:
+        return function(*args)
+    with locks[0]:
+        return _holding(locks[1:], function, *args)
+
+
+_locks: Final[dict[int, tuple[weakref.ref[Any], Any]]] = {}
+
+
+def _lock_of(root: Any) -> Any:
+    """The lock of a buffer that several tapes may know."""
+    key = id(root)
+    found = _locks.get(key)
+    if found is None or found[0]() is not root:
+        found = _locks[key] = (weakref.ref(root, lambda _: _locks.pop(key, None)), threading.RLock())
+    return found[1]
+
+
+class Holders:
+    """The forward passes that are over, while their pullbacks are alive: stores of others keep content for them."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, weakref.ref[Any]] = {}
+        self.generation = 0
+
+    def add(self, session: Any) -> None:
+        """A forward pass is over; ``session.tape`` is what it left."""
+        key = id(session)
+        self._known[key] = weakref.ref(session, lambda _: self._known.pop(key, None))
+        self.generation += 1
+
+    def of(self, root: Any) -> list[Memory]:
+        """The memories of those that hold a buffer."""
+        sessions = [known() for known in list(self._known.values())]
+        return [s.tape.buffered.memory for s in sessions if s is not None and id(root) in s.tape.held]
+
+
+HOLDERS: Final = Holders()

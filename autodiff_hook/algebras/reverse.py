@@ -1,0 +1,204 @@
+"""One reverse-mode differentiation on a tape: from the arguments to a pullback in their form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.algebras.given import Given
+from autodiff_hook.algebras.levels import over_of, own_of, settled
+from autodiff_hook.algebras.nested import NestedTape, fitted
+from autodiff_hook.algebras.restoring import HOLDERS
+from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, keep_all, load
+from autodiff_hook.algebras.tape import Tape
+from autodiff_hook.algebras.typed import typed_call
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.registry import describe
+from autodiff_hook.runtime.buffers import dense, root_of
+from autodiff_hook.runtime.checking import require_cotangent
+from autodiff_hook.runtime.mirror import Mirror, array_gradient, mirror_of, number_gradient
+from autodiff_hook.runtime.mirror import _tuple_like as tuple_like
+from autodiff_hook.runtime.session import deeper_recursion, module_of, prepare
+from autodiff_hook.runtime.tracebacks import without_engine
+from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.structures import gather
+from autodiff_hook.semantics.table import TABLE
+from autodiff_hook.tangent import Tangent
+
+assert TABLE, "importing the table registers meanings"
+
+Grads = tuple[Any, ...]
+
+
+class Reverse:
+    """A forward pass of ``f`` at ``args``, and what its reverse sweeps need."""
+
+    def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False) -> None:
+        self._begin(f, args, kwargs, of_function)
+        self.tape = Tape()
+        self.tape.typed = typed_call
+        self._run([None] * len(args), [None] * len(kwargs))
+
+    @classmethod
+    def over(
+        cls, below: Algebra, call: tuple[Any, Any, Any], args: Any, kwargs: Any, of_function: bool = False
+    ) -> Reverse:
+        """A differentiation whose caller is carried by an algebra; with the tokens of the arguments there."""
+        made = cls.__new__(cls)
+        made._begin(*call, of_function=of_function)
+        made.tape = NestedTape(below)
+        made._run(args, kwargs)
+        return made
+
+    def _begin(self, f: Any, args: Any, kwargs: Any, of_function: bool) -> None:
+        if not callable(f):
+            raise Unsupported(f"the function to differentiate is not callable: {f!r}")
+        if kwargs and not args and not of_function:
+            name = next(iter(kwargs))
+            raise Unsupported(
+                f"{describe(f)} was called with keyword arguments alone, which are constants: pass by position what is "
+                f"to be differentiated, or if it can only be named, gradient(lambda {name}: f({name}={name}), ...)"
+            )
+        prepare()
+        self.call = (f, args, kwargs)
+        known: dict[int, Mirror] = {}
+        self.mirrors = [mirror_of(x, known) for x in args]
+        self.function = mirror_of(f, known) if of_function else None
+        self.leaves: dict[Mirror, Any] = {}
+        self.given = Given(f, self.mirrors)
+
+    def _run(self, below: Any, named: Any) -> None:
+        f, args, kwargs = self.call
+        tape = self.tape
+        tape.modules.add(module_of(f))
+        tape.given = self.given
+        tokens = [self._seed(mirror, token) for mirror, token in zip(self.mirrors, below)]
+        if self.function is not None:
+            self._seed(self.function, None)
+        try:
+            with deeper_recursion:
+                self.value, token = apply(tape, (None, *tokens, *named), f, args, kwargs)
+        except BaseException as error:
+            error.__traceback__ = without_engine(error.__traceback__)
+            raise
+        tree = gather(tape, self.value, token)
+        if tape.over is None and (tape.held or tape.buffers):
+            tape.buffered.finish(tape.memories.is_own)
+            HOLDERS.add(self)
+        self.tree = own_of(tape, tree)
+        self.below = over_of(tape, tree) if tape.over is not None else None
+
+    def _seed(self, mirror: Mirror, below: Token) -> Token:
+        """The token of a part of the arguments; what references hold gets its token in their shadows."""
+        if mirror.kind in ("number", "array"):
+            return self._leaf(mirror, below)
+        if mirror in self.leaves or mirror.kind == "inert":
+            return None
+        if mirror.kind == "tuple":
+            parts = [
+                self._seed(child, None if below is None else below[i])
+                for i, child in enumerate(mirror.children.values())
+            ]
+            return tuple(parts)
+        self.leaves[mirror] = None
+        tape = self.tape
+        if mirror.kind == "list":
+            found = [
+                self._seed(child, load(tape, mirror.value, i, child.value)) for i, child in mirror.children.items()
+            ]
+            keep_all(tape, mirror.value, found)
+            return None
+        for key, child in mirror.children.items():
+            reference, slot = _slot(mirror, key)
+            keep(tape, reference, slot, self._seed(child, load(tape, reference, slot, child.value)))
+        return None
+
+    def _leaf(self, mirror: Mirror, below: Token) -> Token:
+        tape = self.tape
+        leaf = self.leaves[mirror] = tape.leaf()
+        if isinstance(tape, NestedTape):
+            if mirror.kind == "array":
+                tape.note(mirror.value, leaf)
+            return tape.pair(leaf, below)
+        if mirror.kind == "array":
+            tape.buffered.note(mirror.value, leaf)
+            tape.buffered.given.add(id(root_of(mirror.value)))
+        return leaf
+
+    def back(self, cotangent: Any) -> Grads:
+        """The gradients of the arguments, in their form, for one cotangent of the value."""
+        try:
+            require_cotangent(self.value, cotangent)
+            with deeper_recursion:
+                values = self.tape.sweep(self.tree, cotangent).values
+        except BaseException as error:
+            error.__traceback__ = without_engine(error.__traceback__)
+            raise
+        return self._gradients(lambda mirror: (_formed(mirror, values[self.leaves[mirror]]), None))[0]
+
+    def back_over(self, below: Algebra, cotangent: Any, tokens: Token) -> tuple[Grads, Token]:
+        """The same with the tokens of the algebra that carries the caller."""
+        tape = self.tape
+        assert isinstance(tape, NestedTape)
+        require_cotangent(self.value, cotangent)
+        found = tape.sweep_over(self.tree, cotangent, tokens)
+
+        def gradient(mirror: Mirror) -> tuple[Any, Token]:
+            given = found[self.leaves[mirror]]
+            if given is None:
+                return _formed(mirror, None), None
+            value, tree = fitted(below, mirror.value, *given)
+            return value, tree
+
+        grads, tree = self._gradients(gradient)
+        return grads, settled(below, grads, tree)
+
+    def _gradients(self, leaf: Any) -> tuple[Grads, Any]:
+        done: dict[Mirror, tuple[Any, Any]] = {}
+        wanted = self.mirrors if self.function is None else [self.function, *self.mirrors]
+        found = [_gradient(mirror, leaf, done) for mirror in wanted]
+        return tuple([value for value, _ in found]), tuple([tree for _, tree in found])
+
+
+def _formed(mirror: Mirror, cotangent: Any) -> Any:
+    make = number_gradient if mirror.kind == "number" else array_gradient
+    return make(mirror.value, dense(cotangent))
+
+
+def _gradient(mirror: Mirror, leaf: Any, done: dict[Mirror, tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The gradient of a part of the arguments, and the tokens in it."""
+    if mirror.kind == "inert":
+        return None, None
+    if mirror in done:
+        return done[mirror]
+    if mirror.kind in ("number", "array"):
+        done[mirror] = leaf(mirror)
+        return done[mirror]
+    if mirror.kind == "tuple":
+        items = [_gradient(child, leaf, done) for child in mirror.children.values()]
+        values = [value for value, _ in items]
+        made = tuple(values) if type(mirror.value) is tuple else tuple_like(mirror.value, values)
+        return made, tuple([tree for _, tree in items])
+    container: Any = [] if mirror.kind == "list" else {}
+    trees: Any = [] if mirror.kind == "list" else {}
+    found = container if mirror.kind in ("list", "dict") else _tangent(mirror, container)
+    done[mirror] = found, trees
+    for key, child in mirror.children.items():
+        value, tree = _gradient(child, leaf, done)
+        if mirror.kind == "list":
+            container.append(value)
+            trees.append(tree)
+        else:
+            container[key], trees[key] = value, tree
+    return done[mirror]
+
+
+def _tangent(mirror: Mirror, fields: dict[str, Any]) -> Tangent:
+    named = mirror.value if mirror.kind == "function" else type(mirror.value)
+    return Tangent(named.__qualname__, fields)
+
+
+def _slot(mirror: Mirror, key: Any) -> tuple[Any, Any]:
+    """The reference and the key that a part of an argument is kept under."""
+    if mirror.kind == "function":
+        return mirror.value.__closure__[mirror.value.__code__.co_freevars.index(key)], 0
+    return (holder_of(mirror.value, key), key) if mirror.kind == "object" else (mirror.value, key)

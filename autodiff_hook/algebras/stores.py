@@ -1,0 +1,212 @@
+"""The pullbacks of what reads and writes the versions of a buffer."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.restoring import Memory
+from autodiff_hook.runtime.buffers import Scatter, dense, lender_of
+from autodiff_hook.runtime.buffers import _bounds as byte_bounds
+from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
+from autodiff_hook.runtime.kinds import kind_of
+
+FLOATING: Final = "fc"
+
+
+class Layout:
+    """Where the elements of an array lie in a buffer, and what their cotangents are."""
+
+    __slots__ = ("_lender", "dtype", "length", "offset", "shape", "shared", "strides")
+
+    def __init__(self, root: Any, array: Any) -> None:
+        if array is root and root.flags.c_contiguous:
+            self.length, self.offset = root.nbytes, 0
+        else:
+            low, high = byte_bounds(root)
+            self.length, self.offset = high - low, array.__array_interface__["data"][0] - low
+        self.shape, self.strides = array.shape, array.strides
+        self.shared = overlaps_itself(array)
+        self.dtype = _cotangent_type(array.dtype)
+        self._lender: Any = self
+
+    def of(self, memory: Any) -> Any:
+        """The elements in the cotangent of the buffer."""
+        return np.ndarray(self.shape, self.dtype, memory, self.offset, self.strides)
+
+    def overlaps(self) -> bool:
+        """Whether elements share memory."""
+        return self.shared
+
+    def lender(self, array: Any) -> Any:
+        """What has lent its memory to the array, and may go on using it; None if nothing has."""
+        if self._lender is self:
+            self._lender = lender_of(array)
+        return self._lender
+
+
+def _cotangent_type(dtype: Any) -> Any:
+    """None for elements that have no cotangent."""
+    if dtype.kind in FLOATING:
+        return dtype
+    return np.dtype(float) if dtype.kind in "iu" and dtype.itemsize == 8 else None
+
+
+def buffer_type(root: Any) -> Any:
+    """The dtype of the cotangents and tangents of a buffer."""
+    return root.dtype if root.dtype.kind in FLOATING else float
+
+
+class BufferCotangent:
+    """The cotangent of all of a buffer, changed in place."""
+
+    __slots__ = ("_layout", "_view", "memory")
+
+    def __init__(self, length: int) -> None:
+        self.memory = np.zeros(length, np.uint8)
+        self._layout: Layout | None = None
+        self._view: Any = None
+
+    def of(self, layout: Layout) -> Any:
+        """The cotangent of an array in the buffer, as a view."""
+        if layout is not self._layout:
+            self._view = layout.of(self.memory)
+            self._layout = layout
+        return self._view
+
+    def add(self, layout: Layout, key: Any, cotangent: Any) -> None:
+        """Add to the elements ``key`` of an array in the buffer."""
+        whole = self.of(layout)
+        if type(cotangent) is float:
+            if type(key) is int:
+                whole[key] += cotangent
+                return
+        else:
+            cotangent = dense(cotangent)
+        if whole.dtype.kind != "c" and np.iscomplexobj(cotangent):
+            cotangent = np.real(cotangent)
+        if layout.overlaps() or is_fancy(key):
+            np.add.at(whole, key, cotangent)
+        else:
+            whole[key] += cotangent
+
+    def add_whole(self, other: Any) -> None:
+        """Add the cotangent of the same buffer that came another way."""
+        raise AssertionError("a version of a buffer has one successor")
+
+
+class Reading:
+    """What a read of a buffer adds to its cotangent."""
+
+    __slots__ = ("cotangent", "key", "layout")
+
+    def __init__(self, layout: Layout, key: Any, cotangent: Any) -> None:
+        self.layout, self.key, self.cotangent = layout, key, cotangent
+
+    def added_to(self, before: BufferCotangent | None) -> BufferCotangent:
+        """The sum of what is there and this."""
+        found = BufferCotangent(self.layout.length) if before is None else before
+        found.add(self.layout, self.key, self.cotangent)
+        return found
+
+
+class Read:
+    """The pullback of a read of a buffer."""
+
+    __slots__ = ("key", "layout")
+
+    def __init__(self, layout: Layout, key: Any) -> None:
+        self.layout, self.key = layout, key
+
+    def __call__(self, cotangent: Any) -> Any:
+        return (Reading(self.layout, self.key, cotangent),)
+
+
+class Begun:
+    """The pullback of the first version of a buffer: the cotangent of the array that it was made as."""
+
+    __slots__ = ("layout",)
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def __call__(self, cotangent: BufferCotangent) -> Any:
+        return (cotangent.of(self.layout).copy(),)
+
+
+class Storing:
+    """The pullback of ``array[key] = value``."""
+
+    __slots__ = ("array", "content", "key", "layout", "memory", "shape")
+
+    def __init__(self, memory: Memory, array: Any, key: Any, shape: Any, layout: Layout, content: Any) -> None:
+        self.memory, self.array, self.key, self.shape = memory, array, key, shape
+        self.layout, self.content = layout, content
+
+    def __call__(self, cotangent: BufferCotangent | None) -> Any:
+        if self.content is not None:
+            self.memory.put_back(self.array, self.key, self.content)
+        if cotangent is None:
+            return None, None
+        whole = cotangent.of(self.layout)
+        if self.shape is None:
+            whole[self.key] = 0
+            return cotangent, None
+        if self.shape == () and type(self.key) is int and whole.ndim == 1:
+            number = whole.item(self.key)
+            whole[self.key] = 0
+            return cotangent, number
+        taken = np.array(whole[self.key])
+        if is_fancy(self.key):
+            taken = taken * lasting(np.arange(whole.size).reshape(whole.shape)[self.key])
+        whole[self.key] = 0
+        return cotangent, unbroadcast(taken, self.shape)
+
+
+class Overwritten:
+    """The pullback of what native code may have written."""
+
+    __slots__ = ("layout", "unknown")
+
+    def __init__(self, layout: Layout, unknown: Any) -> None:
+        self.layout, self.unknown = layout, unknown
+
+    def __call__(self, cotangent: BufferCotangent) -> Any:
+        if cotangent.of(self.layout).any():
+            self.unknown(cotangent)
+        return (cotangent,)
+
+
+class Part:
+    """The pullback of ``array[key]`` of an array that nothing was stored into."""
+
+    __slots__ = ("dtype", "key", "shape")
+
+    def __init__(self, array: Any, key: Any) -> None:
+        self.shape, self.key = array.shape, key
+        self.dtype = array.dtype if array.dtype.kind in FLOATING else np.dtype(float)
+
+    def __call__(self, cotangent: Any) -> Any:
+        return (Scatter(self.shape, self.dtype, self.key, dense(cotangent)),)
+
+
+def unbroadcast(cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of what was broadcast."""
+    lead = cotangent.ndim - len(shape)
+    axes = [lead + i for i, length in enumerate(shape) if length == 1 and cotangent.shape[lead + i] != 1]
+    given = cotangent.sum((*range(max(lead, 0)), *axes)).reshape(shape) if cotangent.shape != shape else cotangent
+    return given if shape else given[()]
+
+
+def lasting(places: Any) -> Any:
+    """1 for each of ``places`` that no later one repeats, else 0."""
+    order = np.arange(np.size(places)).reshape(np.shape(places))
+    last: dict[int, int] = {}
+    for number, place in enumerate(np.ravel(places).tolist()):
+        last[place] = number
+    return np.isin(order, list(last.values())).astype(float) if len(last) != order.size else 1.0
+
+
+def is_fancy(key: Any) -> bool:
+    return any(kind_of(type(k)) in ("array", "list") for k in (key if isinstance(key, tuple) else (key,)))

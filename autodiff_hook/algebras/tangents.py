@@ -1,0 +1,251 @@
+"""Forward mode: a token is the tangent of its value.
+
+A primitive's tangent is the transpose of its pullback, which is linear: ``⟨transpose(pb, ẋ), ȳ⟩ = ⟨ẋ, pb(ȳ)⟩`` for
+every ``ȳ``. So it is the cotangent of ``ȳ`` for the cotangent ``ẋ`` of ``pb(ȳ)``, and what transposes is a tape of the
+pullback.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.algebras.levels import mapped, own_of, settled
+from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
+from autodiff_hook.algebras.shadows import Algebra, Result, Token
+from autodiff_hook.algebras.tape import Tape, in_places
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.runtime.buffers import dense, root_of
+from autodiff_hook.runtime.checking import Owed, pair
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+
+
+class UnknownTangent:
+    """The tangent of what has no known derivative: an error as soon as it is used."""
+
+    def __init__(self, error: NotDifferentiable) -> None:
+        self.error = error
+
+
+class Tangents(Algebra):
+    """Carries tangents along; nothing is recorded."""
+
+    def __init__(self, over: Algebra | None = None) -> None:
+        super().__init__(over)
+        if over is None:
+            self.numbers = _moved
+        self.made: dict[int, tuple[Any, Any, Any]] = {}
+        """With which tangents buffers were made: a weak reference, the places in it, the tangent."""
+
+    def note(self, array: Any, tangent: Any) -> None:
+        """``array``, or the buffer that it views, is new, and was made with this tangent."""
+        root = root_of(array)
+        known = self.made.get(id(root))
+        if known is None or known[0]() is not root:
+            self.made[id(root)] = (weakref.ref(root), places_in(root, array) if array is not root else ..., tangent)
+
+    def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> Result:
+        if self.nested:
+            tokens = own_of(self, tokens)
+            if tokens is None:
+                return function(*args, **kwargs), None
+        refuse_unknown(tokens)
+        if kwargs:
+            tokens = in_places(rule, function, len(args), kwargs, tokens)
+        if id(rule) in registry.tested:
+            value, pullback = rule(*args, **kwargs)
+            owed = None
+        else:
+            value, pullback = pair(rule, rule(*args, **kwargs))
+            owed = Owed(rule, args, kwargs)
+        if is_odd(value):
+            return value, self.unknown(odd_result(function))
+        return value, self.spread(value, transpose(pullback, value, tokens, owed))
+
+    def spread(self, value: Any, token: Token) -> Token:
+        """The token of a new value from the whole tangent of it."""
+        if kind_of(type(value)) == "array" and token is not None:
+            self.note(value, token)
+        return settled(self, value, token)
+
+    def unknown(self, error: NotDifferentiable) -> Token:
+        return UnknownTangent(error)
+
+    def is_unknown(self, token: Token) -> bool:
+        return type(own_of(self, token) if self.nested or self.over is not None else token) is UnknownTangent
+
+    def read(self, array: Any, token: Token) -> Token:
+        if not self.buffers:
+            return token
+        root = root_of(array)
+        found = self.buffers.get(id(root))
+        if found is None:
+            return token
+        refuse_unknown(found[1])
+        return found[1].copy() if array is root else found[1].reshape(-1)[places_in(root, array)]
+
+    def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
+        found = self.buffers.get(id(array)) if array.base is None else None
+        token = self.read(array, token) if found is None else found[1]
+        if token is None or array.dtype.kind not in "fciu":
+            return odd_part(self, array, value, token)
+        refuse_unknown(token)
+        part = token[key]
+        return part.copy() if found is not None and isinstance(part, np.ndarray) else part
+
+    def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
+        refuse_unknown((before, moving))
+        if moving is not None and truncates(array, value):
+            moving = None
+        refuse_shared(array, moving)
+        root = root_of(array)
+        if moving is None and before is None and id(root) not in self.buffers:
+            array[key] = value
+            return
+        whole = self._whole(root, array, before)
+        places = places_in(root, array)[key]
+        array[key] = value
+        whole.reshape(-1)[places] = 0.0 if moving is None else moving
+        self.buffers[id(root)] = (root, whole)
+
+    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
+        root = root_of(array)
+        if unknown is not None:
+            self.buffers[id(root)] = (root, unknown)
+        elif id(root) in self.buffers:
+            refuse_unknown(self.buffers[id(root)][1])
+            self.buffers[id(root)][1].reshape(-1)[places_in(root, array)] = 0.0
+
+    def version(self, array: Any) -> Any:
+        found = super().version(array)
+        return found if found is None else (found[0], copy.copy(found[1]))
+
+    def _whole(self, root: Any, array: Any, token: Token) -> Any:
+        """The tangent of a buffer, to be changed in place."""
+        found = self.buffers.get(id(root))
+        if found is not None:
+            refuse_unknown(found[1])
+            return found[1]
+        whole = np.zeros(root.shape, root.dtype if root.dtype.kind in "fc" else float)
+        known = self.made.get(id(root))
+        if known is not None and known[0]() is root:
+            if known[1] is ...:
+                whole[...] = known[2]
+            else:
+                whole.reshape(-1)[known[1]] = known[2]
+        elif token is not None:
+            whole.reshape(-1)[places_in(root, array)] = token
+        return whole
+
+
+def _moved(partials: tuple[float, float], tangents: Any) -> Any:
+    """The tangent of a number that is made of two."""
+    refuse_unknown(tangents)
+    first, second = tangents
+    if first is None:
+        return partials[1] * second
+    return partials[0] * first if second is None else partials[0] * first + partials[1] * second
+
+
+def refuse_unknown(tree: Any) -> None:
+    """Raise if a tangent in a tree is not known."""
+    if type(tree) is UnknownTangent:
+        raise tree.error
+    if type(tree) in (tuple, list):
+        for part in tree:
+            refuse_unknown(part)
+    elif type(tree) is dict:
+        for part in tree.values():
+            refuse_unknown(part)
+
+
+def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None) -> Any:
+    """The tangent of ``value`` from the pullback of the rule that gave it; None if it is zero."""
+    from autodiff_hook.runtime.session import module_of
+    from autodiff_hook.semantics.calls import apply
+    from autodiff_hook.semantics.structures import gather
+
+    tape = Tape()
+    tape.modules.add(module_of(pullback))
+    one = one_like(value)
+    leaves = mapped(one, lambda x: None if x is None else tape.leaf())
+    cotangents, token = apply(tape, (None, settled(tape, one, leaves)), pullback, (one,), {})
+    if owed is not None:
+        cotangents = owed.checked(cotangents)
+    tree = gather(tape, cotangents, token)
+    if tree is None:
+        return None
+    tangents = placed(tangents, cotangents)
+    found = tape.sweep(tree, tangents)
+    return fit(value, mapped(leaves, lambda leaf: found.values[leaf]))
+
+
+def placed(tangents: Any, cotangents: Any) -> Any:
+    """The tangents, one for each of ``cotangents``; an error for what has no known derivative."""
+    for tangent, cotangent in zip(tangents, cotangents):
+        _refuse_missing(tangent, cotangent)
+    given = tuple([None if c is None else t for t, c in zip(tangents, cotangents)])
+    return given + (None,) * (len(cotangents) - len(given))
+
+
+def _refuse_missing(tangent: Any, cotangent: Any) -> None:
+    if tangent is None:
+        return
+    if isinstance(cotangent, NotImplementedCotangent):
+        raise cotangent.fail()
+    if isinstance(cotangent, (list, tuple)):
+        for part, other in zip(tangent, cotangent):
+            _refuse_missing(part, other)
+
+
+def one_like(value: Any) -> Any:
+    """A cotangent of ``value``: its pullback is linear, so it does not matter which."""
+    kind = kind_of(type(value))
+    if kind == "number":
+        return type(value)(1)
+    if kind == "array" and value.dtype.kind in "fciu":
+        return np.ones(value.shape, value.dtype if value.dtype.kind in "fc" else float)
+    if kind == "tuple":
+        return tuple(map(one_like, value))
+    if kind == "list":
+        return list(map(one_like, value))
+    return {key: one_like(item) for key, item in value.items()} if kind == "dict" else None
+
+
+def fit(value: Any, tangent: Any) -> Any:
+    """The tangent of ``value``, real where it is real, of its shape and precision."""
+    tangent = dense(tangent)
+    if tangent is None:
+        return None
+    kind = kind_of(type(value))
+    if kind == "number":
+        return number_gradient(value, tangent)
+    if kind == "array":
+        return array_gradient(value, tangent)
+    if kind in ("tuple", "list"):
+        parts = [fit(item, part) for item, part in zip(value, tangent)]
+        return tuple(parts) if kind == "tuple" else parts
+    return {key: fit(item, tangent.get(key)) for key, item in value.items()} if kind == "dict" else None
+
+
+def places_in(root: Any, array: Any) -> Any:
+    """For each element of ``array`` its index in ``root``, whose buffer it views."""
+    itemsize = array.itemsize
+    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    if root.itemsize != itemsize:
+        from autodiff_hook.runtime.opaque import array_mutation
+
+        raise array_mutation("a view with another item size goes to")
+    places = np.full(array.shape, offset // itemsize)
+    for axis, (length, stride) in enumerate(zip(array.shape, array.strides)):
+        places += (np.arange(length) * (stride // itemsize)).reshape((-1,) + (1,) * (array.ndim - axis - 1))
+    if root.flags.c_contiguous:
+        return places
+    in_memory = np.empty_like(root, int)
+    in_memory[...] = np.arange(root.size).reshape(root.shape)
+    return in_memory.ravel(order="K")[places]

@@ -1,0 +1,248 @@
+"""Reverse mode: a token is the number of a node on a flat tape of pullbacks, which a sweep runs backwards."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.buffers import Buffers
+from autodiff_hook.algebras.checkpoints import Recomputed
+from autodiff_hook.algebras.levels import own_of
+from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result
+from autodiff_hook.algebras.places import Place, here, tell
+from autodiff_hook.algebras.shadows import Algebra, Result, Token
+from autodiff_hook.algebras.stores import BufferCotangent, Reading, Storing
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.parameters import parameters_of
+from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.runtime.buffers import Scatter, dense
+from autodiff_hook.runtime.checking import checked_rule
+from autodiff_hook.runtime.cotangents import accumulate
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.opaque import option_without_derivative
+from autodiff_hook.semantics.library import hooked, item_pullback, keyed_pullback
+from autodiff_hook.tangent import Tangent
+
+Inputs = tuple[Any, ...]
+"""Where the cotangents of a pullback go: numbers of nodes, None, or tuples, lists and dicts of such."""
+
+
+_TESTED: Final = registry.tested
+
+
+class Tape(Algebra):
+    """What a forward pass leaves behind: nodes, each a pullback and where its cotangents go."""
+
+    def __init__(self, over: Algebra | None = None) -> None:
+        super().__init__(over)
+        self.nodes: list[tuple[Any, Inputs]] = []
+        self.buffered = Buffers(self)
+        if over is None:
+            self.numbers = self.node
+        self.sweeping = Cotangents(0)
+        self.places: dict[int, Place | None] = {}
+        """Where nodes were made whose pullbacks may fail."""
+
+    def node(self, pullback: Any, inputs: Inputs) -> int:
+        """A new node."""
+        self.nodes.append((pullback, inputs))
+        return len(self.nodes) - 1
+
+    def leaf(self) -> int:
+        """A node whose cotangent is asked for."""
+        return self.node(None, ())
+
+    def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Inputs) -> Result:
+        if self.nested:
+            tokens = own_of(self, tokens)
+            if tokens is None:
+                return function(*args, **kwargs), None
+        if kwargs:
+            tokens = in_places(rule, function, len(args), kwargs, tokens)
+        nodes = self.nodes
+        if id(rule) in _TESTED:
+            value, pullback = rule(*args, **kwargs)
+        else:
+            value, pullback = checked_rule(rule, args, kwargs)
+            self.places[len(nodes)] = here()
+        nodes.append((pullback, tokens))
+        cls = type(value)
+        if cls is float:
+            return value, len(nodes) - 1
+        if is_odd(value):
+            return value, self.unknown(odd_result(function))
+        self.places[len(nodes) - 1] = here()
+        if cls is np.ndarray and value.base is None and not kwargs and tokens is not None:
+            self.buffered.hold_all(args, value, len(nodes) - 1)
+            return value, len(nodes) - 1
+        for item in (*args, *kwargs.values()):
+            self.buffered.hold_in(item)
+        return value, self.spread(value, len(nodes) - 1)
+
+    def spread(self, value: Any, token: Token) -> Token:
+        """The token of what a node gives: containers have those of their items in their shadows."""
+        kind = kind_of(type(value))
+        if kind == "number":
+            return token
+        if kind == "array":
+            self.buffered.note(value, token)
+            return token
+        if kind == "tuple":
+            return tuple([self.spread(item, self._item(token, i, len(value))) for i, item in enumerate(value)])
+        if kind == "list":
+            tokens = [self.spread(item, self._item(token, i, len(value))) for i, item in enumerate(value)]
+            self.shadows[id(value)] = (value, tokens)
+        elif kind == "dict":
+            named = {key: self.spread(item, self.node(keyed_pullback(key), (token,))) for key, item in value.items()}
+            self.shadows[id(value)] = (value, named)
+        return None
+
+    def _item(self, token: Token, index: int, count: int) -> Token:
+        return self.node(item_pullback(index, count), (token,))
+
+    def read(self, array: Any, token: Token) -> Token:
+        return self.buffered.read(array, own_of(self, token) if self.nested else token)
+
+    def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
+        if self.nested:
+            before, moving = own_of(self, before), own_of(self, moving)
+        self.buffered.write(array, key, value, before, moving)
+
+    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
+        self.buffered.overwritten(array, before, own_of(self, unknown) if self.nested else unknown)
+
+    def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
+        token = own_of(self, token) if self.nested else token
+        if array.dtype.kind not in "fciu":
+            return odd_part(self, array, value, token)
+        return self.buffered.part(array, key, value, token)
+
+    def unknown(self, error: NotDifferentiable) -> Token:
+        return self.node(Unknown(error), ())
+
+    def is_unknown(self, token: Token) -> bool:
+        own = own_of(self, token) if self.nested or self.over is not None else token
+        return type(own) is int and type(self.nodes[own][0]) is Unknown
+
+    def hooked(self, function: Any, value: Any, tree: Any) -> Token:
+        make = list if kind_of(type(value)) == "list" else None
+        node = self.node(hooked(function, make), (own_of(self, tree) if self.nested else tree,))
+        return self.spread(value, node)
+
+    def checkpointed(self, run: Any, call: Any) -> Result:
+        return Recomputed(self, run, call).begin() if self.over is None else run()
+
+    def sweep(self, tree: Any, cotangent: Any) -> Cotangents:
+        """The cotangents of all leaves, for one of what has the tokens ``tree``."""
+        found = Cotangents(len(self.nodes))
+        found.give(tree, cotangent)
+        self.buffered.memory.during(self._sweep, found)
+        return found
+
+    def _sweep(self, found: Cotangents) -> None:
+        before = self.sweeping
+        self.sweeping = found
+        try:
+            self.sweep_down()
+        finally:
+            self.sweeping = before
+
+    def sweep_down(self, end: int = 0) -> None:
+        """Sweep all nodes down to one of them."""
+        found, nodes = self.sweeping, self.nodes
+        values = found.values
+        index = 0
+        try:
+            for index in range(len(nodes) - 1, end - 1, -1):
+                given = values[index]
+                pullback, inputs = nodes[index]
+                if given is None:
+                    if type(pullback) is not Storing:
+                        continue
+                elif type(pullback) is tuple:
+                    first, second = inputs
+                    if first is not None:
+                        found.add(first, given * pullback[0])
+                    if second is not None:
+                        found.add(second, given * pullback[1])
+                    values[index] = None
+                    continue
+                elif pullback is None:
+                    continue
+                elif type(given) is Scatter:
+                    given = given.dense()
+                elif type(given) in _CONTAINERS:
+                    given = type(given)(map(dense, given))
+                values[index] = None
+                for target, part in zip(inputs, pullback(given)):
+                    if part is None or target is None:
+                        continue
+                    if type(target) is int and type(part) is float:
+                        found.add(target, part)
+                    else:
+                        found.give(target, part)
+        except Exception as error:
+            tell(error, self.places.get(index))
+            raise
+
+
+_CONTAINERS: Final = (tuple, list)
+
+
+def in_places(rule: Any, function: Any, count: int, kwargs: Any, tokens: Inputs) -> Inputs:
+    """The tokens of a call in the order of the rule's cotangents."""
+    known = parameters_of(rule).places
+    places = [known.get(name, -1) for name in kwargs]
+    for name, token in zip(kwargs, tokens[count:]):
+        if token is not None and name not in known:
+            raise option_without_derivative(function, name)
+    placed = [*tokens[:count], *[None] * (1 + max((count - 1, *places)) - count)]
+    for place, token in zip(places, tokens[count:]):
+        if place >= 0:
+            placed[place] = token
+    return tuple(placed)
+
+
+class Cotangents:
+    """The cotangents of the nodes of a tape, by number."""
+
+    def __init__(self, count: int) -> None:
+        self.values: list[Any] = [None] * count
+
+    def add(self, target: int, cotangent: Any) -> None:
+        """Add a number to the cotangent of a node."""
+        before = self.values[target]
+        self.values[target] = cotangent if before is None else accumulate(before, cotangent)
+
+    def give(self, target: Any, cotangent: Any) -> None:
+        """Add a cotangent to what has these tokens."""
+        if cotangent is None or target is None:
+            return
+        if type(cotangent) is NotImplementedCotangent:
+            raise cotangent.fail()
+        if type(target) is int:
+            before = self.values[target]
+            if type(cotangent) is Reading:
+                self.values[target] = cotangent.added_to(before)
+            elif type(before) is BufferCotangent:
+                before.add_whole(cotangent)
+            else:
+                self.values[target] = accumulate(before, cotangent)
+        elif isinstance(target, dict):
+            parts = cotangent._fields if isinstance(cotangent, Tangent) else cotangent
+            for key, part in target.items():
+                self.give(part, parts.get(key))
+        else:
+            for part, item in zip(target, cotangent, strict=True):
+                self.give(part, item)
+
+
+class Unknown:
+    """The pullback of what has no known derivative."""
+
+    def __init__(self, error: NotDifferentiable) -> None:
+        self.error = error
+
+    def __call__(self, cotangent: Any) -> Any:
+        raise self.error

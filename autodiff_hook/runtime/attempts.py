@@ -1,0 +1,116 @@
+"""Programs made, whatever goes wrong: the one place where a failure of the specialiser becomes a refusal.
+
+What passes is a lack of memory, an interrupt, and what a program itself raises on the generic path.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from time import perf_counter
+from types import FunctionType
+from typing import Any, Final, NamedTuple
+
+from autodiff_hook import budget, config, failures
+from autodiff_hook.emit import emit
+from autodiff_hook.errors import AutodiffError
+from autodiff_hook.ir.types import IR
+from autodiff_hook.ir.verifier import verify
+from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.programs import Form, Made, joint_ir
+from autodiff_hook.runtime.tracebacks import DEBUG
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.cut import cut
+from autodiff_hook.transform.specialise.infer import Given
+
+_IN_ORDER: Final = (
+    *(Given, AttributeError, LookupError),
+    *(ArithmeticError, ValueError, RecursionError, Warning, AutodiffError),
+)
+"""What a specialised program may raise where the generic path does not.
+
+On entry it loads what may be gone by now, and it also computes what nobody asks for.
+"""
+
+
+class Stopped(Refused):
+    """The time that making a program may take was over."""
+
+
+class Program(NamedTuple):
+    """A program that can be called, or its two halves."""
+
+    made: Made
+    functions: tuple[Any, ...]
+
+
+def program(call: Call, form: Form, operations: int = 0, seconds: float = math.inf) -> Program:
+    """A program for calls like this one; ``Refused`` says why there is none.
+
+    With ``operations`` it has the one way that this call takes, if that is no longer.
+    """
+    try:
+        with budget.at_most(seconds):
+            return _program(call, form, operations)
+    except budget.OutOfTime:
+        raise Stopped(f"compiling it takes longer than {seconds:.1f} seconds, for now") from None
+    except (Refused, MemoryError):
+        raise
+    except Exception as error:
+        said = _described(error)
+        failures.count(f"{place_of(call.function)}: {said}")
+        if DEBUG:
+            raise
+        raise Refused(f"the specialiser failed, which is not the program's fault: {said}") from error
+
+
+def _program(call: Call, form: Form, operations: int) -> Program:
+    f = call.function
+    made = joint_ir(call, form, operations)
+    before = perf_counter()
+    halves: tuple[IR, ...] = (made.ir,)
+    if form in ("pullback", "split"):
+        halves = cut(made.ir)
+        for ir in halves:
+            verify(ir)
+    codes = [emit(ir, release=True, small=made.small) for ir in halves]
+    made.times["emit"] = perf_counter() - before
+    return Program(made, tuple(FunctionType(code, f.__globals__, f.__name__) for code in codes))
+
+
+def suspicion(error: Exception) -> str | None:
+    """What a specialised program has raised, if that may not be in order where the generic path raises nothing."""
+    return None if isinstance(error, _IN_ORDER) else _described(error)
+
+
+def suspect(f: Any, said: str | None) -> None:
+    """Count a suspicion: the generic path has raised nothing."""
+    if said is not None:
+        failures.count(f"{place_of(f)}: {said}")
+        config.trace(f"run again on the generic path: {place_of(f)}: the specialised program raised {said}")
+        if DEBUG:
+            raise RuntimeError(f"the specialised program of {place_of(f)} raised {said}")
+
+
+def _described(error: Exception) -> str:
+    said = f"{type(error).__name__}: {error}".partition("\n")[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{said} ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else said
+
+
+def place_of(f: Any) -> str:
+    """A function, and where it is."""
+    return f"{f.__qualname__} ({f.__code__.co_filename}:{f.__code__.co_firstlineno})"
+
+
+def report(f: Any, made: Made, what: str = "") -> None:
+    """Say under AUTODIFF_TRACE what was specialised, and how many milliseconds each stage took."""
+    stages = ", ".join(f"{stage} {1000 * t:.1f}" for stage, t in made.times.items())
+    total = 1000 * sum(made.times.values())
+    place = f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}"
+    config.trace(f"specialised {f.__qualname__}{what} ({place}) in {total:.1f} ms: {stages}")
+
+
+def refusal(f: Any, reason: object) -> None:
+    """Say under AUTODIFF_TRACE why a function is left to the generic path."""
+    config.trace(f"not specialised: {place_of(f)}: {reason}".partition("\n")[0])

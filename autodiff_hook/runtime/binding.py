@@ -1,0 +1,56 @@
+"""Calls of Python code taken apart: what is differentiated, and what counts as constant."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any, NamedTuple
+
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime.handlers import HANDLERS
+
+
+class Shape(NamedTuple):
+    """How the values of a call stand: the arguments, then what a ``partial`` holds, then what is named."""
+
+    given: int
+    leading: int = 0
+    names: tuple[str, ...] = ()
+
+
+class Call(NamedTuple):
+    """A call of a function, or of a method bound to an object: of its values, the first are differentiated."""
+
+    function: Any
+    values: tuple[Any, ...]
+    shape: Shape
+
+    @staticmethod
+    def plain(function: Any, args: tuple[Any, ...]) -> Call:
+        """A call with positional arguments, all of which are differentiated."""
+        return Call(function, args, Shape(len(args)))
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The values that are differentiated."""
+        return self.values[: self.shape.given]
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """The values that are not."""
+        return self.values[self.shape.given :]
+
+
+def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+    """The call of Python code that ``f(*args, **kwargs)`` is; None if something else is known of ``f``."""
+    leading: tuple[Any, ...] = ()
+    while type(f) is partial:
+        leading, kwargs, f = (*f.args, *leading), {**f.keywords, **kwargs}, f.func
+    function = f.__func__ if type(f) is MethodType else f
+    if type(function) is not FunctionType or id(function) in HANDLERS:
+        return None
+    if registry.has_rules(function) or registry.is_constant(function):
+        return None
+    if not leading and not kwargs:
+        return Call.plain(f, args)
+    return Call(f, (*args, *leading, *kwargs.values()), Shape(len(args), len(leading), tuple(kwargs)))

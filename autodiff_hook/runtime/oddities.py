@@ -1,0 +1,91 @@
+"""What rules for numbers and arrays are not meant for: objects, arrays of such, structured and masked arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.registry import Array
+from autodiff_hook.runtime.kinds import kind_of
+
+_NUMBERS: Final = frozenset({float, int, complex, bool, type(None), str})
+_CODE: Final = (FunctionType, MethodType, BuiltinFunctionType)
+KEEPING: Final = (np.array, np.asarray, np.asanyarray, np.reshape, np.ravel, np.transpose, np.copy)
+"""What leaves the elements of arrays as they are."""
+
+_MAKING: Final = (np.array, np.asarray, np.asanyarray)
+_CHOOSING: Final = (max, min)
+"""What gives back one of the objects that it is given."""
+
+
+def is_odd(value: Any) -> bool:
+    """Whether a function of numbers and arrays would call methods of ``value``, or read fields of it."""
+    cls = type(value)
+    if cls is np.ndarray:
+        return value.dtype.kind in "OV" and _holds_odd(value)
+    kind = kind_of(cls)
+    if kind == "array":
+        return value.dtype.kind in "OV" and _holds_odd(value) or not Array.contains(cls)
+    if kind in ("list", "tuple"):
+        return not _NUMBERS.issuperset(map(type, value)) and any(map(is_odd, value))
+    if kind == "dict":
+        return any(map(is_odd, value.values()))
+    return kind == "object" and not isinstance(value, _CODE) or cls is np.void
+
+
+def _holds_odd(array: Any) -> bool:
+    return array.dtype.kind == "V" or any(kind_of(type(item)) != "number" for item in array.flat)
+
+
+def has_odd(function: Any, given: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether a rule of ours for ``function`` is not meant for one of these arguments.
+
+    With each comes what tells whether it carries a derivative; what does not may be any object, as a generator of
+    random numbers is.
+    """
+    if any(function is f for f in _CHOOSING):
+        return False
+    pairs = list(given)
+    if any(function is f for f in KEEPING) and pairs and _keeps(function, pairs):
+        return False
+    return any((place is not None or kind_of(type(value)) == "array") and is_odd(value) for value, place in pairs)
+
+
+def _keeps(function: Any, pairs: list[tuple[Any, Any]]) -> bool:
+    """Whether elements stay what they are: those of an object, and where a dtype is asked for, may not."""
+    converts = len(pairs) > 1 and any(function is f for f in _MAKING)
+    return kind_of(type(pairs[0][0])) != "object" and not converts
+
+
+def is_strange(result: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a rule gave an object, which has cotangents of no known form, and was not given it."""
+    kind = kind_of(type(result))
+    if kind == "inert":
+        return isinstance(result, np.void)
+    return kind == "object" and not any(result is x for arg in args for x in _items(arg))
+
+
+def _items(value: Any) -> Any:
+    return (value, *value) if kind_of(type(value)) in ("list", "tuple") else (value,)
+
+
+def adds_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether ``sum`` or ``math.prod`` would call methods of objects, or concatenate lists or tuples."""
+    if not args or len(args) > 2 or not kwargs.keys() <= {"start"}:
+        return False
+    items = args[0] if type(args[0]) in (list, tuple) else ()
+    return any(kind_of(type(x)) in ("object", "list", "tuple") for x in (*items, *args[1:], *kwargs.values()))
+
+
+def calls_back(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether what is declared constant for numbers is called for objects: NumPy calls their methods then."""
+    return type(function).__name__ == "ufunc" and any(map(is_odd_array, args))
+
+
+def is_odd_array(value: Any) -> bool:
+    """Whether ``value`` is an array of objects, or an object."""
+    kind = kind_of(type(value))
+    return kind == "object" or bool(kind == "array" and value.dtype.kind == "O")

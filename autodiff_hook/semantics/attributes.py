@@ -1,0 +1,336 @@
+"""Reading and writing attributes: instance data are slots, properties and descriptors are calls."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.shadows import (
+    Algebra,
+    Result,
+    holder_of,
+    keep,
+    keep_all,
+    keep_attribute,
+    kind,
+    load,
+    load_attribute,
+    lose,
+    note_kept,
+    quiet,
+    reaches,
+    some,
+)
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime import special_attributes
+from autodiff_hook.runtime.attributes import ADDRESSES, is_followed
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
+from autodiff_hook.runtime.memories import hides
+from autodiff_hook.runtime.slots import Attribute
+from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.opaque import fail, failure, is_plain
+from autodiff_hook.semantics.rules import call_rule
+
+Plan = tuple[str, Any]
+_PLAINLY: Final[Any] = object.__getattribute__
+
+
+def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
+    """``owner.name``."""
+    if quiet(alg, t):
+        return getattr(owner, name), None
+    cls = type(owner)
+    if cls.__getattribute__ is _PLAINLY and not hasattr(cls, name):
+        dictionary = getattr(owner, "__dict__", None)
+        if type(dictionary) is dict and name in dictionary:
+            value = dictionary[name]
+            entry = alg.shadows.get(id(dictionary))
+            token = None if entry is None else entry[1].get(name)
+            if token is None and kind(owner) == "array":
+                refuse_copied(alg, owner, name)
+            return value, load_attribute(alg, owner, name, value) if token is None else token
+    form, found = reading(owner, name)
+    return read_by(alg, t, form, found, name, owner, getattr(owner, name) if is_data(form) else None)
+
+
+def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, value: Any) -> Result:
+    """Read an attribute in the way that ``reading`` has found; ``value`` is what plain data are."""
+    from autodiff_hook.semantics.calls import apply
+
+    if form == "module":
+        return value, load(alg, owner.__dict__, name, value)
+    if form == "reader":
+        return apply(alg, (None, t[0], None), found, (owner, name), {})
+    if form == "property":
+        return apply(alg, (None, t[0]), found, (owner,), {})
+    if form == "super":
+        return apply(alg, (None, t[0]), found[0], (found[1],), {})
+    if form == "field":
+        return owner[found], None if t[0] is None else t[0][found]
+    if form == "rule":
+        return call_rule(alg, t, found, functools.partial(read, name), (owner,), {})
+    if form == "cached":
+        value, token = apply(alg, (None, t[0]), found, (owner,), {})
+        setattr(owner, name, value)
+        keep_attribute(alg, owner, name, token)
+        return value, token
+    if form == "getter":
+        return apply(alg, (None, None, t[0], None), found[1], (found[0], owner, type(owner)), {})
+    if name in ADDRESSES and kind(owner) == "array":
+        alg.memories.addresses.append((t[0], owner))
+    if name in ADDRESSES and (t[0] is not None or reaches(alg, owner)):
+        fail(find_in_type(type(owner), name), "which tells where the memory of an array is")
+    if form == "held":
+        return value, t[0] if found == special_attributes.RECEIVER else _held(alg, owner, found, value)
+    if form == "builtin":
+        return value, _builtin_token(alg, t[0], name, owner, value)
+    if is_bound(value, owner):
+        return value, t[0]
+    if kind(owner) == "array":
+        refuse_copied(alg, owner, name)
+    return value, load(alg, found, name, value) if form == "inherited" else load_attribute(alg, owner, name, value)
+
+
+def refuse_copied(alg: Algebra, array: Any, name: str) -> None:
+    """Raise for an attribute with a token that NumPy may have copied to a new array (``__array_finalize__``)."""
+    known = id(holder_of(array, name)) in alg.shadows
+    if known or not isinstance(find_in_type(type(array), "__array_finalize__"), FunctionType):
+        return
+    if any(isinstance(slots, dict) and slots.get(name) is not None for _, slots in alg.shadows.values()):
+        raise failure(f"{type(array).__qualname__}.{name}", "an attribute that NumPy copies to new arrays")
+
+
+def read(name: str, owner: Any) -> Any:
+    """``owner.name``, by the name."""
+    return getattr(owner, name)
+
+
+def _held(alg: Algebra, owner: Any, slot: Any, value: Any) -> Any:
+    """The token of what ``introspected`` has found."""
+    if slot == "keywords":
+        keep_all(alg, value, {key: load(alg, owner, key, item) for key, item in value.items()})
+        return None
+    if slot is not ...:
+        return load(alg, owner, slot, value)
+    tokens = tuple([load(alg, owner, index, item) for index, item in enumerate(value or ())])
+    return tokens if some(tokens) else None
+
+
+def is_bound(value: Any, owner: Any) -> bool:
+    """Whether ``value`` is a method of ``owner``."""
+    receiver = getattr(owner, "__self__", None) if type(owner) is super else owner
+    return callable(value) and getattr(value, "__self__", None) is receiver
+
+
+def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
+    """How an attribute is read, and the code that does it."""
+    cls = type(owner)
+    if isinstance(owner, ModuleType):
+        return "module", None
+    if cls is super:
+        found = find_after(owner.__self_class__, owner.__thisclass__, name)
+        is_property = isinstance(found, property) and found.fget
+        return ("super", (found.fget, owner.__self__)) if is_property else ("plain", None)
+    reader = find_in_type(cls, "__getattribute__")
+    if isinstance(reader, FunctionType) and not plainly:
+        return "reader", reader
+    if isinstance(owner, type):
+        of_metaclass = find_in_type(cls, name)
+        if isinstance(of_metaclass, property) and of_metaclass.fget is not None:
+            return "property", of_metaclass.fget
+        return "inherited", home_of(owner, name) or owner
+    found = find_in_type(cls, name)
+    if isinstance(found, property) and found.fget is not None:
+        return "property", found.fget
+    if type(found).__name__ == "_tuplegetter":
+        return "field", cls._fields.index(name)
+    held = special_attributes.introspected(owner, name)
+    if held is not None:
+        return "held", held
+    if isinstance(found, (GetSetDescriptorType, MemberDescriptorType)) or type(found).__module__ == "numpy":
+        rule = registry.rule(found, (cls,)) if registry.has_rules(found) else None
+        return ("builtin", None) if rule is None else ("rule", rule)
+    dictionary = getattr(owner, "__dict__", None)
+    if isinstance(dictionary, dict) and name in dictionary and not is_data_descriptor(found):
+        return "plain", None
+    return _reading_by_code(cls, found, name, plainly)
+
+
+def _reading_by_code(cls: type, found: Any, name: str, plainly: bool) -> Plan:
+    if isinstance(found, functools.cached_property):
+        return "cached", found.func
+    getter = find_in_type(type(found), "__get__") if found is not None else None
+    if isinstance(getter, FunctionType) and not isinstance(found, FunctionType):
+        return "getter", (found, getter)
+    fallback = find_in_type(cls, "__getattr__")
+    if found is None and is_followed(fallback) and not plainly:
+        return "reader", fallback
+    home = home_of(cls, name)
+    return ("plain", None) if home is None else ("inherited", home)
+
+
+def _builtin_token(alg: Algebra, token: Any, name: str, owner: Any, value: Any) -> Any:
+    """The token of an attribute that is not Python code; an error if it has one that is not known."""
+    if token is not None and not is_plain(value) and matters(owner, name, value):
+        fail(find_in_type(type(owner), name), "an attribute that has no rule")
+    if alg.buffers and hides(owner) and not is_plain(value) and reaches(alg, owner):
+        return lose(alg, value, alg.unknown(failure(find_in_type(type(owner), name), "which may read what was stored")))
+    if type(value) is np.flatiter:
+        keep(alg, value, BASE, token)
+    if name in _OF_MEMORY and kind(owner) == "array" and value is not None and alg.read(owner, token) is not None:
+        return lose(alg, value, alg.unknown(failure(find_in_type(type(owner), name), "an attribute that has no rule")))
+    return load_attribute(alg, owner, name, value)
+
+
+BASE: Final = 0
+"""The key of the token of the array that a ``flatiter`` goes over."""
+_OF_MEMORY: Final = ("base", "data")
+"""Attributes of arrays that show what is in their memory."""
+
+
+def matters(owner: Any, name: str, value: Any) -> bool:
+    """Whether an attribute of a number, array or tuple with a token can have one."""
+    cls = type(owner)
+    descriptor = find_in_type(cls, name)
+    if kind_of(cls) not in ("number", "array", "tuple") or isinstance(descriptor, MemberDescriptorType):
+        return False
+    return not registry.is_constant(descriptor) and kind_of(type(value)) in ("number", "array")
+
+
+def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
+    """``owner.name = value``."""
+    from autodiff_hook.semantics.calls import apply
+
+    if quiet(alg, t):
+        setattr(owner, name, value)
+        return None, None
+    if is_content(owner, name) and (t[0] is not None or t[1] is not None or reaches(alg, (owner, value))):
+        refuse_content(name)
+    form, found = writing(owner, name)
+    if form == "writer":
+        apply(alg, (None, t[0], None, t[1]), found, (owner, name, value), {})
+    elif form == "property":
+        apply(alg, (None, t[0], t[1]), found, (owner, value), {})
+    elif form == "setter":
+        apply(alg, (None, None, t[0], t[1]), found[1], (found[0], owner, value), {})
+    else:
+        setattr(owner, name, value)
+        if form == "held":
+            _hold(alg, owner, found, value, t[1])
+        else:
+            keep_attribute(alg, owner, name, t[1])
+            note_kept(alg, owner, Attribute(name), value)
+    return None, None
+
+
+def _hold(alg: Algebra, owner: Any, slot: Any, value: Any, token: Any) -> None:
+    if slot is not ...:
+        keep(alg, owner, slot, token)
+        return
+    for index in range(len(value or ())):
+        keep(alg, owner, index, None if token is None else token[index])
+
+
+is_content = special_attributes.is_content
+
+
+def refuse_content(name: str) -> None:
+    """Raise for the assignment to an attribute that says what an array holds."""
+    raise special_attributes.content_assigned(name)
+
+
+def writing(owner: Any, name: str) -> Plan:
+    """How an attribute is written, and the code that does it."""
+    cls = type(owner)
+    if isinstance(owner, ModuleType):
+        return "module", None
+    writer = find_in_type(cls, "__setattr__")
+    if is_followed(writer):
+        return "writer", writer
+    found = find_in_type(cls, name)
+    if isinstance(found, property) and found.fset is not None:
+        return "property", found.fset
+    held = special_attributes.introspected(owner, name)
+    if held is not None:
+        return "held", held
+    setter = find_in_type(type(found), "__set__") if found is not None else None
+    return ("setter", (found, setter)) if isinstance(setter, FunctionType) else ("plain", None)
+
+
+def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
+    """``del owner.name``."""
+    from autodiff_hook.semantics.calls import apply
+
+    deleter = find_in_type(type(owner), "__delattr__")
+    if is_followed(deleter) and not quiet(alg, t):
+        apply(alg, (None, t[0], None), deleter, (owner, name), {})
+        return None, None
+    found = find_in_type(type(owner), name)
+    if isinstance(found, property) and found.fdel is not None:
+        apply(alg, (None, t[0]), found.fdel, (owner,), {})
+        return None, None
+    remover = find_in_type(type(found), "__delete__") if found is not None else None
+    if isinstance(remover, FunctionType):
+        apply(alg, (None, None, t[0]), remover, (found, owner), {})
+        return None, None
+    holder = holder_of(owner, name)
+    delattr(owner, name)
+    keep(alg, holder, name, None)
+    return None, None
+
+
+@means(getattr)
+def carried_getattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """The builtin ``getattr``."""
+    owner, name, *default = args
+    try:
+        return getattr_(alg, t[:1], name, owner)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0], t[2]
+
+
+@means(setattr)
+def carried_setattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """The builtin ``setattr``."""
+    owner, name, value = args
+    return setattr_(alg, (t[0], t[2]), name, owner, value)
+
+
+@means(object.__setattr__)
+def carried_plain_setattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``object.__setattr__``."""
+    owner, name, value = args
+    object.__setattr__(owner, name, value)
+    keep_attribute(alg, owner, name, t[2])
+    return None, None
+
+
+@means(object.__getattribute__)
+def carried_plain_getattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``object.__getattribute__``, past what a class makes of it."""
+    owner, name = args
+    form, found = reading(owner, name, plainly=True)
+    return read_by(alg, t, form, found, name, owner, object.__getattribute__(owner, name) if is_data(form) else None)
+
+
+def is_data(form: str) -> bool:
+    """Whether reading an attribute in this way runs no code."""
+    return form in ("plain", "inherited", "builtin", "module", "held")
+
+
+@means(delattr)
+def carried_delattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """The builtin ``delattr``."""
+    return delattr_(alg, t[:1], args[1], args[0])
+
+
+@means(vars)
+def carried_vars(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``vars(object)``."""
+    return args[0].__dict__, None

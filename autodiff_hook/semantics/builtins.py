@@ -1,0 +1,221 @@
+"""Builtins that iterate or call back: zip, map, enumerate, reduce…"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.algebras.shadows import Algebra, Result, lose, reaches, some
+from autodiff_hook.semantics.comparing import truth
+from autodiff_hook.semantics.generators import exchange_of, resumed
+from autodiff_hook.semantics.items import getitem
+from autodiff_hook.semantics.iteration import (
+    CarriedIterator,
+    Pairs,
+    get_iter,
+    is_iteration,
+    is_view,
+    iteration,
+    python_method,
+    unknown_of,
+)
+from autodiff_hook.semantics.meanings import means
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+def _start(alg: Algebra, t: Any, iterables: Any) -> list[Pairs]:
+    return [get_iter(alg, (token,), None, iterable)[0] for token, iterable in zip(t, iterables)]
+
+
+@means(zip)
+def zip_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``zip``."""
+    return iteration(alg, _zip_pairs(_start(alg, t, args), kwargs.get("strict", False))), None
+
+
+def _zip_pairs(sources: list[Pairs], strict: bool) -> Pairs:
+    for rows in zip(*sources, strict=strict):
+        tokens = tuple([token for _, token in rows])
+        yield tuple([item for item, _ in rows]), tokens if some(tokens) else None
+
+
+@means(enumerate)
+def enumerate_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``enumerate``."""
+    named = dict(zip(("iterable", "start"), args)) | kwargs
+    moving = dict(zip((*("iterable", "start")[: len(args)], *kwargs), t))
+    source = get_iter(alg, (moving["iterable"],), None, named["iterable"])[0]
+    return iteration(alg, _enumerate_pairs(source, named.get("start", 0))), None
+
+
+def _enumerate_pairs(source: Pairs, index: int) -> Pairs:
+    for item, token in source:
+        yield (index, item), None if token is None else (None, token)
+        index += 1
+
+
+@means(map)
+def map_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``map``."""
+    function, *iterables = args
+    return iteration(alg, _map_pairs(alg, t[0], function, _start(alg, t[1:], iterables))), None
+
+
+def _map_pairs(alg: Algebra, token: Any, function: Any, sources: list[Pairs]) -> Pairs:
+    from autodiff_hook.semantics.calls import apply
+
+    for rows in zip(*sources):
+        tokens = tuple([moving for _, moving in rows])
+        yield apply(alg, (token, *tokens), function, tuple([item for item, _ in rows]), {})
+
+
+@means(filter)
+def filter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``filter``."""
+    function, iterable = args
+    return iteration(alg, _filter_pairs(alg, t[0], function, get_iter(alg, t[1:], None, iterable)[0])), None
+
+
+def _filter_pairs(alg: Algebra, moving: Any, function: Any, source: Pairs) -> Pairs:
+    from autodiff_hook.semantics.calls import apply
+
+    for item, token in source:
+        value, change = (item, token) if function is None else apply(alg, (moving, token), function, (item,), {})
+        if truth(alg, (change,), None, value)[0]:
+            yield item, token
+
+
+@means(reversed)
+def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``reversed``."""
+    sequence = args[0]
+    method = python_method(sequence, "__reversed__")
+    if method is not None:
+        from autodiff_hook.semantics.calls import apply
+
+        return apply(alg, (None, t[0]), method, (sequence,), {})
+    if is_view(sequence):
+        pairs = list(get_iter(alg, t, None, sequence)[0])
+        return iteration(alg, _given_pairs(pairs[::-1])), None
+    if not hasattr(sequence, "__getitem__") or not hasattr(sequence, "__len__") or isinstance(sequence, dict):
+        return builtins.reversed(sequence), None
+    return iteration(alg, _reversed_pairs(alg, t[0], sequence)), None
+
+
+def _given_pairs(pairs: list[Any]) -> Pairs:
+    for pair in pairs:  # noqa: UP028 (differentiated in its turn: without a delegate)
+        yield pair
+
+
+def _reversed_pairs(alg: Algebra, token: Any, sequence: Any) -> Pairs:
+    for index in range(len(sequence) - 1, -1, -1):
+        yield getitem(alg, (token, None), None, sequence, index)
+
+
+@means(iter)
+def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``iter``."""
+    if len(args) == 2:
+        return iteration(alg, _called_pairs(alg, t[0], *args)), None
+    if is_iteration(args[0]) or exchange_of(alg, args[0]) is not None:
+        return args[0], None
+    return iteration(alg, get_iter(alg, t, None, args[0])[0]), None
+
+
+def _called_pairs(alg: Algebra, token: Any, function: Any, sentinel: Any) -> Pairs:
+    from autodiff_hook.semantics.calls import apply
+
+    pair = apply(alg, (token,), function, (), {})
+    while not is_sentinel(pair[0], sentinel):
+        yield pair
+        pair = apply(alg, (token,), function, (), {})
+
+
+def is_sentinel(value: Any, sentinel: Any) -> bool:
+    """Whether ``iter(function, sentinel)`` has come to its end."""
+    return sentinel is value or bool(sentinel == value)
+
+
+@means(next)
+def next_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``next``."""
+    from autodiff_hook.semantics.calls import apply
+
+    iterator, *default = args
+    if is_iteration(iterator):
+        found: Result | None = builtins.next(iterator.pairs, None)
+        if found is not None:
+            return found
+        if default:
+            return default[0], t[1]
+        raise StopIteration
+    exchange = exchange_of(alg, iterator)
+    try:
+        if exchange is not None:
+            pair = resumed(alg, iterator, exchange, builtins.next, (), None)
+        elif python_method(iterator, "__next__") is not None:
+            pair = apply(alg, (None, None), python_method(iterator, "__next__"), (iterator,), {})
+        elif type(iterator) is np.flatiter:
+            pair = builtins.next(get_iter(alg, (None,), None, iterator)[0])
+        else:
+            value = builtins.next(iterator)
+            pair = value, lose(alg, value, unknown_of(alg, iterator)) if reaches(alg, iterator) else None
+    except StopIteration:
+        if not default:
+            raise
+        return default[0], t[1]
+    return pair
+
+
+@means(CarriedIterator.__next__)
+def next_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``iterator.__next__()``."""
+    return next_(alg, t, args, kwargs)
+
+
+@means(functools.reduce)
+def reduce_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``functools.reduce``."""
+    from autodiff_hook.semantics.calls import apply
+
+    function, iterable, *initial = args
+    source = get_iter(alg, t[1:2], None, iterable)[0]
+    if initial:
+        value, token = initial[0], t[2]
+    else:
+        try:
+            value, token = builtins.next(source)
+        except StopIteration:
+            raise TypeError("reduce() of empty iterable with no initial value") from None
+    for item, moving in source:
+        value, token = apply(alg, (t[0], token, moving), function, (value, item), {})
+    return value, token
+
+
+def native(function: Any) -> Any:
+    """How a callable is pushed forward that only looks at its arguments."""
+
+    def carried_native(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return function(*args, **kwargs), None
+
+    return carried_native
+
+
+_NATIVE: tuple[Any, ...] = (
+    *(list.__len__, list.__contains__, dict.__len__, dict.__contains__, set.__contains__, tuple.__len__),
+    *(any, all, list.index, list.count, dict.keys, isinstance, issubclass, hasattr, id, callable),
+    *(set.__len__, functools.wraps, functools.update_wrapper),
+)
+for _target in _NATIVE:
+    means(_target)(native(_target))
+
+
+@means(super)
+def super_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``super(cls, self)``, with the token of ``self``."""
+    return super(*args), t[1] if len(t) > 1 else None

@@ -1,0 +1,363 @@
+"""What a call means for the token, decided from the actual values in the order of ``runtime.calls``."""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.odd import is_odd, odd_result
+from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, quiet, reaches, some
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime import calls, equivalents
+from autodiff_hook.runtime.applying import is_iterated_by_code
+from autodiff_hook.runtime.arrays import writes_result
+from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
+from autodiff_hook.runtime.oddities import adds_objects
+from autodiff_hook.runtime.opaque import NOT_OPTED_IN, NOT_PYTHON
+from autodiff_hook.semantics.attributes import getattr_
+from autodiff_hook.semantics.comparing import compares_by_code
+from autodiff_hook.semantics.functions import enter, in_library, in_scope
+from autodiff_hook.semantics.iteration import get_iter, is_iteration, is_view, python_method
+from autodiff_hook.semantics.meanings import MEANINGS, meaning_of, meaning_with_options, means
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
+from autodiff_hook.semantics.outputs import call_with_out
+from autodiff_hook.semantics.rules import call_rule, has_rules, is_constant, misfit_of, rule_for
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+_FLOAT: Final = (float,)
+
+
+def call(alg: Algebra, t: Any, kwnames: tuple[str, ...], function: Any, *args: Any) -> Result:
+    """``function(*args)``; the last arguments are those named in ``kwnames``."""
+    if not kwnames:
+        if type(function) is BuiltinFunctionType and len(args) == 1 and type(args[0]) is float:
+            rule = registry.rule(function, _FLOAT)
+            if rule is not None:
+                if t[1] is None:
+                    return function(args[0]), None
+                return alg.call_rule(rule, function, args, {}, t[1:])
+        return apply(alg, t, function, args, {})
+    count = len(args) - len(kwnames)
+    return apply(alg, t, function, args[:count], dict(zip(kwnames, args[count:])))
+
+
+def call_ex(alg: Algebra, t: Any, data: Any, function: Any, args: Any, kwargs: Any) -> Result:
+    """``function(*args, **kwargs)``."""
+    if type(args) is tuple:
+        tokens = (None,) * len(args) if t[1] is None else t[1]
+    else:
+        pairs = list(get_iter(alg, (t[1],), None, args)[0])
+        args = tuple([item for item, _ in pairs])
+        tokens = tuple([token for _, token in pairs])
+    named = {} if kwargs is None else dict(kwargs)
+    return apply(
+        alg, (t[0], *tokens, *[load(alg, kwargs, name, value) for name, value in named.items()]), function, args, named
+    )
+
+
+def load_method(alg: Algebra, t: Any, name: str, receiver: Any) -> Result:
+    """``receiver.name``, to be called when the arguments are there; the token is the receiver's."""
+    method = method_of(receiver, name)
+    if method is not None:
+        return calls.Method(method, receiver), t[0]
+    return getattr_(alg, t, name, receiver)
+
+
+def call_loaded(alg: Algebra, t: Any, kwnames: tuple[str, ...], method: Any, *args: Any) -> Result:
+    """``method(*args)``, where ``load_method`` has given the method."""
+    kwargs: dict[str, Any] = {}
+    if kwnames:
+        count = len(args) - len(kwnames)
+        kwargs = dict(zip(kwnames, args[count:]))
+        args = args[:count]
+    function = function_of(method)
+    if function is None:
+        return apply(alg, t, method, args, kwargs)
+    return apply(alg, (None, *t), function, (method.__self__, *args), kwargs)
+
+
+def function_of(method: Any) -> Any:
+    """The function of a method that was looked up before its arguments; None if it was no plain method."""
+    return method.__func__ if type(method) is calls.Method else None
+
+
+_BUILTIN: Final = frozenset({list, dict, set})
+
+
+def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> Result:
+    """``receiver.name(*args)``."""
+    name, kwnames = data
+    if not kwnames and type(receiver) in _BUILTIN:
+        meaning = MEANINGS.get(id(type(receiver).__dict__.get(name)))
+        if meaning is not None:
+            return meaning(alg, t, (receiver, *args), {})
+    kwargs: dict[str, Any] = {}
+    if kwnames:
+        count = len(args) - len(kwnames)
+        kwargs = dict(zip(kwnames, args[count:]))
+        args = args[:count]
+    method = method_of(receiver, name)
+    if method is not None:
+        return apply(alg, (None, *t), method, (receiver, *args), kwargs)
+    function, token = getattr_(alg, t[:1], name, receiver)
+    return apply(alg, (token, *t[1:]), function, args, kwargs)
+
+
+def method_of(receiver: Any, name: str) -> Any:
+    """The function behind ``receiver.name`` if it is a plain method of the type; else None."""
+    return None if isinstance(receiver, ModuleType) else calls.method_of(receiver, name)
+
+
+def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    """Call with tokens: a rule, a constant, code in scope, or an opaque call, in this order."""
+    if quiet(alg, t) and not looks_later(function):
+        return function(*args, **kwargs), None
+    if type(function) is FunctionType and not kwargs and id(function) not in MEANINGS:
+        if not registry.has_rules(function) and not registry.is_constant(function):
+            return _call_function(alg, t, function, args, kwargs)
+    if fills_array(function, args, kwargs):
+        return call_with_out(alg, t, function, args, kwargs)
+    meaning = meaning_with_options(function, kwargs)
+    if meaning is not None:
+        return meaning(alg, t[1:], args, kwargs)
+    misfit = None
+    if has_rules(function):
+        args, t = drained(alg, t, function, args)
+        adding = code_that_adds(function, args, kwargs)
+        if adding is not None:
+            return enter(alg, t, adding, args, kwargs)
+        rule = rule_for(function, args, kwargs)
+        if rule is not None:
+            return call_rule(alg, t[1:], rule, function, args, kwargs)
+        misfit = misfit_of(function, args, kwargs)
+    meaning = meaning_of(function)
+    if meaning is not None:
+        return meaning(alg, t[1:], args, kwargs)
+    if misfit is not None:
+        return call_opaque(alg, t[1:], function, args, kwargs, f"of which the rule does not know {misfit}")
+    if is_constant(function):
+        value, token = call_constant(alg, function, args, kwargs)
+        if is_odd(value) and loses(alg, t[1:], function, args, kwargs):
+            return value, alg.unknown(odd_result(function))
+        return value, token
+    return _unfold(alg, t, function, args, kwargs)
+
+
+looks_later = calls.looks_later
+
+
+def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """The Python code for ``sum``, ``max`` and their kin of objects; None for others, and for numbers."""
+    if type(function) is not BuiltinFunctionType:
+        return None
+    if function in _EXTREMES:
+        items = args if len(args) > 1 else args[0] if args and type(args[0]) in (list, tuple) else ()
+        return _EXTREMES[function] if any(compares_by_code(item) for item in items) else None
+    code = calls.ADDING.get(function)
+    return code if code is not None and adds_objects(function, args, kwargs) else None
+
+
+_EXTREMES: Final[Any] = {max: equivalents.maximum, min: equivalents.minimum}
+
+
+def fills_array(function: Any, args: Args, kwargs: Kwargs) -> bool:
+    """Whether a call is one without an array for its result, and a store of what that gives."""
+    return writes_result(function, args, kwargs) and (isinstance(function, np.ufunc) or has_rules(function))
+
+
+def drained(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]:
+    """Arguments that are iterated over with tokens turned into tuples, as rules want them."""
+    if function in _EXTREMES and len(args) > 1:
+        return args, t
+    drains = [drains_as(alg, function, value) for value in args]
+    if True not in drains:
+        return args, t
+    values: list[Any] = []
+    tokens: list[Any] = []
+    for value, token, drain in zip(args, t[1:], drains):
+        if drain:
+            pairs = list(get_iter(alg, (None,), None, value)[0])
+            value = tuple([item for item, _ in pairs])
+            token = tuple([moving for _, moving in pairs])
+            token = token if some(token) else None
+        values.append(value)
+        tokens.append(token)
+    return tuple(values), (t[0], *tokens, *t[1 + len(args) :])
+
+
+def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
+    """Whether a rule of ``function`` has to be given the items of ``value``."""
+    if is_iteration(value) or type(value) is GeneratorType and id(value) in alg.generators:
+        return True
+    form = kind(value)
+    if is_view(value) or form == "set":
+        return reaches(alg, value)
+    summing = function in (sum, *_EXTREMES) or getattr(function, "__module__", None) == "math"
+    return form in ("object", "list", "tuple", "dict") and is_iterated_by_code(type(value)) and summing
+
+
+def unfolding(function: Any) -> tuple[str, Any]:
+    """The Python code that a callable stands for, and how to get there."""
+    cls = type(function)
+    if cls is FunctionType:
+        return "function", None
+    if cls is MethodType:
+        return "bound", function.__func__
+    if cls in (BuiltinFunctionType, MethodWrapperType) and not isinstance(
+        function.__self__, (ModuleType, type, type(None))
+    ):
+        method = builtin_behind(function)
+        if method is not None:
+            return "bound", method
+    if cls is MethodWrapperType and id(builtin_behind(function)) in MEANINGS:
+        return "bound", builtin_behind(function)
+    if cls is BuiltinFunctionType and isinstance(function.__self__, type):
+        method = find_in_type(function.__self__, function.__name__)
+        return ("method", method) if id(method) in MEANINGS else ("opaque", None)
+    if isinstance(function, type):
+        return "class", None
+    if cls is functools.partial:
+        return "partial", function.func
+    inner = getattr(function, "_implementation", None) if cls.__module__ == "numpy" else None
+    if cls is functools._lru_cache_wrapper:
+        return "cache", function.__wrapped__
+    if isinstance(inner, FunctionType):
+        return "wrapper", inner
+    caller = find_in_type(cls, "__call__")
+    return ("callable", caller) if isinstance(caller, FunctionType) or id(caller) in MEANINGS else ("opaque", None)
+
+
+def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    form, inner = unfolding(function)
+    if form == "function":
+        return _call_function(alg, t, function, args, kwargs)
+    if form == "bound":
+        return apply(alg, (None, *t), inner, (function.__self__, *args), kwargs)
+    if form == "method":
+        return apply(alg, (None, *t), inner, (function.__self__, *args), kwargs)
+    if form == "class":
+        return _instantiate(alg, t, function, args, kwargs)
+    if form == "partial":
+        return _call_partial(alg, t, function, inner, args, kwargs)
+    if form == "wrapper" or form == "cache" and _flows_in(alg, t, function, args, kwargs):
+        return apply(alg, t, inner, args, kwargs)
+    if form == "callable":
+        return apply(alg, (None, *t), inner, (function, *args), kwargs)
+    return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)
+
+
+def _flows_in(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> bool:
+    """Whether something with a token goes into a call, or can be reached from it."""
+    return some(t[1:]) or reaches(alg, (function, *args, *kwargs.values()))
+
+
+def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    if in_scope(alg, function):
+        return enter(alg, t, function, args, kwargs)
+    if in_library(function) and _flows_in(alg, t, function, args, kwargs):
+        return enter(alg, t, function, args, kwargs)
+    return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
+
+
+def constructors(cls: Any) -> tuple[Any, bool, Any]:
+    """The ``__new__`` of a class, whether that takes no arguments, and the ``__init__``; None: not known here."""
+    new, init = find_in_type(cls, "__new__"), find_in_type(cls, "__init__")
+    new = new.__func__ if isinstance(new, staticmethod) else new
+    is_code = isinstance(new, FunctionType) or isinstance(init, FunctionType)
+    known = isinstance(new, FunctionType) or id(new) in MEANINGS or new in _BLANK
+    heap = bool(cls.__flags__ & _HEAP_TYPE) and new is not object.__new__
+    if not known or not is_code and not heap and cls is not OrderedDict and not issubclass(cls, BaseException):
+        return None, False, None
+    return new, new in _BLANK, init if isinstance(init, FunctionType) or id(init) in MEANINGS else None
+
+
+_BLANK: Final = (object.__new__, dict.__new__, list.__new__, OrderedDict.__new__)
+_HEAP_TYPE: Final = 1 << 9
+
+
+def blank(cls: Any) -> Any:
+    """A new instance of a class, with nothing in it."""
+    new = find_in_type(cls, "__new__")
+    return cls.__new__(cls) if new in _BLANK else object.__new__(cls)
+
+
+def fields_of(cls: Any) -> tuple[str, ...] | None:
+    """The field names of a class made by ``collections.namedtuple``, if instances are made as that does."""
+    new = find_in_type(cls, "__new__")
+    module = getattr(getattr(new, "__func__", new), "__module__", None)
+    return cls._fields if issubclass(cls, tuple) and str(module).startswith("namedtuple_") else None
+
+
+def _instantiate(alg: Algebra, t: Any, cls: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``cls(*args)``: ``__new__`` and ``__init__``, each with tokens."""
+    maker = python_method(cls, "__call__")
+    if maker is not None:
+        return apply(alg, (None, *t), maker, (cls, *args), kwargs)
+    return make_instance(alg, t, cls, args, kwargs)
+
+
+def make_instance(alg: Algebra, t: Any, cls: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A new instance, past what a metaclass makes of the call."""
+    fields = fields_of(cls)
+    if fields is not None and len(args) + len(kwargs) == len(fields):
+        named = dict(zip((*fields[: len(args)], *kwargs), t[1:]))
+        return cls(*args, **kwargs), tuple([named.get(name) for name in fields])
+    new, empty, init = constructors(cls)
+    if new is None:
+        return call_opaque(alg, t[1:], cls, args, kwargs, "a class without Python code")
+    token = None
+    if empty:
+        instance = blank(cls)
+    else:
+        instance, token = apply(alg, (None, *t), new, (cls, *args), kwargs)
+        init = constructors(type(instance))[2]
+    if isinstance(instance, cls) and init is not None:
+        apply(alg, (None, token, *t[1:]), init, (instance, *args), kwargs)
+    return instance, token
+
+
+def _call_partial(alg: Algebra, t: Any, partial: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A ``functools.partial``: a reference whose slots are what it was made with."""
+    names, count = tuple(partial.keywords), len(partial.args)
+    values = (*partial.args, *partial.keywords.values())
+    tokens = [load(alg, partial, index, value) for index, value in enumerate(partial.args)]
+    tokens += [load(alg, partial.keywords, name, value) for name, value in partial.keywords.items()]
+    named = dict(zip(names, values[count:])) | kwargs
+    moving = dict(zip(names, tokens[count:])) | dict(zip(kwargs, t[1 + len(args) :]))
+    inner = (None, *tokens[:count], *t[1 : 1 + len(args)], *[moving[name] for name in named])
+    return apply(alg, inner, function, (*values[:count], *args), named)
+
+
+@means(functools.partial)
+def make_partial(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``functools.partial(function, *args, **kwargs)``."""
+    partial: Any = functools.partial(args[0], *args[1:], **kwargs)
+    lead = 0
+    if type(args[0]) is functools.partial:
+        lead = len(partial.args) - len(args) + 1
+        held = args[0]
+        for index, value in enumerate(held.args):
+            keep(alg, partial, index, load(alg, held, index, value))
+        for name, value in held.keywords.items():
+            keep(alg, partial.keywords, name, load(alg, held.keywords, name, value))
+    for index in range(1, len(args)):
+        keep(alg, partial, lead + index - 1, t[index])
+    for name, token in zip(kwargs, t[len(args) :]):
+        keep(alg, partial.keywords, name, token)
+    moving = tuple([load(alg, partial, index, value) for index, value in enumerate(partial.args)])
+    keep(alg, partial, "args", moving if some(moving) else None)
+    return partial, None

@@ -1,0 +1,199 @@
+"""Comparisons, membership and truth: constants, except that a class may have written them in Python."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.semantics.iteration import get_iter, python_method
+from autodiff_hook.semantics.meanings import means
+
+_COMPARE: Final = {
+    "<": (operator.lt, "__lt__", "__gt__"),
+    "<=": (operator.le, "__le__", "__ge__"),
+    "==": (operator.eq, "__eq__", "__eq__"),
+    "!=": (operator.ne, "__ne__", "__ne__"),
+    ">": (operator.gt, "__gt__", "__lt__"),
+    ">=": (operator.ge, "__ge__", "__le__"),
+}
+
+
+_NUMBERS: Final = frozenset({float, int, bool})
+
+
+def special(alg: Algebra, method: Any, t: Any, *args: Any) -> Result:
+    """Call a special method."""
+    from autodiff_hook.semantics.calls import apply
+
+    return apply(alg, (None, *t), method, args, {})
+
+
+def compare(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
+    """``a op b``."""
+    if type(a) in _NUMBERS and type(b) in _NUMBERS:
+        return _COMPARE[op][0](a, b), None
+    if not quiet(alg, t):
+        for method, reflected in attempts(op, a, b):
+            if method is None:
+                break
+            value, token = special(alg, method, t[::-1], b, a) if reflected else special(alg, method, t, a, b)
+            if value is not NotImplemented:
+                return value, token
+    return compare_natively(op, a, b), None
+
+
+def compare_natively(op: str, a: Any, b: Any) -> Any:
+    """``a op b``, by Python itself."""
+    return _COMPARE[op][0](a, b)
+
+
+def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
+    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code."""
+    _, name, mirrored = _COMPARE[op]
+    left, right = _method(a, name), _method(b, mirrored)
+    if not isinstance(left, FunctionType) and not isinstance(right, FunctionType):
+        return []
+    order = [(left, False), (right, True)]
+    if type(b) is not type(a) and issubclass(type(b), type(a)):
+        order.reverse()
+    found: list[tuple[Any, bool]] = []
+    for method, reflected in order:
+        if isinstance(method, FunctionType):
+            found.append((method, reflected))
+        elif method is not None and (method(b, a) if reflected else method(a, b)) is not NotImplemented:
+            return [*found, (None, False)]
+    return found
+
+
+def _method(value: Any, name: str) -> Any:
+    found = find_in_type(type(value), name)
+    if found is object.__ne__ and isinstance(find_in_type(type(value), "__eq__"), FunctionType):
+        return _differs
+    return found
+
+
+def _differs(a: Any, b: Any) -> Any:
+    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
+    equal: Any = type(a).__eq__
+    result = equal(a, b)
+    return result if result is NotImplemented else not result
+
+
+def compares_by_code(value: Any) -> bool:
+    """Whether comparing ``value`` may run Python code: its own, or that of what is in it."""
+    form = kind(value)
+    if form in ("tuple", "list"):
+        return any([compares_by_code(item) for item in value])
+    return form not in ("number", "inert", "array") and python_method(value, "__lt__") is not None
+
+
+class Compared:
+    """What is sorted by the code of its class: ``<`` is carried."""
+
+    __slots__ = ("alg", "token", "value")
+
+    def __init__(self, alg: Algebra, value: Any, token: Any) -> None:
+        self.alg, self.value, self.token = alg, value, token
+
+    def __lt__(self, other: Compared) -> bool:
+        alg = self.alg
+        value, token = compare(alg, (self.token, other.token), "<", self.value, other.value)
+        return bool(truth(alg, (token,), None, value)[0])
+
+
+def truth(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
+    """The exact bool that a condition depends on."""
+    if value is True or value is False:
+        return value, None
+    if not quiet(alg, t):
+        method = python_method(value, "__bool__")
+        if method is not None:
+            return checked_bool(special(alg, method, t, value)[0]), None
+        method = python_method(value, "__len__") if not has_method(value, "__bool__") else None
+        if method is not None:
+            return bool(special(alg, method, t, value)[0]), None
+    return as_bool(value), None
+
+
+def as_bool(value: Any) -> bool:
+    """``bool(value)``, by Python itself."""
+    return bool(value)
+
+
+def checked_bool(value: Any) -> bool:
+    """What ``__bool__`` returned."""
+    if type(value) is not bool:
+        raise TypeError(f"__bool__ should return bool, returned {type(value).__name__}")
+    return value
+
+
+def has_method(value: Any, name: str) -> bool:
+    """Whether the type of ``value`` has a special method."""
+    return find_in_type(type(value), name) is not None
+
+
+def not_(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
+    """``not value``."""
+    return not truth(alg, t, data, value)[0], None
+
+
+def contains(alg: Algebra, t: Any, data: Any, item: Any, container: Any) -> Result:
+    """``item in container``."""
+    if not quiet(alg, t):
+        method = python_method(container, "__contains__")
+        if method is not None:
+            return bool(special(alg, method, t[::-1], container, item)[0]), None
+        if python_method(container, "__iter__") is not None and not has_method(container, "__contains__"):
+            for value, _ in get_iter(alg, t[1:], None, container)[0]:
+                if value is item or value == item:
+                    return True, None
+            return False, None
+    return is_in(item, container), None
+
+
+def is_in(item: Any, container: Any) -> bool:
+    """``item in container``, by Python itself."""
+    return item in container
+
+
+def not_contains(alg: Algebra, t: Any, data: Any, item: Any, container: Any) -> Result:
+    """``item not in container``."""
+    return not contains(alg, t, data, item, container)[0], None
+
+
+class _Called:
+    """How an operator of this file that is called as a function of ``operator`` is pushed forward."""
+
+    def __init__(self, lowered: Any, data: Any = None, order: int = 1) -> None:
+        self.lowered, self.data, self.order = lowered, data, order
+
+    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        if self.order < 0:
+            return self.lowered(alg, t[::-1], self.data, *args[::-1])  # type: ignore[no-any-return]
+        return self.lowered(alg, t, self.data, *args)  # type: ignore[no-any-return]
+
+
+for _op, (_function, *_) in _COMPARE.items():
+    means(_function)(_Called(compare, _op).carried)
+means(operator.truth)(_Called(truth).carried)
+means(operator.not_)(_Called(not_).carried)
+means(operator.contains)(_Called(contains, order=-1).carried)
+
+
+@means(bool)
+def bool_(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``bool``."""
+    return truth(alg, t, None, args[0]) if args else (False, None)
+
+
+@means(len)
+def len_(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``len``."""
+    method = python_method(args[0], "__len__") if len(args) == 1 else None
+    if method is not None:
+        return operator.index(special(alg, method, t, args[0])[0]), None
+    return builtins.len(*args), None

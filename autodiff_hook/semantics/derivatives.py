@@ -1,0 +1,81 @@
+"""Derivatives within derivatives: the operators of the public surface, where their caller is carried."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from autodiff_hook import api
+from autodiff_hook.algebras.forward import push, pushed
+from autodiff_hook.algebras.levels import settled
+from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load, reaches
+from autodiff_hook.runtime.pulled import Pulled
+from autodiff_hook.runtime.pulled import opened as open_any
+from autodiff_hook.runtime.session import scalar_seed
+from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.meanings import means, natively
+from autodiff_hook.semantics.structures import gather
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+for _function in (scalar_seed, api._chosen, functools.wraps, functools.update_wrapper):
+    natively(_function)
+
+
+def _generic(form: Any, plain: Any) -> None:
+    """What is differentiated once more is carried."""
+
+    @means(form)
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return apply(alg, (None, *t), plain, args, kwargs)
+
+
+_generic(api.gradient, api.generic_gradient)
+_generic(api.withgradient, api.generic_withgradient)
+
+
+@means(Reverse, open_any)
+def opened(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
+    """A differentiation of what may carry derivatives itself."""
+    f, args, named = given[:3]
+    if t[1] is None and not any(reaches(alg, value) for value in (f, args, named)):
+        return Reverse(*given, **kwargs), None
+    tokens = (None,) * len(args) if t[1] is None else t[1]
+    names = [load(alg, named, name, value) for name, value in named.items()]
+    session = Reverse.over(alg, (f, args, named), tokens, names, **kwargs)
+    keep_attribute(alg, session, "value", settled(alg, session.value, session.below))
+    return session, None
+
+
+@means(Reverse.back)
+def back(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
+    """The gradients, with derivatives with respect to what the function saw and to the cotangent."""
+    session, cotangent = given
+    tokens = gather(alg, cotangent, t[1])
+    if session.tape.over is None:
+        if tokens is None:
+            return session.back(cotangent), None
+        f, args, named = session.call
+        session = Reverse.over(
+            alg, session.call, (None,) * len(args), (None,) * len(named), session.function is not None
+        )
+    grads: Result = session.back_over(alg, cotangent, tokens)
+    return grads
+
+
+@means(Pulled.back)
+def back_of_specialised(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
+    """The same of a specialised pullback."""
+    return back(alg, t, (given[0].session(), given[1]), kwargs)
+
+
+@means(push)
+def push_within(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
+    """``jvp`` of what may carry derivatives itself."""
+    f, primals, tangents = given
+    tokens = (None,) * len(primals) if t[1] is None else t[1]
+    moving = [gather(alg, x, None if t[2] is None else t[2][i]) for i, x in enumerate(tangents)]
+    value, tangent, below, tree = pushed(alg, f, primals, tangents, tokens, moving)
+    return (value, tangent), (settled(alg, value, below), settled(alg, tangent, tree))

@@ -1,0 +1,160 @@
+"""Python functions in scope: their carried program is generated at its first use, then called."""
+
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from autodiff_hook import config
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load
+from autodiff_hook.emit import emit
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.types import Signature
+from autodiff_hook.runtime import functions
+from autodiff_hook.runtime.sharing import ByNamespace
+from autodiff_hook.semantics.generators import started
+from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.transform.generic.carrying import carrying_pass
+
+
+class Carried:
+    """The carried program of one code object with one set of globals."""
+
+    __slots__ = ("__weakref__", "code", "facts", "kind", "signature", "simple", "unsupported")
+
+    def __init__(self, code: CodeType, globals_: dict[str, Any]) -> None:
+        self.unsupported = ""
+        self.facts = functions.GlobalFacts(code, globals_)
+        self.code = code
+        try:
+            primal = functions.analyse(code, globals_, carried=True)
+            self.signature: Signature = primal.ir.signature
+            self.kind = primal.ir.kind
+            self.simple = len(self.signature.names) == self.signature.positional
+            self.code = emit(carrying_pass(primal, runtime_table()), lifetimes=True)
+        except Unsupported as error:
+            self.unsupported = f"which is not supported: {error}"
+
+
+def _carry(code: CodeType, globals_: dict[str, Any]) -> Carried:
+    found = Carried(code, globals_)
+    config.trace(f"lifted {code.co_qualname} to be carried ({code.co_filename}:{code.co_firstlineno})")
+    return found
+
+
+_carried_for: Final = ByNamespace(_carry)
+
+
+def runtime_table() -> dict[str, Any]:
+    """What carried programs call, by the name of the operation."""
+    from autodiff_hook.semantics.table import TABLE
+
+    return TABLE
+
+
+def in_scope(alg: Algebra, function: Any) -> bool:
+    """Whether a Python function belongs to what is to be differentiated."""
+    return functions.in_scope(alg, function)
+
+
+def in_library(function: Any) -> bool:
+    """Whether a Python function belongs to a library that is entered where derivatives need it."""
+    return functions.in_library(function)
+
+
+Source = tuple[str, Any]
+
+
+def binding(function: Any, count: int, names: tuple[str, ...]) -> list[Source] | None:
+    """Where each parameter of a function comes from in a call with ``count`` arguments and these named ones.
+
+    None if the call does not fit. A source is ``("given", index among all arguments)``,
+    ``("default", (function or mapping, key))``, ``("rest", first)`` or ``("named", {name: index})``.
+    """
+    signature = _carried_for(function.__code__, function.__globals__).signature
+    positional = signature.positional
+    rest = {name: count + i for i, name in enumerate(names)}
+    if count > positional and not signature.varargs:
+        return None
+    plan: list[Source] = []
+    for index, name in enumerate(signature.names[: positional + signature.keyword_only]):
+        source = _source(function, signature, index, name, count, rest)
+        if source is None:
+            return None
+        plan.append(source)
+    if signature.varargs:
+        plan.append(("rest", positional))
+    if signature.varkeywords:
+        plan.append(("named", rest))
+    elif rest:
+        return None
+    return plan
+
+
+def _source(
+    function: Any, signature: Signature, index: int, name: str, count: int, rest: dict[str, int]
+) -> Source | None:
+    positional = signature.positional
+    by_name = name in rest and index >= signature.positional_only
+    defaults, keyword_defaults = function.__defaults__ or (), function.__kwdefaults__ or {}
+    if index < min(count, positional):
+        return None if by_name else ("given", index)
+    if by_name:
+        return "given", rest.pop(name)
+    if 0 <= index - positional + len(defaults) < len(defaults):
+        return "default", (function, index - positional + len(defaults))
+    if index >= positional and name in keyword_defaults:
+        return "default", (keyword_defaults, name)
+    return None
+
+
+def enter(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """Call a Python function; ``t`` has the tokens of the function and of all arguments."""
+    if alg.typed is not None and not kwargs and not alg.nested:
+        found: Result | None = alg.typed(alg, t, function, args)
+        if found is not None:
+            return found
+    return enter_carried(alg, t, function, args, kwargs)
+
+
+def enter_carried(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``enter`` without typed programs."""
+    known = _carried_for(function.__code__, function.__globals__)
+    if known.unsupported:
+        return call_opaque(alg, t[1:], function, args, kwargs, known.unsupported)
+    values, tokens = args, t[1:]
+    if not known.simple or kwargs or len(args) != known.signature.positional:
+        plan = binding(function, len(args), tuple(kwargs))
+        if plan is None:
+            return function(*args, **kwargs), None
+        values, tokens = bound(alg, plan, len(args), (*args, *kwargs.values()), tokens)
+    program: Any = FunctionType(known.code, function.__globals__, function.__name__, None, function.__closure__)
+    if known.kind != "function":
+        return started(alg, program, tokens, values), None
+    result: Result = program(alg, tokens, *values)
+    return result
+
+
+def bound(
+    alg: Algebra, plan: list[Source], count: int, values: tuple[Any, ...], tokens: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The values and the tokens of all parameters."""
+    found: list[Any] = []
+    moving: list[Any] = []
+    for source, where in plan:
+        if source == "given":
+            found.append(values[where])
+            moving.append(tokens[where])
+        elif source == "default":
+            reference, key = where
+            found.append(reference[key] if isinstance(reference, dict) else reference.__defaults__[key])
+            moving.append(load(alg, reference, key, found[-1]))
+        elif source == "rest":
+            found.append(values[where:count])
+            moving.append(tokens[where:count] if where < count else None)
+        else:
+            named = {name: values[place] for name, place in where.items()}
+            keep_all(alg, named, {name: tokens[place] for name, place in where.items()})
+            found.append(named)
+            moving.append(None)
+    return tuple(found), tuple(moving)

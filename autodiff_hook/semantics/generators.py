@@ -1,0 +1,171 @@
+"""Generators and coroutines of carried programs: real ones, whose tokens go through an exchange beside them."""
+
+from __future__ import annotations
+
+import weakref
+from types import CoroutineType, GeneratorType
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose, reaches
+from autodiff_hook.runtime.opaque import NOT_PYTHON
+from autodiff_hook.semantics.iteration import get_iter, python_method, unknown_of
+from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.opaque import call_opaque
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+class Exchange:
+    """The tokens that go in and out of a generator with what it yields, is sent and returns."""
+
+    __slots__ = ("out", "sent")
+
+    def __init__(self) -> None:
+        self.out: Token = None
+        self.sent: Token = None
+
+
+_SUSPENDING: Final = (GeneratorType, CoroutineType)
+
+
+def exchange_of(alg: Algebra, value: Any) -> Exchange | None:
+    """Where the tokens of a generator or coroutine go; None for what is not carried."""
+    if type(value) not in _SUSPENDING:
+        return None
+    known = alg.generators.get(id(value))
+    return None if known is None else known[1]
+
+
+def started(alg: Algebra, program: Any, tokens: Any, args: Args) -> Any:
+    """The generator or coroutine of a carried program."""
+    exchange = Exchange()
+    generator = program(alg, tokens, exchange, *args)
+    key, table = id(generator), alg.generators
+    table[key] = (weakref.ref(generator, lambda _: table.pop(key, None)), exchange)
+    alg.iterates = True
+    return generator
+
+
+def resumed(alg: Algebra, generator: Any, exchange: Exchange, resume: Any, args: Args, sent: Token) -> Result:
+    """What a generator yields next, with its token; the value of a ``StopIteration`` has one, too."""
+    exchange.sent = sent
+    try:
+        value = resume(generator, *args)
+    except StopIteration as stop:
+        keep_attribute(alg, stop, "value", exchange.out)
+        keep_attribute(alg, stop, "args", None if exchange.out is None else (exchange.out,))
+        raise
+    finally:
+        exchange.sent = None
+    return value, exchange.out
+
+
+class Resuming:
+    """A method that resumes a generator."""
+
+    def __init__(self, method: Any, sends: bool = False) -> None:
+        self.method, self.sends = method, sends
+
+    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        """The operation with tokens."""
+        generator, *given = args
+        exchange = exchange_of(alg, generator)
+        if exchange is None:
+            return call_opaque(alg, t[1:], self.method.__get__(generator), tuple(given), kwargs, NOT_PYTHON)
+        return resumed(alg, generator, exchange, self.method, tuple(given), t[1] if self.sends else None)
+
+
+for _cls in _SUSPENDING:
+    means(_cls.send)(Resuming(_cls.send, sends=True).carried)
+    means(_cls.throw)(Resuming(_cls.throw).carried)
+    means(_cls.close)(Resuming(_cls.close).carried)
+means(GeneratorType.__next__)(Resuming(GeneratorType.__next__).carried)
+
+
+def yield_from_iter(alg: Algebra, t: Any, data: Any, value: Any, exchange: Exchange) -> Result:
+    """What ``yield from value`` delegates to."""
+    return _delegate(alg, t[0], value, exchange), None
+
+
+def awaitable(alg: Algebra, t: Any, data: Any, value: Any, exchange: Exchange) -> Result:
+    """What ``await value`` delegates to."""
+    method = python_method(value, "__await__")
+    if method is not None:
+        from autodiff_hook.semantics.calls import apply
+
+        iterator, token = apply(alg, (None, t[0]), method, (value,), {})
+        return _delegate(alg, token, iterator, exchange), None
+    found = value if type(value) in _SUSPENDING else _awaited(value)
+    return _delegate(alg, None, found, exchange), None
+
+
+def _awaited(value: Any) -> Any:
+    method = getattr(type(value), "__await__", None)
+    if method is None:
+        raise TypeError(f"object {type(value).__name__} can't be used in 'await' expression")
+    return method(value)
+
+
+def _delegate(alg: Algebra, token: Token, value: Any, exchange: Exchange) -> Any:
+    inner = exchange_of(alg, value)
+    if inner is not None:
+        return _resuming(value, inner, exchange)
+    if hasattr(type(value), "send"):
+        unknown = unknown_of(alg, value) if reaches(alg, value) else None
+        return _sending(alg, value, unknown, exchange)
+    return _iterating(get_iter(alg, (token,), None, value)[0], exchange)
+
+
+def _resuming(generator: Any, inner: Exchange, outer: Exchange) -> Any:
+    """Delegate to a carried generator or coroutine."""
+    try:
+        value = generator.send(None)
+        while True:
+            outer.out = inner.out
+            try:
+                sent = yield value
+            except GeneratorExit:
+                generator.close()
+                raise
+            except BaseException as error:
+                value = generator.throw(error)
+                continue
+            inner.sent = outer.sent
+            try:
+                value = generator.send(sent)
+            finally:
+                inner.sent = None
+    except StopIteration as stop:
+        outer.out = inner.out
+        return stop.value
+
+
+def _sending(alg: Algebra, generator: Any, unknown: Token, outer: Exchange) -> Any:
+    """Delegate to a generator that is not carried."""
+    try:
+        value = generator.send(None)
+        while True:
+            outer.out = None if unknown is None else lose(alg, value, unknown)
+            try:
+                sent = yield value
+            except GeneratorExit:
+                generator.close()
+                raise
+            except BaseException as error:
+                value = generator.throw(error)
+                continue
+            value = generator.send(sent)
+    except StopIteration as stop:
+        outer.out = None if unknown is None else lose(alg, stop.value, unknown)
+        return stop.value
+
+
+def _iterating(pairs: Any, outer: Exchange) -> Any:
+    """Delegate to what is only iterated over."""
+    for value, token in pairs:
+        outer.out = token
+        sent = yield value
+        if sent is not None:
+            raise AttributeError("what is delegated to has no attribute 'send'")
+    outer.out = None

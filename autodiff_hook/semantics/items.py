@@ -1,0 +1,235 @@
+"""Subscripts: tuples and arrays give parts, lists and dicts slots, other objects methods."""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.algebras.shadows import (
+    Algebra,
+    Result,
+    keep,
+    keep_all,
+    kind,
+    known,
+    load,
+    note_kept,
+    quiet,
+    to_change,
+)
+from autodiff_hook.algebras.shadows import some as any_of
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.opaque import array_mutation
+from autodiff_hook.semantics.arrays import store_array
+from autodiff_hook.semantics.iteration import flattened, get_iter, python_method
+from autodiff_hook.semantics.opaque import call_opaque, describe_type
+from autodiff_hook.semantics.rules import call_rule, rule_for
+
+
+def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
+    """``owner[key]``."""
+    from autodiff_hook.semantics.calls import apply
+
+    if quiet(alg, t):
+        return owner[key], None
+    if type(owner) is np.ndarray:
+        value = owner[key]
+        return value, alg.part(owner, key, value, t[0])
+    if type(owner) is list and type(key) is int:
+        value = owner[key]
+        entry = alg.shadows.get(id(owner))
+        token = None if entry is None or len(entry[1]) != len(owner) else entry[1][key]
+        return value, load(alg, owner, key, value) if token is None else token
+    method = python_method(owner, "__getitem__")
+    if method is not None:
+        return apply(alg, (None, *t), method, (owner, key), {})
+    if isinstance(owner, type):
+        maker = find_in_type(type(owner), "__getitem__") is None and getattr(owner, "__class_getitem__", None)
+        if isinstance(maker, MethodType):
+            return apply(alg, (None, t[1]), maker, (key,), {})
+    form = kind(owner)
+    if form == "array":
+        value = owner[key]
+        return value, alg.part(owner, key, value, t[0])
+    if form == "tuple":
+        return owner[key], None if t[0] is None else t[0][key]
+    if form == "list":
+        return list_item(alg, owner[key], owner, key)
+    if form == "dict":
+        return dict_item(alg, owner, key)
+    if type(owner) is np.flatiter:
+        flat, token = flattened(alg, owner)
+        value = owner[key]
+        return value, alg.part(flat, key, value, token)
+    rule = rule_for(operator.getitem, (owner, key))
+    if rule is not None:
+        return call_rule(alg, t, rule, operator.getitem, (owner, key), {})
+    return call_opaque(alg, t, operator.getitem, (owner, key), {}, f"which has no rule for {describe_type(owner)}")
+
+
+def list_item(alg: Algebra, value: Any, owner: list[Any], key: Any) -> Result:
+    """The item or slice ``value`` of a list, with its token."""
+    if isinstance(key, slice):
+        found = known(alg, owner)
+        if found is not None:
+            keep_all(alg, value, found[key])
+        elif id(owner) in alg.losses:
+            alg.losses[id(value)] = (value, alg.losses[id(owner)][1])
+        return value, None
+    return value, load(alg, owner, key, value)
+
+
+def dict_item(alg: Algebra, owner: dict[Any, Any], key: Any) -> Result:
+    """``owner[key]`` of a dict."""
+    from autodiff_hook.semantics.calls import apply
+
+    missing = missing_method(owner, key)
+    if missing is not None:
+        return apply(alg, (None, None, None), missing, (owner, key), {})
+    if isinstance(owner, defaultdict) and owner.default_factory is not None and key not in owner:
+        value, token = apply(alg, (None,), owner.default_factory, (), {})
+        dict.__setitem__(owner, key, value)
+        keep(alg, owner, key, token)
+        return value, token
+    value = dict.__getitem__(owner, key)
+    return value, load(alg, owner, key, value)
+
+
+def missing_method(owner: Any, key: Any) -> Any:
+    """The ``__missing__`` written in Python that ``owner[key]`` calls."""
+    if key in owner:
+        return None
+    found = find_in_type(type(owner), "__missing__")
+    return found if isinstance(found, FunctionType) else None
+
+
+def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -> Result:
+    """``owner[key] = value``."""
+    from autodiff_hook.semantics.calls import apply
+
+    if quiet(alg, t):
+        owner[key] = value
+        return None, None
+    method = python_method(owner, "__setitem__")
+    form = kind(owner)
+    if method is not None:
+        apply(alg, (None, *t), method, (owner, key, value), {})
+    elif form == "array":
+        store_array(alg, t, owner, key, value)
+    elif type(owner) is np.flatiter and owner.base.flags.c_contiguous:
+        store_array(alg, (None, None, t[2]), owner.base.reshape(-1), key, value)
+    elif isinstance(owner, np.void) and t[2] is not None:
+        raise array_mutation("this store writes to a record in")
+    elif form == "list":
+        list_store(alg, t[2], owner, key, value)
+    elif form == "dict":
+        owner[key] = value
+        keep(alg, owner, key, t[2])
+        note_kept(alg, owner, key, value)
+    else:
+        reason = f"which has no rule for {describe_type(owner)}"
+        call_opaque(alg, t, operator.setitem, (owner, key, value), {}, reason)
+    return None, None
+
+
+def list_store(alg: Algebra, token: Any, owner: list[Any], key: Any, value: Any) -> None:
+    """``owner[key] = value`` of a list."""
+    if isinstance(key, slice):
+        items, tokens = materialised(alg, token, value)
+        found = to_change(alg, owner, tokens)
+        list.__setitem__(owner, key, items)
+        if found is not None:
+            found[key] = tokens
+        return
+    found = to_change(alg, owner, (token,))
+    list.__setitem__(owner, key, value)
+    if found is not None:
+        found[key] = token
+
+
+def materialised(alg: Algebra, token: Any, value: Any, hinted: bool = False) -> tuple[list[Any], list[Any]]:
+    """The items of an iterable and their tokens, as two new lists; ``hinted``: it is asked for its length first."""
+    if type(value) is tuple:
+        return list(value), [None] * len(value) if token is None else list(token)
+    if type(value) is list:
+        found = known(alg, value)
+        return list(value), [None] * len(value) if found is None else list(found)
+    source = get_iter(alg, (token,), None, value)[0]
+    if hinted:
+        ask_length(alg, value)
+    pairs = list(source)
+    return [item for item, _ in pairs], [moving for _, moving in pairs]
+
+
+def _first(alg: Algebra, token: Any, value: Any, limit: int) -> tuple[list[Any], list[Any]]:
+    """The first items of an iterable and their tokens."""
+    if type(value) in (list, tuple):
+        return materialised(alg, token, value)
+    items: list[Any] = []
+    tokens: list[Any] = []
+    for item, moving in get_iter(alg, (token,), None, value)[0]:
+        items.append(item)
+        tokens.append(moving)
+        if len(items) == limit:
+            break
+    return items, tokens
+
+
+def ask_length(alg: Algebra, value: Any) -> None:
+    """Call what lists and tuples ask for the number of items, for its effects."""
+    from autodiff_hook.semantics.calls import apply
+
+    for name in ("__len__", "__length_hint__"):
+        method = python_method(value, name)
+        if method is not None:
+            try:
+                apply(alg, (None, None), method, (value,), {})
+            except TypeError:
+                continue
+            return
+
+
+def delitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
+    """``del owner[key]``."""
+    from autodiff_hook.semantics.calls import apply
+
+    method = python_method(owner, "__delitem__")
+    if method is not None:
+        apply(alg, (None, *t), method, (owner, key), {})
+        return None, None
+    found = known(alg, owner)
+    del owner[key]
+    if found is not None:
+        if kind(owner) == "list":
+            del found[key]
+        else:
+            found.pop(key, None)
+    return None, None
+
+
+def unpack(alg: Algebra, t: Any, data: tuple[int, int | None], value: Any) -> Result:
+    """Take a sequence apart: a tuple of its items."""
+    before, after = data
+    items, tokens = _first(alg, t[0], value, before + 1) if after is None else materialised(alg, t[0], value)
+    if after is None:
+        if len(items) != before:
+            wrong_count(len(items), before)
+        return tuple(items), tuple(tokens) if any_of(tokens) else None
+    if len(items) < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+    stop = len(items) - after
+    rest = items[before:stop]
+    keep_all(alg, rest, tokens[before:stop])
+    moving = (*tokens[:before], None, *tokens[stop:])
+    return (*items[:before], rest, *items[stop:]), moving if any_of(moving) else None
+
+
+def wrong_count(count: int, expected: int) -> None:
+    """Raise what Python raises for an unpacking that does not fit."""
+    if count < expected:
+        raise ValueError(f"not enough values to unpack (expected {expected}, got {count})")
+    raise ValueError(f"too many values to unpack (expected {expected})")

@@ -1,0 +1,238 @@
+"""Iterating with tokens: every item comes with its own."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from itertools import repeat
+from types import GeneratorType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, lose, reaches
+from autodiff_hook.runtime.growing import plain_dict
+from autodiff_hook.runtime.iteration import VIEWS
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.memories import hides
+from autodiff_hook.runtime.opaque import Loss
+
+Pairs = Iterator[tuple[Any, Any]]
+
+
+class CarriedIterator:
+    """An iterator whose items may have tokens: user code sees the items."""
+
+    def __init__(self, pairs: Any) -> None:
+        self.pairs = pairs
+
+    def __iter__(self) -> CarriedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self.pairs)[0]
+
+
+def iteration(alg: Algebra, pairs: Pairs) -> CarriedIterator:
+    """An iterator for user code; from now on calls matter that nothing with a token goes into."""
+    alg.iterates = True
+    return CarriedIterator(pairs)
+
+
+def is_iteration(value: Any) -> bool:
+    """Whether ``value`` is an iterator of ours."""
+    return type(value) is CarriedIterator
+
+
+def is_view(value: Any) -> bool:
+    """Whether ``value`` is a view of the values or items of a dict."""
+    return isinstance(value, VIEWS)
+
+
+def viewed(view: Any) -> tuple[Any, bool]:
+    """The dict behind a view, and whether that shows items."""
+    return gc.get_referents(view)[0], isinstance(view, VIEWS[1])
+
+
+def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
+    """Start an iteration; the iterator yields pairs of item and token."""
+    if is_iteration(value):
+        return value.pairs, None
+    if type(value) is GeneratorType and id(value) in alg.generators:
+        return _generator_pairs(value, alg.generators[id(value)][1]), None
+    form = how(alg, value, t[0] is not None)
+    if form == "list":
+        return list_pairs(alg, value), None
+    if form == "tuple":
+        return _tuple_pairs(value, t[0]), None
+    if form == "array":
+        return _array_pairs(alg, value, t[0]), None
+    if form == "set":
+        return _set_pairs(alg, value), None
+    if form == "view":
+        return _view_pairs(alg, value), None
+    if form == "object":
+        return _object_pairs(alg, value)
+    if form == "sequence":
+        return _sequence_pairs(alg, value), None
+    if type(value) is np.flatiter:
+        return _flat_pairs(alg, value), None
+    if form == "shared":
+        return _shared_pairs(alg, iter(value), value), None
+    if form == "lossy":
+        return _lossy_pairs(alg, iter(value), value), None
+    return plain_pairs(iter(value)), None
+
+
+def how(alg: Algebra, value: Any, moves: bool) -> str:
+    """How to iterate over ``value``."""
+    form = kind(value)
+    python = python_method(value, "__iter__") or python_method(value, "__next__")
+    if python is None and (form == "list" or form == "tuple" and moves):
+        return form
+    if form == "array":
+        return "array" if value.ndim and (value.dtype.kind in "fciu" or moves) else "plain"
+    if form == "set":
+        return "set" if known(alg, value) else "plain"
+    if isinstance(value, VIEWS):
+        return "view"
+    if python is None and form == "object" and (type(value) in _SHARING or hides(value)):
+        return "shared"
+    resting = idle(alg) and not moves
+    if resting:
+        return "plain"
+    if python is not None:
+        return "object"
+    if form == "object" and find_in_type(type(value), "__iter__") is None:
+        return "sequence"
+    return "lossy" if form == "object" and reaches(alg, value) else "plain"
+
+
+def python_method(value: Any, name: str) -> Any:
+    """The special method of the type of ``value``, if it is written in Python."""
+    from types import FunctionType
+
+    found = find_in_type(type(value), name)
+    return found if isinstance(found, FunctionType) else None
+
+
+def plain_pairs(iterator: Any) -> Pairs:
+    """Items without tokens."""
+    return zip(iterator, repeat(None))
+
+
+def _generator_pairs(generator: Any, exchange: Any) -> Pairs:
+    for item in generator:
+        yield item, exchange.out
+
+
+def _lossy_pairs(alg: Algebra, iterator: Any, value: Any) -> Pairs:
+    """Items of something that tokens can be reached from, but not by item."""
+    unknown = unknown_of(alg, value)
+    for item in iterator:
+        yield item, lose(alg, item, unknown)
+
+
+def flattened(alg: Algebra, iterator: Any) -> Result:
+    """The array that a ``flatiter`` goes over, as one of one dimension."""
+    from autodiff_hook.semantics.attributes import BASE
+    from autodiff_hook.semantics.calls import apply
+
+    array = iterator.base
+    return apply(alg, (None, load(alg, iterator, BASE, array), None), np.ndarray.reshape, (array, -1), {})
+
+
+def _flat_pairs(alg: Algebra, iterator: Any) -> Pairs:
+    for item in iterator:
+        flat, token = flattened(alg, iterator)
+        yield item, alg.part(flat, iterator.index - 1, item, token)
+
+
+_SHARING: Final = (memoryview, np.nditer)
+
+
+def _shared_pairs(alg: Algebra, iterator: Any, value: Any) -> Pairs:
+    """Items of what shows memory that may be written to meanwhile."""
+    for item in iterator:
+        yield item, lose(alg, item, unknown_of(alg, value)) if reaches(alg, value) else None
+
+
+def unknown_of(alg: Algebra, value: Any) -> Any:
+    """The token of what comes out of a native object."""
+    if id(value) in alg.losses:
+        return alg.losses[id(value)][1]
+    return alg.unknown(Loss(type(value), "an iterator that is not Python code", []).error())
+
+
+def _sequence_pairs(alg: Algebra, value: Any) -> Pairs:
+    """The items of an object that has only ``__getitem__``."""
+    from autodiff_hook.semantics.items import getitem
+
+    index = 0
+    while True:
+        try:
+            pair = getitem(alg, (None, None), None, value, index)
+        except IndexError:
+            return
+        yield pair
+        index += 1
+
+
+def list_pairs(alg: Algebra, items: list[Any]) -> Pairs:
+    index = 0
+    while index < list.__len__(items):
+        item = list.__getitem__(items, index)
+        yield item, load(alg, items, index, item)
+        index += 1
+
+
+def _tuple_pairs(items: tuple[Any, ...], tokens: tuple[Any, ...]) -> Pairs:
+    for index in range(len(items)):
+        yield items[index], tokens[index]
+
+
+def _array_pairs(alg: Algebra, array: Any, token: Any) -> Pairs:
+    for index in range(len(array)):
+        item = array[index]
+        yield item, alg.part(array, index, item, token)
+
+
+def _set_pairs(alg: Algebra, items: Any) -> Pairs:
+    for item in items:
+        yield item, load(alg, items, item, item)
+
+
+def _view_pairs(alg: Algebra, view: Any) -> Pairs:
+    owner, items = viewed(view)
+    for key, value in plain_dict(owner).items(owner):
+        moving = load(alg, owner, key, value)
+        if items:
+            yield (key, value), None if moving is None else (None, moving)
+        else:
+            yield value, moving
+
+
+def _object_pairs(alg: Algebra, value: Any) -> Result:
+    """An iterable or an iterator written as a class."""
+    from autodiff_hook.semantics.calls import apply
+
+    method = python_method(value, "__iter__")
+    if method is None:
+        return stepped(alg, value), None
+    iterator, token = apply(alg, (None, None), method, (value,), {})
+    if iterator is value:
+        return stepped(alg, value), None
+    return get_iter(alg, (token,), None, iterator)
+
+
+def stepped(alg: Algebra, iterator: Any) -> Pairs:
+    """The items of an iterator with a ``__next__`` of Python code."""
+    from autodiff_hook.semantics.calls import apply
+
+    step = python_method(iterator, "__next__")
+    while True:
+        try:
+            pair = apply(alg, (None, None), step, (iterator,), {})
+        except StopIteration:
+            return
+        yield pair

@@ -1,0 +1,131 @@
+"""What the algebras compute with cotangents and tangents, as plain Python, so that another algebra can carry it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.registry import rrule
+
+
+def number_like(value: Any, cotangent: Any) -> Any:
+    """A cotangent of a number: a number, real if that is, a float for a float."""
+    if isinstance(cotangent, np.ndarray):
+        cotangent = cotangent.sum()
+    if not isinstance(value, (complex, np.complexfloating)) and isinstance(cotangent, (complex, np.complexfloating)):
+        cotangent = cotangent.real
+    return float(cotangent) if type(value) is float else cotangent
+
+
+def array_like(value: Any, cotangent: Any) -> Any:
+    """A cotangent of an array: an array of its shape, real if that is."""
+    if value.dtype.kind != "c" and np.iscomplexobj(cotangent):
+        cotangent = np.real(cotangent)
+    if np.shape(cotangent) == value.shape:
+        return np.asarray(cotangent)
+    return np.broadcast_to(cotangent, value.shape) + 0.0
+
+
+def hooked(function: Any, make: Any = None) -> Any:
+    """The pullback of ``hook``; ``make`` gives the cotangent of a container its form."""
+
+    def hook_pullback(cotangent: Any) -> Any:
+        return (function(cotangent if make is None else make(cotangent)),)
+
+    return hook_pullback
+
+
+def item_pullback(index: int, count: int) -> Any:
+    """The pullback of an item of a tuple or list that a rule gave."""
+
+    def from_item(cotangent: Any) -> Any:
+        return (tuple([cotangent if i == index else None for i in range(count)]),)
+
+    return from_item
+
+
+def keyed_pullback(key: Any) -> Any:
+    """The pullback of an item of a dict that a rule gave."""
+
+    def from_key(cotangent: Any) -> Any:
+        return ({key: cotangent},)
+
+    return from_key
+
+
+def taken(whole: Any, places: Any) -> Any:
+    """What is at flat ``places``."""
+    return whole.reshape(-1)[places]
+
+
+def replaced(whole: Any, places: Any, part: Any) -> Any:
+    """A copy of ``whole`` with other content at flat ``places``, the last one where they repeat."""
+    result = np.array(whole)
+    result.reshape(-1)[places] = part
+    return result
+
+
+@rrule(replaced)
+def replaced_rule(whole: Any, places: Any, part: Any) -> Any:
+    """What was overwritten gets nothing; what was written gets the cotangent of its place."""
+    shape = np.shape(part)
+
+    def replaced_pullback(ȳ: Any) -> Any:
+        return replaced(ȳ, places, 0.0), None, stored_cotangent(ȳ, places, shape)
+
+    return replaced(whole, places, part), replaced_pullback
+
+
+def stored_pullback(places: Any, shape: Any) -> Any:
+    """The pullback of a store of what has this shape to flat places of a buffer."""
+
+    def store_pullback(ȳ: Any) -> Any:
+        return replaced(ȳ, places, 0.0), stored_cotangent(ȳ, places, shape)
+
+    return store_pullback
+
+
+def taken_pullback(shape: Any, dtype: Any, places: Any) -> Any:
+    """The pullback of a read of flat places of a buffer, none of which repeats."""
+
+    def take_pullback(ȳ: Any) -> Any:
+        return (replaced(np.zeros(shape, dtype), places, ȳ),)
+
+    return take_pullback
+
+
+def stored_cotangent(ȳ: Any, places: Any, shape: Any) -> Any:
+    """The cotangent of what was broadcast to ``places``."""
+    given = np.asarray(ȳ.reshape(-1)[places] * lasting(places))
+    if shape == ():
+        return given.sum()
+    lead = given.ndim - len(shape)
+    axes = [lead + i for i, length in enumerate(shape) if length == 1 and given.shape[lead + i] != 1]
+    return given.sum((*range(lead), *axes)).reshape(shape)
+
+
+def lasting(places: Any) -> Any:
+    """1 for each of ``places`` that no later one repeats, else 0."""
+    order = np.arange(np.size(places)).reshape(np.shape(places))
+    last: dict[int, int] = {}
+    for number, place in enumerate(np.ravel(places).tolist()):
+        last[place] = number
+    return np.isin(order, list(last.values())).astype(float) if len(last) != order.size else 1.0
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """``np.place``: the first values, again and again, where the mask is true."""
+    chosen = np.asarray(mask, bool).reshape(arr.shape)
+    count, given = np.count_nonzero(chosen), np.ravel(vals)
+    if count and not len(given):
+        raise ValueError("Cannot insert from an empty array!")
+    if count:
+        arr[chosen] = given[np.arange(count) % len(given)]
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """``np.putmask``: the values of the same places, again and again, where the mask is true."""
+    chosen, given = np.asarray(mask, bool).reshape(a.shape), np.ravel(values)
+    if len(given):
+        a[chosen] = given[np.flatnonzero(chosen) % len(given)]

@@ -1,0 +1,223 @@
+"""Dicts: every method on the primal and on the tokens of its slots."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, known, load
+from autodiff_hook.runtime import growing
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.semantics.items import getitem, setitem, unpack
+from autodiff_hook.semantics.iteration import get_iter, python_method
+from autodiff_hook.semantics.meanings import means
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+plain_dict = growing.plain_dict
+calls_setitem = growing.calls_setitem
+
+
+@means(dict.get)
+def dict_get(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.get``."""
+    owner, key, *default = args
+    if dict.__contains__(owner, key):
+        value = dict.__getitem__(owner, key)
+        return value, load(alg, owner, key, value)
+    return (default[0], t[2]) if default else (None, None)
+
+
+@means(dict.pop, OrderedDict.pop)
+def dict_pop(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.pop``."""
+    owner, key, *default = args
+    cls = plain_dict(owner)
+    if not dict.__contains__(owner, key):
+        return cls.pop(owner, key, *default), t[2] if default else None
+    found = known(alg, owner)
+    return cls.pop(owner, key), None if found is None else found.pop(key, None)
+
+
+@means(dict.popitem, OrderedDict.popitem)
+def dict_popitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.popitem``."""
+    owner, *options = args
+    if not dict.__len__(owner):
+        return plain_dict(owner).popitem(owner), None
+    key = end_key(owner, *options, **kwargs)
+    value, token = dict_pop(alg, (None, None), (owner, key), {})
+    return (key, value), None if token is None else (None, token)
+
+
+def end_key(owner: Any, last: bool = True) -> Any:
+    """The key that was inserted last, or first."""
+    cls = plain_dict(owner)
+    return next(cls.__reversed__(owner) if last else cls.__iter__(owner))
+
+
+@means(dict.clear, OrderedDict.clear)
+def dict_clear(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.clear``."""
+    owner = args[0]
+    found = known(alg, owner)
+    for key in list(dict.keys(owner)):
+        plain_dict(owner).pop(owner, key)
+        if found is not None:
+            found.pop(key, None)
+    return None, None
+
+
+@means(dict.setdefault, OrderedDict.setdefault)
+def dict_setdefault(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.setdefault``."""
+    owner, key, *default = args
+    if not dict.__contains__(owner, key):
+        value, token = (default[0], t[2]) if default else (None, None)
+        put(alg, owner, key, value, token)
+    value = dict.__getitem__(owner, key)
+    return value, load(alg, owner, key, value)
+
+
+@means(dict.update, OrderedDict.update)
+def dict_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.update``; also unpacking into a dict display."""
+    owner, *others = args
+    for other in others:
+        _merge(alg, owner, other)
+    for (name, value), token in zip(kwargs.items(), t[len(args) :]):
+        put(alg, owner, name, value, token)
+    return None, None
+
+
+def put(alg: Algebra, owner: dict[Any, Any], key: Any, value: Any, token: Any) -> None:
+    """Store a value in a dict as its own methods do."""
+    if calls_setitem(owner):
+        setitem(alg, (None, None, token), None, owner, key, value)
+        return
+    if python_method(owner, "__setitem__") is None:
+        owner[key] = value
+    else:
+        plain_dict(owner).__setitem__(owner, key, value)
+    keep(alg, owner, key, token)
+
+
+def _merge(alg: Algebra, owner: dict[Any, Any], other: Any) -> None:
+    if kind(other) == "dict":
+        for key in list(dict.keys(other)):
+            value = dict.__getitem__(other, key)
+            put(alg, owner, key, value, load(alg, other, key, value))
+    elif hasattr(other, "keys"):
+        _merge_mapping(alg, owner, other)
+    else:
+        for item, token in get_iter(alg, (None,), None, other)[0]:
+            (key, value), parts = unpack(alg, (token,), (2, None), item)
+            put(alg, owner, key, value, None if parts is None else parts[1])
+
+
+def _merge_mapping(alg: Algebra, owner: dict[Any, Any], other: Any, function: Any = None) -> None:
+    """Take over what an object with ``keys`` and ``__getitem__`` has; for a call of ``function``, only new keys."""
+    from autodiff_hook.semantics.calls import call_method
+
+    keys = call_method(alg, (None,), ("keys", ()), other)[0]
+    for key, _ in get_iter(alg, (None,), None, keys)[0]:
+        if function is not None:
+            admit(owner, key, function)
+        value, token = getitem(alg, (None, None), None, other, key)
+        put(alg, owner, key, value, token)
+
+
+def admit(owner: Any, key: Any, function: Any) -> None:
+    """Raise what Python raises for a keyword that is given twice."""
+    if key in owner:
+        name = getattr(function, "__qualname__", function)
+        raise TypeError(f"{name}() got multiple values for keyword argument '{key}'")
+
+
+def require_mapping(other: Any, function: Any) -> None:
+    """Raise what Python raises for ``**other`` of something else."""
+    if not hasattr(other, "keys"):
+        name = getattr(function, "__qualname__", function)
+        raise TypeError(f"{name}() argument after ** must be a mapping, not {type(other).__name__}")
+
+
+@means(dict)
+def make_dict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict(...)``."""
+    result: dict[Any, Any] = {}
+    dict_update(alg, (None, *t), (result, *args), kwargs)
+    return result, None
+
+
+@means(dict.copy)
+def dict_copy(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.copy``."""
+    return make_dict(alg, t, args, {})
+
+
+class Viewing:
+    """Views are the dict's own; what is iterated over is looked up when it is reached."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        """The operation with tokens."""
+        return self.function(*args), None
+
+
+for _method in (dict.values, dict.items, OrderedDict.values, OrderedDict.items, OrderedDict.keys):
+    means(_method)(Viewing(_method).carried)
+
+
+@means(dict.__or__, OrderedDict.__or__)
+def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict | dict``: a new dict."""
+    a, b = args
+    result = a | b
+    for key in result:
+        keep(alg, result, key, load(alg, b if key in b else a, key, result[key]))
+    return result, None
+
+
+@means(dict.__ior__, OrderedDict.__ior__)
+def dict_ior(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict |= mapping or pairs``."""
+    dict_update(alg, t, args, kwargs)
+    return args[0], None
+
+
+@means(OrderedDict.move_to_end)
+def move_to_end(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``OrderedDict.move_to_end``."""
+    return args[0].move_to_end(*args[1:], **kwargs), None
+
+
+@means(find_in_type(dict, "fromkeys"), find_in_type(OrderedDict, "fromkeys"))
+def dict_fromkeys(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict.fromkeys(keys, value)``."""
+    cls, keys, *value = args
+    result = cls.fromkeys(keys, *value)
+    for key in result:
+        keep(alg, result, key, t[2] if value else None)
+    return result, None
+
+
+def map_add(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -> Result:
+    """One item of a dict comprehension."""
+    owner[key] = value
+    keep(alg, owner, key, t[2])
+    return None, None
+
+
+def dict_merge(alg: Algebra, t: Any, data: Any, owner: Any, other: Any, function: Any) -> Result:
+    """Keyword arguments for a call, put together."""
+    if kind(other) != "dict":
+        require_mapping(other, function)
+        _merge_mapping(alg, owner, other, function)
+        return None, None
+    for key in other:
+        admit(owner, key, function)
+    _merge(alg, owner, other)
+    return None, None

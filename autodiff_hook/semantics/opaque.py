@@ -1,0 +1,179 @@
+"""Calls that no derivative is known of: run natively; what they may have to do with derivatives is then unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import CellType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, idle, keep, kind, known, lose, reaches, some
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import describe
+from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.context import reachable
+from autodiff_hook.runtime.effects import written_by
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.opaque import Loss, is_changed, plain
+
+Contents = list[tuple[Any, list[Any]]]
+
+
+def call_opaque(
+    alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
+) -> Result:
+    """Call natively; if derivatives flow in, its result and what it may have written are unknown."""
+    values = (function, *args, *kwargs.values())
+    found = alg.memories.of_call(function)
+    if not some(t) and not any(token is not None or is_written(alg, array) for token, array in found):
+        if not any(reaches(alg, value) for value in values):
+            return call_constant(alg, function, args, kwargs)
+    lost = first_lost(alg, [*t, *[held_by(alg, value) for value in values]])
+    unknown = alg.unknown(failure(function, reason)) if lost is None else lost
+    written = written_by(function, args, kwargs) + [array for _, array in found]
+    before = list(contents(written))
+    arrays = list(memory(alg, written, everything=True))
+    try:
+        result = function(*args, **kwargs)
+    except BaseException as error:
+        lose(alg, error, unknown)
+        raise
+    finally:
+        for reference, content in before:
+            note_changes(alg, reference, content, unknown)
+    if not (isinstance(result, (bool, np.bool_)) and not any(is_changed(*pair) for pair in arrays)):
+        for array, content in arrays:
+            alg.overwritten(array, content, unknown)
+    if remembers(function):
+        for reference, _ in contents(list(values)):
+            alg.losses.setdefault(id(reference), (reference, unknown))
+    alg.memories.note(function, args, kwargs, result)
+    if is_plain(result) or any(reference is result for reference, _ in before):
+        return result, None
+    return result, lose(alg, result, unknown)
+
+
+def call_constant(alg: Algebra, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """Call natively where no derivative flows in: what it writes are constants."""
+    if idle(alg):
+        return function(*args, **kwargs), None
+    arrays = list(memory(alg, written_by(function, args, kwargs)))
+    result = function(*args, **kwargs)
+    for array, before in arrays:
+        if is_changed(array, before):
+            alg.overwritten(array, before, None)
+    alg.memories.ran(function, args, kwargs, result)
+    return result, None
+
+
+def held_by(alg: Algebra, reference: Any) -> Any:
+    """The tokens of what a reference holds."""
+    return (alg.losses[id(reference)][1],) if id(reference) in alg.losses else known(alg, reference)
+
+
+def first_lost(alg: Algebra, tokens: Any) -> Token:
+    """The first unknown among tokens: what it says is nearer to the cause than what is lost later."""
+    for token in tokens.values() if type(tokens) is dict else tokens:
+        nested = type(token) in (tuple, list, dict)
+        found = first_lost(alg, token) if nested else token if alg.is_unknown(token) else None
+        if found is not None:
+            return found
+    return None
+
+
+def remembers(function: Any) -> bool:
+    """Whether native code goes on with what it was given after the call has returned: another thread, or an object."""
+    if getattr(function, "__module__", None) == "_thread":
+        return True
+    receiver = getattr(function, "__self__", None)
+    return receiver is not None and kind(receiver) == "object" and not type(receiver).__flags__ & _HEAP_TYPE
+
+
+_HEAP_TYPE: Final = 1 << 9
+
+
+def is_written(alg: Algebra, array: Any) -> bool:
+    """Whether what is in an array was stored there with a token."""
+    return id(root_of(array)) in alg.buffers
+
+
+def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterator[tuple[Any, Any]]:
+    """The arrays that a call may write to, with copies of them; only those that matter, or all."""
+    if not everything and not alg.held and not alg.buffers:
+        return
+    for value in values:
+        if kind_of(type(value)) in ("number", "inert"):
+            continue
+        for array in reachable(value, True, alg.memories.given):
+            if kind_of(type(array)) != "array" or not array.flags.writeable:
+                continue
+            if everything or id(root_of(array)) in alg.held or is_written(alg, array):
+                yield array, plain(array).copy()
+
+
+def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """The references that can be reached from what a call is given, with what they hold."""
+    for reference in (found for value in values for found in reachable(value)):
+        form = kind(reference)
+        if form == "list":
+            yield reference, list(reference)
+        elif form == "dict":
+            yield reference, dict(reference)
+        elif form == "cell":
+            yield reference, _of_cell(reference)
+        elif form not in ("tuple", "inert", "number", "array"):
+            yield reference, None
+
+
+def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> None:
+    """What a call has changed is unknown."""
+    if before is None:
+        alg.losses.setdefault(id(reference), (reference, unknown))
+    elif type(before) is list:
+        if len(before) != len(reference):
+            alg.shadows.pop(id(reference), None)
+            lose(alg, reference, unknown)
+        else:
+            for index, (old, new) in enumerate(zip(before, reference)):
+                if old is not new:
+                    keep(alg, reference, index, lose(alg, new, unknown))
+    else:
+        now = _of_cell(reference) if isinstance(reference, CellType) else reference
+        for key, new in now.items():
+            if key not in before or before[key] is not new:
+                keep(alg, reference, key, lose(alg, new, unknown))
+
+
+def _of_cell(cell: CellType) -> dict[int, Any]:
+    try:
+        return {0: cell.cell_contents}
+    except ValueError:
+        return {}
+
+
+def loses(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether derivatives flow into a call."""
+    return some(t) or any(reaches(alg, value) for value in (function, *args, *kwargs.values()))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether no number can be got out of ``value``."""
+    if type(value) in (tuple, list):
+        return all(map(is_plain, value))
+    return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, bytes, bytearray))
+
+
+def fail(function: Any, reason: str) -> None:
+    """Raise for a call through which a derivative would be lost."""
+    raise failure(function, reason)
+
+
+def failure(function: Any, reason: str) -> NotDifferentiable:
+    """What is wrong, where, and what helps."""
+    return Loss(function, reason, []).error()
+
+
+def describe_type(value: Any) -> str:
+    """The name of the type of a value."""
+    return describe(type(value))

@@ -1,0 +1,196 @@
+"""Operators on actual values: rules for numbers and arrays, slots for containers, dunder methods for the rest."""
+
+from __future__ import annotations
+
+import operator
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet, some
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.operators import BINARY, INPLACE, NAMES, UNARY
+from autodiff_hook.semantics.arrays import store_array
+from autodiff_hook.semantics.items import getitem
+from autodiff_hook.semantics.iteration import python_method
+from autodiff_hook.semantics.meanings import meaning_of, means
+from autodiff_hook.semantics.opaque import call_opaque, describe_type
+from autodiff_hook.semantics.rules import are_plain, call_rule, rule_for
+from autodiff_hook.semantics.sequences import concatenate, repeat
+
+_UNARY_METHODS: Final = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+_REAL: Final = frozenset({float, int})
+_ADDED: Final = (1.0, 1.0)
+_SUBTRACTED: Final = (1.0, -1.0)
+
+
+def binary(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
+    """``a op b``."""
+    if alg.numbers is not None and type(a) in _REAL and type(b) in _REAL:
+        if op == "*":
+            value = a * b
+            partials = (b, a)
+        elif op == "+":
+            value, partials = a + b, _ADDED
+        elif op == "-":
+            value, partials = a - b, _SUBTRACTED
+        elif op == "/" and type(b) is float:
+            value = a / b
+            partials = (1.0 / b, -value / b)
+        else:
+            return _binary(alg, t, op, BINARY[op], a, b)
+        if t[0] is None and t[1] is None:
+            return value, None
+        return value, alg.numbers(partials, t)
+    return _binary(alg, t, op, BINARY[op], a, b)
+
+
+def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Result:
+    if quiet(alg, t):
+        return function(a, b), None
+    rule = rule_for(function, (a, b))
+    if rule is not None and are_plain(alg, (a, b)):
+        if not some(t):
+            return function(a, b), None
+        return alg.call_rule(rule, function, (a, b), {}, t)
+    if rule is not None:
+        return call_rule(alg, t, rule, function, (a, b), {})
+    tried = attempts(op, a, b)
+    for method, reflected in tried:
+        if method is None:
+            break
+        value, token = apply_method(alg, t, method, a, b, reflected)
+        if value is not NotImplemented:
+            return value, token
+    if tried and tried[-1][0] is not None:
+        refuse(op, a, b)
+    meaning = meaning_of(builtin_method(a, f"__{NAMES[op]}__"))
+    if meaning is not None:
+        value, token = meaning(alg, t, (a, b), {})
+        if value is not NotImplemented:
+            return value, token
+    kinds = kind(a), kind(b)
+    if op == "+" and kinds == ("tuple", "tuple") or op == "+" and kinds == ("list", "list"):
+        return concatenate(alg, t, a, b)
+    if op == "*" and ("list" in kinds or "tuple" in kinds):
+        return repeat(alg, t, a, b)
+    return call_opaque(alg, t, function, (a, b), {}, f"which has no rule for {describe_type(a)} and {describe_type(b)}")
+
+
+def refuse(op: str, a: Any, b: Any) -> None:
+    """Raise what Python raises if no special method knows the operands."""
+    raise TypeError(f"unsupported operand type(s) for {op}: {type(a).__name__!r} and {type(b).__name__!r}")
+
+
+def apply_method(alg: Algebra, t: Any, method: Any, a: Any, b: Any, reflected: bool) -> Result:
+    """Call a special method written in Python."""
+    from autodiff_hook.semantics.calls import apply
+
+    if reflected:
+        return apply(alg, (None, t[1], t[0]), method, (b, a), {})
+    return apply(alg, (None, t[0], t[1]), method, (a, b), {})
+
+
+def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
+    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code."""
+    name, cls, other = NAMES[op], type(a), type(b)
+    left, right = find_in_type(cls, f"__{name}__"), find_in_type(other, f"__r{name}__")
+    if not isinstance(left, FunctionType) and not isinstance(right, FunctionType):
+        return []
+    reflected_first = other is not cls and issubclass(other, cls) and right is not find_in_type(cls, f"__r{name}__")
+    order = [(right, True), (left, False)] if reflected_first else [(left, False), (right, True)]
+    found: list[tuple[Any, bool]] = []
+    for method, reflected in order:
+        if isinstance(method, FunctionType) and not (reflected and other is cls):
+            found.append((method, reflected))
+        elif method is not None and not reflected and method(a, b) is not NotImplemented:
+            found.append((None, False))
+    return found
+
+
+def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
+    """``a op= b``."""
+    if type(a) is float:
+        return binary(alg, t, op, a, b)
+    form = kind(a)
+    if form == "array":
+        return _inplace_array(alg, t, op, a, b)
+    if form in ("number", "tuple", "inert"):
+        return _binary(alg, t, op, inplace_function(op, a, b), a, b)
+    method = python_method(a, inplace_name(op))
+    if method is not None:
+        value, token = apply_method(alg, t, method, a, b, False)
+        if value is not NotImplemented:
+            return value, token
+    elif form != "object" and builtin_method(a, inplace_name(op)) is not None:
+        from autodiff_hook.semantics.calls import apply
+
+        return apply(alg, (None, *t), builtin_method(a, inplace_name(op)), (a, b), {})
+    return _binary(alg, t, op, BINARY[op], a, b)
+
+
+def inplace_name(op: str) -> str:
+    """The special method of an augmented assignment."""
+    return f"__i{NAMES[op]}__"
+
+
+def inplace_function(op: str, a: Any, b: Any) -> Any:
+    """The function that an augmented assignment of a value is."""
+    return INPLACE[op] if kind(a) == "number" and rule_for(INPLACE[op], (a, b)) is not None else BINARY[op]
+
+
+def builtin_method(value: Any, name: str) -> Any:
+    """A method of the type of ``value``."""
+    return find_in_type(type(value), name)
+
+
+def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
+    """``a op= b`` for an array: the plain operation on a copy, then a store of all of it."""
+    if quiet(alg, t):
+        return INPLACE[op](a, b), None
+    before = alg.read(a, t[0])
+    value, token = _binary(alg, (before, t[1]), op, BINARY[op], a.copy(), b)
+    store_array(alg, (before, None, token), a, ..., value)
+    return a, alg.read(a, before)
+
+
+def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
+    """``op a``."""
+    function = UNARY[op]
+    if quiet(alg, t):
+        return function(a), None
+    rule = rule_for(function, (a,))
+    if rule is not None and are_plain(alg, (a,)):
+        if not some(t):
+            return function(a), None
+        return alg.call_rule(rule, function, (a,), {}, t)
+    if rule is not None:
+        return call_rule(alg, t, rule, function, (a,), {})
+    method = python_method(a, _UNARY_METHODS[op])
+    if method is not None:
+        from autodiff_hook.semantics.calls import apply
+
+        return apply(alg, (None, *t), method, (a,), {})
+    return call_opaque(alg, t, function, (a,), {}, "which has no rule for these types")
+
+
+class Operator:
+    """How ``operator.add`` and its kin are pushed forward when they are called as functions."""
+
+    def __init__(self, lowered: Any, op: Any) -> None:
+        self.lowered, self.op = lowered, op
+
+    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        """The operation with tokens."""
+        result: Result = self.lowered(alg, t, self.op, *args)
+        return result
+
+
+for _op, _function in INPLACE.items():
+    means(_function)(Operator(inplace, _op).carried)
+for _op, _function in BINARY.items():
+    means(_function)(Operator(binary, _op).carried)
+for _op, _function in UNARY.items():
+    means(_function)(Operator(unary, _op).carried)
+means(operator.getitem)(Operator(getitem, None).carried)

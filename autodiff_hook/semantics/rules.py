@@ -1,0 +1,79 @@
+"""Calls of what has a rule."""
+
+from __future__ import annotations
+
+from types import MethodDescriptorType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, reaches, some
+from autodiff_hook.registry import Rule, registry
+from autodiff_hook.runtime.applying import unchanging
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.oddities import has_odd, is_strange
+from autodiff_hook.semantics.iteration import python_method
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, failure
+from autodiff_hook.semantics.structures import gather
+
+
+def rule_for(function: Any, args: tuple[Any, ...], kwargs: Any = ()) -> Rule | None:
+    """The rule for calling ``function`` with these arguments."""
+    return registry.rule(function, tuple(map(type, args)), tuple(kwargs))
+
+
+def misfit_of(function: Any, args: tuple[Any, ...], kwargs: Any) -> str | None:
+    """What in a call its rule does not know."""
+    return registry.misfit(function, tuple(map(type, args)), tuple(kwargs))
+
+
+def has_rules(function: Any) -> bool:
+    """Whether any rule is registered for ``function``."""
+    return registry.has_rules(function)
+
+
+def is_constant(function: Any) -> bool:
+    """Whether ``function`` is declared to have no derivative."""
+    return registry.is_constant(function)
+
+
+def are_plain(alg: Algebra, args: tuple[Any, ...]) -> bool:
+    """Whether the arguments are numbers and arrays of numbers, whose tokens are complete."""
+    for value in args:
+        cls = type(value)
+        if cls is np.ndarray:
+            if alg.buffers or value.dtype.kind in "OV":
+                return False
+        elif kind_of(cls) not in ("number", "inert"):
+            return False
+    return True
+
+
+_ODD: Final = "whose rule is for numbers and arrays of numbers: not for objects, structured or masked arrays"
+
+_STRANGE: Final = "whose rule returned neither numbers nor arrays of numbers"
+
+
+def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Result:
+    """Call ``rule``; ``t`` has the tokens of the arguments, positional and named."""
+    if not kwargs and are_plain(alg, args):
+        if not some(t):
+            return call_constant(alg, function, args, kwargs)
+        value, token = alg.call_rule(rule, function, args, kwargs, t)
+        if type(value) is float or type(value) is np.ndarray or not is_strange(value, args):
+            return value, token
+        return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
+    if type(function) is MethodDescriptorType and python_method(args[0], function.__name__) is not None:
+        return call_opaque(alg, t, function, args, kwargs, "a method that a subclass has another one of")
+    values = (*args, *kwargs.values())
+    tokens = tuple([gather(alg, value, token) for value, token in zip(values, t)])
+    carrying = [True if token is not None or reaches(alg, x) else None for x, token in zip(values, tokens)]
+    if not some(carrying):
+        return call_constant(alg, function, args, kwargs)
+    if id(rule) in registry.tested and has_odd(function, zip(values, carrying)):
+        return call_opaque(alg, t, function, args, kwargs, _ODD)
+    args = tuple([unchanging(x) if kind(x) in ("list", "dict", "tuple") else x for x in args])
+    value, token = alg.call_rule(rule, function, args, kwargs, tokens)
+    if is_strange(value, args):
+        return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
+    return value, token

@@ -1,0 +1,210 @@
+"""Lists that change, with the parallel list of tokens; and what makes lists, tuples and sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, kind, known, some, to_change
+from autodiff_hook.interpreter import TUPLES_ASK_LENGTH
+from autodiff_hook.semantics.comparing import Compared, compares_by_code
+from autodiff_hook.semantics.items import ask_length, materialised
+from autodiff_hook.semantics.iteration import get_iter
+from autodiff_hook.semantics.meanings import means
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+def order_of(alg: Algebra, items: list[Any], tokens: Any, key: Any = None, reverse: bool = False) -> Any:
+    """The stable permutation that sorts ``items``."""
+    from autodiff_hook.semantics.calls import apply
+
+    keys = items
+    moving = [None] * len(items) if tokens is None else tokens
+    if key is not None:
+        pairs = [apply(alg, (None, token), key, (item,), {}) for item, token in zip(items, moving)]
+        keys, moving = [value for value, _ in pairs], [token for _, token in pairs]
+    if any([compares_by_code(value) for value in keys]):
+        keys = [Compared(alg, value, token) for value, token in zip(keys, moving)]
+    return sorting(keys, reverse)
+
+
+def sorting(keys: list[Any], reverse: bool) -> list[int]:
+    """The stable permutation that sorts ``keys``."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+@means(list)
+def list_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list(...)``."""
+    if not args:
+        return [], None
+    items, tokens = materialised(alg, t[0], args[0], hinted=True)
+    keep_all(alg, items, tokens)
+    return items, None
+
+
+@means(tuple)
+def tuple_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``tuple(...)``."""
+    if not args:
+        return (), None
+    items, tokens = materialised(alg, t[0], args[0], hinted=TUPLES_ASK_LENGTH)
+    return tuple(items), tuple(tokens) if some(tokens) else None
+
+
+def concatenate(alg: Algebra, t: Any, a: Any, b: Any) -> Result:
+    """``a + b`` of two lists or of two tuples."""
+    first, second = materialised(alg, t[0], a)[1], materialised(alg, t[1], b)[1]
+    if kind(a) == "tuple":
+        result = a + b
+        return result, (*first, *second) if some(first) or some(second) else None
+    joined = list.__add__(a, b)
+    keep_all(alg, joined, [*first, *second])
+    return joined, None
+
+
+def repeat(alg: Algebra, t: Any, a: Any, b: Any) -> Result:
+    """``sequence * n`` or ``n * sequence``."""
+    first = kind(a) in ("list", "tuple")
+    source, times = (a, b) if first else (b, a)
+    tokens = materialised(alg, t[0] if first else t[1], source)[1] * times
+    if kind(source) == "tuple":
+        return tuple.__mul__(source, times), tuple(tokens) if some(tokens) else None
+    result = list.__mul__(source, times)
+    keep_all(alg, result, tokens)
+    return result, None
+
+
+@means(list.append)
+def list_append(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.append``."""
+    owner, value = args
+    found = to_change(alg, owner, t[1:])
+    list.append(owner, value)
+    if found is not None:
+        found.append(t[1])
+    return None, None
+
+
+@means(list.insert)
+def list_insert(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.insert``."""
+    owner, index, value = args
+    found = to_change(alg, owner, t[2:])
+    list.insert(owner, index, value)
+    if found is not None:
+        found.insert(index, t[2])
+    return None, None
+
+
+@means(list.extend)
+def list_extend(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.extend``, ``+=`` and unpacking into a list display."""
+    owner, value = args
+    if one_by_one(owner, value):
+        pairs = get_iter(alg, t[1:], None, value)[0]
+        ask_length(alg, value)
+        for item, token in pairs:
+            list_append(alg, (None, token), (owner, item), {})
+        return None, None
+    items, tokens = materialised(alg, t[1], value)
+    found = to_change(alg, owner, tokens)
+    list.extend(owner, items)
+    if found is not None:
+        found.extend(tokens)
+    return None, None
+
+
+def one_by_one(owner: Any, value: Any) -> bool:
+    """Whether the program may see a container while it takes the items of ``value``."""
+    return not (type(value) in (list, tuple) or value is owner or kind(value) in ("inert", "array"))
+
+
+@means(list.__iadd__)
+def list_iadd(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list += iterable``."""
+    list_extend(alg, t, args, kwargs)
+    return args[0], None
+
+
+@means(list.__imul__)
+def list_imul(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list *= n``."""
+    owner, count = args
+    found = known(alg, owner)
+    list.__imul__(owner, count)
+    if found is not None:
+        found[:] = found * count
+    return owner, None
+
+
+@means(list.pop)
+def list_pop(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.pop``."""
+    owner, *index = args
+    found = known(alg, owner)
+    value = list.pop(owner, *index)
+    return value, None if found is None else found.pop(*index)
+
+
+@means(list.remove)
+def list_remove(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.remove``."""
+    owner, value = args
+    found = known(alg, owner)
+    index = list.index(owner, value)
+    list.pop(owner, index)
+    if found is not None:
+        del found[index]
+    return None, None
+
+
+@means(list.clear)
+def list_clear(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.clear``."""
+    found = known(alg, args[0])
+    list.clear(args[0])
+    if found is not None:
+        found.clear()
+    return None, None
+
+
+@means(list.reverse)
+def list_reverse(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.reverse``."""
+    found = known(alg, args[0])
+    list.reverse(args[0])
+    if found is not None:
+        found.reverse()
+    return None, None
+
+
+@means(list.sort)
+def list_sort(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.sort``."""
+    owner = args[0]
+    found = known(alg, owner)
+    items = list.__getitem__(owner, slice(None))
+    tokens = None if found is None else list(found)
+    order = order_of(alg, items, tokens, **kwargs)
+    list.__setitem__(owner, slice(None), [items[i] for i in order])
+    if found is not None and tokens is not None:
+        found[:] = [tokens[i] for i in order]
+    return None, None
+
+
+@means(list.copy)
+def list_copy(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.copy``."""
+    return list_(alg, t, args, kwargs)
+
+
+@means(sorted)
+def sorted_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """The builtin ``sorted``."""
+    items, tokens = materialised(alg, t[0], args[0], hinted=True)
+    order = order_of(alg, items, tokens, **kwargs)
+    result = [items[i] for i in order]
+    keep_all(alg, result, [tokens[i] for i in order])
+    return result, None

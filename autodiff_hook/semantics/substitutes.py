@@ -1,0 +1,84 @@
+"""Callables that are written in C, by their equivalents in Python code."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from typing import Any
+
+from autodiff_hook.algebras.shadows import Algebra, Result
+from autodiff_hook.runtime import equivalents
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import WITH_OPTIONS, means, natively
+from autodiff_hook.semantics.opaque import call_opaque, loses
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+class Substitute:
+    """A Python function that is called instead."""
+
+    def __init__(self, function: Any, lead: int = 0) -> None:
+        self.function, self.lead = function, lead
+
+    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        """The operation with tokens."""
+        return enter(alg, (None, *t[self.lead :]), self.function, args[self.lead :], kwargs)
+
+
+for _target, _function in equivalents.SUBSTITUTES:
+    means(_target)(Substitute(_function).carried)
+for _target, _function in equivalents.WITH_OPTIONS:
+    WITH_OPTIONS[id(_target)] = Substitute(_function).carried
+means(find_in_type(itertools.chain, "from_iterable"))(Substitute(equivalents.chain_from, lead=1).carried)
+
+
+class Getting:
+    """Calling an ``itemgetter`` or ``attrgetter``."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        """The operation with tokens."""
+        getter, owner = args
+        return enter(alg, (None, None, t[1]), self.function, (names_of(getter), owner), {})
+
+
+def names_of(getter: Any) -> tuple[Any, ...]:
+    """What an ``itemgetter`` or ``attrgetter`` gets."""
+    return tuple(getter.__reduce__()[1])
+
+
+for _target, _function in equivalents.GETTERS:
+    means(_target)(Getting(_function).carried)
+
+
+@means(operator.methodcaller.__call__)
+def call_method_of(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """Calling a ``methodcaller``."""
+    from autodiff_hook.semantics.calls import call_method
+
+    caller, owner = args
+    if loses(alg, (), caller, (), {}):
+        return call_opaque(alg, t, caller, args[1:], kwargs, "whose arguments have tokens")
+    name, rest, named = parts_of(caller)
+    values = (*rest, *named.values())
+    return call_method(alg, (t[1], *[None] * len(values)), (name, tuple(named)), owner, *values)
+
+
+def parts_of(caller: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """The name, the arguments and the named arguments of a ``methodcaller``."""
+    made, given = caller.__reduce__()[:2]
+    if isinstance(made, functools.partial):
+        return made.args[0], given, made.keywords
+    return given[0], given[1:], {}
+
+
+for _target in equivalents.NATIVE:
+    natively(_target)
+natively(type(functools.cmp_to_key(max)).__call__)
+means(functools.cmp_to_key)(Substitute(equivalents.cmp_to_key).carried)

@@ -1,0 +1,138 @@
+"""What generated pushforwards call: one function for each tracked operation."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, Result, some
+from autodiff_hook.runtime.attributes import matched_names
+from autodiff_hook.runtime.lookup import MISSING
+from autodiff_hook.semantics import (
+    attributes,
+    builtins,
+    calls,
+    classes,
+    comparing,
+    controls,
+    exceptions,
+    generators,
+    items,
+    iteration,
+    managers,
+    mappings,
+    operators,
+    sequences,
+    sets,
+    slots,
+    substitutes,
+)
+
+
+def tuple_token(*parts: Any) -> Any:
+    """The token of a tuple from those of its elements; None if all are zero."""
+    return parts if some(parts) else None
+
+
+def part(token: Any, index: int) -> Any:
+    """The token of one element of a tuple."""
+    return None if token is None else token[index]
+
+
+def _iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
+    return builtins.iter_(alg, t, (value,), {})
+
+
+def _list_append(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
+    return sequences.list_append(alg, t, (owner, value), {})
+
+
+def _list_extend(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
+    return sequences.list_extend(alg, t, (owner, value), {})
+
+
+def _list_to_tuple(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
+    return sequences.tuple_(alg, t, (value,), {})
+
+
+def _set_add(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
+    return sets.set_add(alg, t, (owner, value), {})
+
+
+def _set_update(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
+    return sets.set_update(alg, t, (owner, value), {})
+
+
+def _dict_update(alg: Algebra, t: Any, data: Any, owner: Any, other: Any) -> Result:
+    return mappings.dict_update(alg, t, (owner, other), {})
+
+
+def _match_class(alg: Algebra, t: Any, count: int, subject: Any, cls: Any, names: tuple[str, ...]) -> Result:
+    plan = matched_names(count, subject, cls, names)
+    if plan is None:
+        return None, None
+    try:
+        found = [(subject, t[0]) if name is None else attributes.getattr_(alg, t[:1], name, subject) for name in plan]
+    except AttributeError:
+        return None, None
+    return tuple(value for value, _ in found), tuple_token(*(token for _, token in found))
+
+
+def _match_keys(alg: Algebra, t: Any, data: Any, subject: Any, keys: Any) -> Result:
+    found = [calls.call_method(alg, (None,) * 3, ("get", ()), subject, key, MISSING) for key in keys]
+    if any(value is MISSING for value, _ in found):
+        return None, None
+    return tuple(value for value, _ in found), tuple_token(*(token for _, token in found))
+
+
+TABLE: Final[dict[str, Any]] = {
+    "call": calls.call,
+    "call_ex": calls.call_ex,
+    "call_method": calls.call_method,
+    "load_method": calls.load_method,
+    "call_loaded": calls.call_loaded,
+    "getattr": attributes.getattr_,
+    "setattr": attributes.setattr_,
+    "delattr": attributes.delattr_,
+    "getitem": items.getitem,
+    "setitem": items.setitem,
+    "delitem": items.delitem,
+    "unpack": items.unpack,
+    "compare": comparing.compare,
+    "truth": comparing.truth,
+    "not": comparing.not_,
+    "in": comparing.contains,
+    "not_in": comparing.not_contains,
+    "unary": operators.unary,
+    "binary": operators.binary,
+    "inplace": operators.inplace,
+    "global": slots.global_loaded,
+    "store_global": slots.store_global,
+    "make_cell": slots.make_cell,
+    "make_function": slots.function_made,
+    "match_class": _match_class,
+    "match_keys": _match_keys,
+    "cell_get": slots.cell_get,
+    "cell_set": slots.cell_set,
+    "build_list": slots.build_list,
+    "build_set": slots.build_set,
+    "build_slice": slots.build_slice,
+    "build_map": slots.build_map,
+    "yield_from_iter": generators.yield_from_iter,
+    "awaitable": generators.awaitable,
+    "get_iter": iteration.get_iter,
+    "iter": _iter,
+    "list_append": _list_append,
+    "list_extend": _list_extend,
+    "list_to_tuple": _list_to_tuple,
+    "set_add": _set_add,
+    "set_update": _set_update,
+    "map_add": mappings.map_add,
+    "dict_update": _dict_update,
+    "dict_merge": mappings.dict_merge,
+    "enter": managers.enter_manager,
+    "exit_call": managers.exit_call,
+    "part": part,
+    "tuple_tangent": tuple_token,
+}
+
+assert classes and controls and exceptions and substitutes, "importing it registers its meanings"

@@ -1,0 +1,83 @@
+"""Containers that take the items of an iteration, on one way: each is there before the next is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FunctionType
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way.containers import is_adopted, pairs, parts
+from autodiff_hook.transform.one_way.iterating import items
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import known_as
+
+
+def list_extend(inf: Path, s: Statement) -> Abstract:
+    """``[*items]``."""
+    extend(inf, *s.operands)
+    return known_as(inf, s, None)
+
+
+def set_update(inf: Path, s: Statement) -> Abstract:
+    """``{*values}``."""
+    for item in _taken(inf, s.operands[1]):
+        inf.changed(s.operands[0]).add(inf.pin(item))
+    return known_as(inf, s, None)
+
+
+def dict_update(inf: Path, s: Statement) -> Abstract:
+    """``{**mapping}``."""
+    update(inf, *s.operands)
+    return known_as(inf, s, None)
+
+
+def dict_merge(inf: Path, s: Statement) -> Abstract:
+    """``f(**mapping)``: no name is given twice."""
+    owner, source, _ = s.operands
+    named = pairs(inf, source)
+    if not named.keys().isdisjoint(inf.content(owner)):
+        raise Raised(TypeError("multiple values for a keyword argument"))
+    inf.changed(owner).update(named)
+    return known_as(inf, s, None)
+
+
+def extend(inf: Path, owner: Operand, source: Operand) -> None:
+    """``owner.extend(source)``."""
+    taken = _taken(inf, source)
+    _ask_length(inf, source)
+    for item in taken:
+        inf.changed(owner).append(item)
+
+
+def _ask_length(inf: Path, source: Operand) -> None:
+    """Lists ask an object how many items it has before they take any."""
+    value = inf.type_of(source)
+    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
+        method = look(inf, value.cls, "__len__") or look(inf, value.cls, "__length_hint__")
+        if isinstance(method, FunctionType):
+            inf.call(Constant(method), [source])
+
+
+def update(inf: Path, owner: Operand, source: Operand) -> None:
+    """``owner.update(source)`` of dicts."""
+    if not _is_lazy(inf, source):
+        inf.changed(owner).update(pairs(inf, source))
+        return
+    for item in items(inf, source):
+        key, value = parts(inf, item)
+        inf.changed(owner)[inf.pin(key)] = value
+
+
+def _taken(inf: Path, source: Operand) -> Iterator[Operand]:
+    """The items of ``source``: all at once, if no code of the program runs meanwhile."""
+    return items(inf, source) if _is_lazy(inf, source) else iter(list(parts(inf, source)))
+
+
+def _is_lazy(inf: Path, source: Operand) -> bool:
+    value = inf.type_of(source)
+    if isinstance(value, Outside) and is_adopted(value):
+        return False
+    return source in inf.iterators or isinstance(value, (Fresh, Outside)) and not is_container(value.cls)

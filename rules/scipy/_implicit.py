@@ -1,0 +1,195 @@
+"""Solvers of f(x, *args) = 0 that call f back, carried: the implicit function theorem.
+
+The solver runs natively. Then f is followed at its solution x, and ``x - J⁻¹ (f(x) - r)``, with the Jacobian J and the
+residual r taken as constants, is x again, but has the derivative of the solution; as often repeated, those of higher
+order. At last f is followed once more, so that what it stores depends on the solution as it should.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from autodiff_hook import pullback
+from autodiff_hook.algebras.shadows import keep
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.structures import gather
+from autodiff_rules.scipy._memory import CarriedMemory
+
+SOLUTION = ("x", "root")
+RESIDUAL = ("fun", "fvec")
+"""What is 0 at every solution, and so has the derivative 0."""
+
+NEWTON_STEP = 1e-6
+"""How far, relative to 1 + |x|, Newton's method may still move a solution that is differentiated."""
+
+
+class Call:
+    """The arguments of a call of ``target`` by name, with their tokens; ``function`` names the callback."""
+
+    def __init__(self, alg, target, function, t, args, kwargs):
+        self.alg, self.target, self.function = alg, target, function
+        signature = inspect.signature(target)
+        names = [*list(signature.parameters)[: len(args)], *kwargs]
+        self.tokens = dict(zip(names, t))
+        self.bound = signature.bind(*args, **kwargs)
+        self.bound.apply_defaults()
+        self.arguments = self.bound.arguments
+        self.memory = CarriedMemory(alg, *self.arguments.values())
+
+    @property
+    def name(self):
+        return f"scipy.optimize.{self.target.__name__}"
+
+    def run(self):
+        """The native call, with the arguments as they are now."""
+        value = self.target(*self.bound.args, **self.bound.kwargs)
+        self.memory.ran()
+        return value
+
+    def extra(self):
+        """The further arguments of the callback."""
+        args = self.arguments["args"]
+        return args if isinstance(args, tuple) else (args,)
+
+    def follow(self, x, token):
+        """What the callback gives for ``x``, with its token."""
+        token_of_args = self.tokens.get("args")
+        given = token_of_args if isinstance(self.arguments["args"], tuple) else (token_of_args,)
+        if given is None:
+            given = (None,) * len(self.extra())
+        f = self.arguments[self.function]
+        return apply(self.alg, (self.tokens.get(self.function), token, *given), f, (x, *self.extra()), {})
+
+    def slack(self):
+        """How far from the root the solver was allowed to stop, with a margin."""
+        return 10.0 * sum(self.arguments.get(name) or 0.0 for name in ("xtol", "rtol", "tol"))
+
+
+class Linearised:
+    """The equation at its solution: its residual and its Jacobian."""
+
+    def __init__(self, call, x, paired, elementwise, slack):
+        self.call, self.x, self.elementwise, self.slack = call, x, elementwise, slack
+        value, self.back = pullback(call.arguments[call.function], x, *call.extra())
+        self.paired = paired
+        self.value = value[0] if paired else value
+        self.rest = (None,) * (len(value) - 1) if paired else ()
+
+    def jacobian(self):
+        """The matrix, or its diagonal if f[i] depends on x[i] alone; an error if the solution has no derivative."""
+        if self.elementwise or np.size(self.x) == 1:
+            slope = self.row(np.ones(np.size(self.x)))
+            self.check_holomorphic(slope)
+            if not np.all(slope != 0) or not np.all(np.isfinite(slope)):
+                raise self.error("has no derivative: that of the function is 0 or not finite there")
+            self.check_residual(flat(self.value) / np.conj(slope))
+            return np.conj(slope)
+        matrix = np.conj(np.stack([self.row(row) for row in np.eye(np.size(self.x))]))
+        try:
+            step = np.linalg.solve(matrix, flat(self.value))
+        except np.linalg.LinAlgError:
+            raise self.error("has no derivative: the Jacobian of the function is singular there") from None
+        self.check_residual(step)
+        return matrix
+
+    def row(self, seed):
+        """The cotangent of x for one of the value."""
+        given = seeded(self.value, seed)
+        x̄ = self.back((given, *self.rest) if self.paired else given)[0]
+        return np.zeros(np.size(self.x)) if x̄ is None else np.ravel(x̄)
+
+    def check_holomorphic(self, slope):
+        if not np.iscomplexobj(self.x):
+            return
+        turned = self.row(1j * np.ones(np.size(self.x)))
+        if not np.allclose(turned, 1j * slope, rtol=1e-8):
+            raise self.error("has no derivative here: a function of complex numbers that is not holomorphic")
+
+    def check_residual(self, step):
+        size = np.abs(np.ravel(self.x))
+        if np.any(np.abs(step) > (self.slack + NEWTON_STEP) * (1.0 + size)):
+            raise self.error("is not a solution, but a jump of the function, or the solver did not converge")
+
+    def error(self, what):
+        return NotDifferentiable(f"the solution {self.x!r} of {self.call.name} {what}")
+
+
+def flat(value):
+    """The numbers in the value of a function, which may be a list or tuple of them."""
+    return np.ravel(np.asarray(value))
+
+
+def seeded(value, seed):
+    """The numbers in ``seed`` in the form of ``value``."""
+    kind = kind_of(type(value))
+    if kind == "array":
+        if not np.iscomplexobj(value):
+            seed = np.real(seed)
+        return np.array(seed, value.dtype if value.dtype.kind in "fc" else None).reshape(value.shape)
+    if kind in ("list", "tuple"):
+        parts, start = [], 0
+        for item in value:
+            stop = start + np.size(item)
+            parts.append(seeded(item, seed[start:stop]))
+            start = stop
+        return parts if kind == "list" else tuple(parts)
+    number = np.ravel(seed)[0].item()
+    return number if isinstance(value, complex) else np.real(number).item() if isinstance(number, complex) else number
+
+
+def improved(x, value, residual, jacobian):
+    """One step of the chord method from a solution, which does not move it; carried."""
+    difference = np.ravel(np.asarray(value)) - residual
+    step = difference / jacobian if jacobian.ndim == 1 else np.linalg.solve(jacobian, difference)
+    return x - (np.reshape(step, x.shape) if isinstance(x, np.ndarray) else step[0])
+
+
+def solution(call, x, converged, paired=False, elementwise=False, slack=None):
+    """The token of ``x``, at which the callback is 0."""
+    alg = call.alg
+    x = np.array(x) if isinstance(x, np.ndarray) else x
+    call.memory.rewind()
+    value, token = call.follow(x, None)
+    if gather(alg, value, token) is None:
+        call.memory.settle(call.arguments[call.function])
+        return None
+    try:
+        if not converged:
+            raise NotDifferentiable(f"{call.name} did not converge: its result has no derivative")
+        jacobian = Linearised(call, x, paired, elementwise, call.slack() if slack is None else slack).jacobian()
+    except NotDifferentiable as error:
+        call.memory.settle(call.arguments[call.function])
+        return alg.unknown(error)
+    moving = None
+    for order in range(alg.depth + 1):
+        if order:
+            value, token = call.follow(x, moving)
+        if paired:
+            value, token = value[0], None if token is None else token[0]
+        operands = (x, value, flat(value), jacobian)
+        moving = enter(alg, (None, moving, token, None, None), improved, operands, {})[1]
+        call.memory.undo()
+    call.follow(x, moving)
+    call.memory.settle(call.arguments[call.function])
+    return moving
+
+
+def with_tokens(call, value, token):
+    """A result object, or a tuple of the solution and others, with the token of the solution."""
+    for result in value if type(value) is tuple else (value,):
+        if not isinstance(result, dict):
+            continue
+        for name, item in result.items():
+            if name in SOLUTION:
+                keep(call.alg, result, name, token)
+            elif token is not None and name not in RESIDUAL and np.asarray(item).dtype.kind in "fc":
+                what = f"{name!r} in the result of {call.name} is not differentiated"
+                keep(call.alg, result, name, call.alg.unknown(NotDifferentiable(what)))
+    if isinstance(value, dict):
+        return value, None
+    return value, token if type(value) is not tuple else (token, *[None] * (len(value) - 1))

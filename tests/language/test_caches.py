@@ -1,0 +1,100 @@
+"""``functools.lru_cache``: what carries no derivative is answered by the cache, whichever operator asks."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+import autodiff_hook as ad
+
+computed = []
+state = {"v": 1.0}
+
+
+@functools.lru_cache(None)
+def factor(n, scale=1.0):
+    computed.append(n)
+    return scale * n
+
+
+@functools.lru_cache(None)
+def table(n):
+    computed.append(n)
+    return [float(i) for i in range(n)]
+
+
+@functools.lru_cache(None)
+def square(x):
+    computed.append(x)
+    return x * x
+
+
+@functools.lru_cache(None)
+def reads(n):
+    return state["v"] * n
+
+
+class Model:
+    @functools.lru_cache(None)
+    def weight(self, n):
+        computed.append(n)
+        return n * 2.0
+
+
+MODEL = Model()
+
+
+def marked(x):
+    state["v"] = x
+    return sum(factor(7) * state["v"] for _ in range(3))
+
+
+def read(x):
+    state["v"] = x
+    return reads(2) * x
+
+
+PROGRAMS = [
+    (lambda x: x * factor(3), 1),
+    (lambda x: x * factor(3, scale=2.0), 1),
+    (lambda x: sum(x * factor(i % 2) for i in range(6)), 2),
+    (lambda x: x * table(3)[2], 1),
+    (lambda x: x * table(len([x, x, x]))[1], 1),
+    (lambda x: x * MODEL.weight(3), 1),
+    (lambda x: x * functools.partial(factor, 5)(), 1),
+    (lambda x: sum(map(factor, [1, 2, 1, 2])) * x, 2),
+    (lambda x: x * factor(int(x)), 1),
+    (marked, 1),
+]
+
+OPERATORS = {
+    "gradient": lambda f, x: ad.gradient(f, x)[0],
+    "by keyword": lambda f, x: ad.gradient(lambda x, *, k: f(x) * k, x, k=1.0)[0],
+    "pullback": lambda f, x: ad.pullback(f, x)[1](1.0)[0],
+    "J": lambda f, x: ad.J(f, x)[1](1.0)[1],
+    "jvp": lambda f, x: ad.jvp(f, (x,), (1.0,))[1],
+    "hvp": lambda f, x: ad.hvp(lambda x: f(x) * x, (x,), (1.0,))[0] / 2,
+}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize(("f", "count"), PROGRAMS)
+def test_it_is_computed_as_often_as_in_the_plain_run(operator, f, count):
+    for cache in (factor, table, Model.weight):
+        cache.cache_clear()
+    computed.clear()
+    for _ in range(3):
+        assert OPERATORS[operator](f, 1.5) == pytest.approx(f(1.5) / 1.5)
+    assert len(computed) == count
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_what_carries_a_derivative_is_computed(operator):
+    square.cache_clear()
+    square(1.5)
+    for _ in range(2):
+        assert OPERATORS[operator](lambda x: square(x) / x, 1.5) == pytest.approx(1.0)
+    reads.cache_clear()
+    slope = OPERATORS[operator](lambda x: read(x) / x, 1.5)
+    assert slope == pytest.approx(2.0)

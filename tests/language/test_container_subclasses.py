@@ -1,0 +1,312 @@
+"""Lists, dicts and sets whose classes have methods of their own: each method is the one that Python calls."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, UserDict, UserList, defaultdict
+
+import pytest
+from helpers import gradient_at
+
+from autodiff_hook import gradient, hvp, jvp
+
+
+class Summed(list):
+    def __init__(self, *a):
+        super().__init__(a)
+        self.tot = sum(a)
+
+    def append(self, v):
+        self.tot += v
+        super().append(v)
+
+    def extend(self, it):
+        for v in it:
+            self.append(v)
+
+    def __setitem__(self, i, v):
+        self.tot += v - super().__getitem__(i)
+        super().__setitem__(i, v)
+
+    def pop(self, *a):
+        v = super().pop(*a)
+        self.tot -= v
+        return v
+
+    def insert(self, i, v):
+        self.tot += v
+        super().insert(i, v)
+
+    def __delitem__(self, i):
+        self.tot -= super().__getitem__(i)
+        super().__delitem__(i)
+
+
+class Scaled(list):
+    def __getitem__(self, i):
+        return super().__getitem__(i) * 2
+
+    def __iter__(self):
+        return (v * 3 for v in super().__iter__())
+
+    def __len__(self):
+        return super().__len__() + 0
+
+    def __contains__(self, v):
+        return super().__contains__(v)
+
+
+class Closed(list):
+    def __iadd__(self, o):
+        super().__iadd__(o)
+        self.n = len(o)
+        return self
+
+    def __add__(self, o):
+        return Closed(super().__add__(o))
+
+    def __mul__(self, n):
+        return Closed(super().__mul__(n))
+
+    def sort(self, **k):
+        super().sort(**k)
+        self.sorted = True
+
+
+class Totals(dict):
+    def __init__(self, *a, **k):
+        self.tot = 0.0
+        super().__init__()
+        self.update(*a, **k)
+
+    def __setitem__(self, k, v):
+        self.tot += v
+        super().__setitem__(k, v)
+
+    def update(self, *a, **k):
+        for key, v in dict(*a, **k).items():
+            self[key] = v
+
+    def pop(self, k, *d):
+        v = super().pop(k, *d)
+        self.tot -= v
+        return v
+
+    def __delitem__(self, k):
+        self.tot -= self[k]
+        super().__delitem__(k)
+
+    def setdefault(self, k, v=None):
+        return super().setdefault(k, v)
+
+    def get(self, k, d=None):
+        return super().get(k, d)
+
+
+class Doubling(dict):
+    def __getitem__(self, k):
+        return super().__getitem__(k) * 2
+
+    def __missing__(self, k):
+        return 5.0
+
+    def keys(self):
+        return list(super().keys())
+
+
+class Ordered(OrderedDict):
+    def __setitem__(self, k, v):
+        super().__setitem__(k, v * 2)
+
+
+class Recent(set):
+    def add(self, v):
+        self.last = v
+        super().add(v)
+
+
+@gradient_at(1.3)
+def test_append_and_store(x):
+    items = Summed(x, 2 * x)
+    items.append(x * x)
+    items[0] = x * 3
+    items.extend([x, 1.0])
+    return items.tot * sum(items)
+
+
+@gradient_at(1.3)
+def test_insert_pop_delete_reverse(x):
+    items = Summed(x, 2 * x, x**3)
+    items.insert(1, x * x)
+    v = items.pop()
+    del items[0]
+    items.reverse()
+    return items.tot * items[0] + v * items[1]
+
+
+@gradient_at(1.3)
+def test_sort_and_attribute(x):
+    items = Summed(x, 2 * x, 3.0)
+    items.sort(key=lambda v: -v)
+    items.note = x
+    items.pop(0)
+    return items.tot + items.note * items[0]
+
+
+@gradient_at(1.3)
+def test_items_are_scaled(x):
+    items = Scaled([x, x * x])
+    return items[0] + items[1] * items[-1]
+
+
+@gradient_at(1.3)
+def test_loop_and_length(x):
+    items = Scaled([x, x * x])
+    return sum(v for v in items) * len(items)
+
+
+@gradient_at(1.3)
+def test_extended_by_itself(x):
+    items = Scaled([x, x * x])
+    items.append(x)
+    items.extend(items)
+    return sum(list(items)) + items[3]
+
+
+@gradient_at(1.3)
+def test_sum_of_what_iter_gives(x):
+    items = Scaled([x, x * x])
+    return sum(items)
+
+
+@gradient_at(1.3)
+def test_unpacked_and_max(x):
+    items = Scaled([x, x * x])
+    a, b = items
+    return a * b + max(items) + (x in items)
+
+
+@gradient_at(1.3)
+def test_star_and_display(x):
+    items = Scaled([x, x * x])
+    a, *b = items
+    return a * b[0] + [*items][1] + tuple(items)[0]
+
+
+@gradient_at(1.3)
+def test_operators_and_sort(x):
+    items = Closed([x])
+    items += [x * x]
+    items = items + [2.0 * x]
+    items = items * 2
+    items.sort()
+    return items[0] * items[-1] + items[2] * items.sorted
+
+
+@gradient_at(1.3)
+def test_dict_with_a_total(x):
+    d = Totals({"a": x}, b=x * x)
+    d["c"] = 2 * x
+    d.update(a=x**3)
+    v = d.pop("b")
+    del d["c"]
+    return d.tot * d["a"] + v + d.get("z", x) + d.setdefault("q", x)
+
+
+@gradient_at(1.3)
+def test_getitem_and_missing(x):
+    d = Doubling(a=x)
+    d["b"] = x * x
+    return d["a"] * d["b"] + d["z"] * x + sum(d.values()) + d.get("a")
+
+
+@gradient_at(1.3)
+def test_copies_of_a_dict(x):
+    d = Doubling(a=x, b=x * x)
+    e = dict(d)
+    f = {**d}
+    return e["a"] * f["b"] + sum(v for k, v in d.items())
+
+
+@gradient_at(1.3)
+def test_ordered_dict_updates_by_setitem(x):
+    d = Ordered(a=x)
+    d["b"] = x
+    d.update(c=x * x)
+    d.update([("e", x)])
+    return sum(d.values()) * d["b"] + d.popitem()[1]
+
+
+@gradient_at(1.3)
+def test_ordered_dict_setdefault(x):
+    d = Ordered()
+    d["b"] = x
+    d.setdefault("q", x * x)
+    d.move_to_end("b")
+    return d["b"] * d["q"] + d.pop("b")
+
+
+@gradient_at(1.3)
+def test_set_with_add(x):
+    s = Recent()
+    s.add(x)
+    s.update([x * x])
+    return sum(s) * s.last
+
+
+@gradient_at(1.3)
+def test_user_list(x):
+    u = UserList([x])
+    u.append(x * x)
+    u += [2.0]
+    u[0] = x * 3
+    return sum(u) * u[1] + u.pop()
+
+
+@gradient_at(1.3)
+def test_user_dict(x):
+    u = UserDict(a=x)
+    u["b"] = x * x
+    u.update(c=2 * x)
+    return u["a"] * u["b"] + sum(u.values()) + u.pop("c")
+
+
+@gradient_at(1.3)
+def test_default_dict(x):
+    d = defaultdict(list)
+    d["a"].append(x)
+    d["a"].append(x * x)
+    d.update(b=[x])
+    return sum(d["a"]) * d["b"][0]
+
+
+@gradient_at(1.3)
+def test_stack(x):
+    class Stack(list):
+        def push(s, v):
+            s.append(v)
+
+        @property
+        def top(s):
+            return s[-1]
+
+    s = Stack()
+    s.push(x)
+    s.push(x * x)
+    s.name = "q"
+    return s.top * s[0] + s.pop()
+
+
+def three_kinds(x):
+    stack, totals, ordered = Summed(x, 2 * x), Totals(a=x), Ordered(a=x)
+    stack.append(x * x)
+    stack[0] = x * 3
+    totals["b"] = x * x
+    ordered.update(c=x * x)
+    return stack.tot * sum(stack) + totals.tot * totals["a"] + ordered["c"] * ordered["a"] + Scaled([x])[0] * x
+
+
+def test_forward_mode():
+    assert jvp(three_kinds, (1.3,), (1.0,))[1] == pytest.approx(gradient(three_kinds, 1.3)[0])
+    step = 1e-5
+    second = (gradient(three_kinds, 1.3 + step)[0] - gradient(three_kinds, 1.3 - step)[0]) / (2 * step)
+    assert hvp(three_kinds, (1.3,), (1.0,)) == (pytest.approx(second, rel=1e-5),)

@@ -1,0 +1,183 @@
+"""What a program reads of its functions, methods, objects and arrays by looking into them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+
+import numpy as np
+import pytest
+from helpers import gradient_at
+
+from autodiff_hook import NotDifferentiable, gradient, hvp, jvp
+
+
+class Thing:
+    """Attributes."""
+
+
+@gradient_at(1.3)
+def test_cell_contents(x):
+    y = x * 3
+
+    def get():
+        return y
+
+    return get.__closure__[0].cell_contents * x
+
+
+@gradient_at(1.3)
+def test_cell_contents_assigned(x):
+    y = x * 3
+
+    def get():
+        return y
+
+    get.__closure__[0].cell_contents = x * x
+    return get() + y
+
+
+@gradient_at(1.3)
+def test_defaults(x):
+    def g(t, p=x * x, *, q=x):
+        return t * p * q
+
+    return g.__defaults__[0] * x + g.__kwdefaults__["q"] * g(x)
+
+
+@gradient_at(1.3)
+def test_defaults_assigned(x):
+    def g(t, p=1.0, *, q=1.0, r=2.0):
+        return t * p * q * r
+
+    g.__defaults__ = (x * x,)
+    g.__kwdefaults__["r"] = x
+    first = g(x)
+    g.__kwdefaults__ = {"q": x, "r": 3.0}
+    return first + g(x)
+
+
+@gradient_at(1.3)
+def test_bound_arguments_of_a_signature(x):
+    def g(t, p=1.0):
+        return t * p
+
+    bound = inspect.signature(g).bind(x, p=x * x)
+    return bound.arguments["p"] * bound.args[0] + g(*bound.args)
+
+
+@gradient_at(1.3)
+def test_wrapped_and_function_attributes(x):
+    def decorated(f):
+        @functools.wraps(f)
+        def wrapper(*a):
+            wrapper.calls += 1
+            return f(*a) * x
+
+        wrapper.calls = 0
+        return wrapper
+
+    @decorated
+    def g(t, k=x * x):
+        return t * k
+
+    g.scale = x * x
+    return g.__wrapped__(x) + g(x) * g.__dict__["scale"] + g.__wrapped__.__defaults__[0]
+
+
+@gradient_at(1.3)
+def test_dictionaries_of_objects(x):
+    o, p, q = Thing(), Thing(), Thing()
+    o.a = x
+    vars(o)["b"] = x * x
+    p.__dict__.update(o.__dict__)
+    q.__dict__ = {"a": x, "b": x * x}
+    q.__dict__["b"] = q.b * x
+    return o.a * o.b + p.b + q.a * q.b
+
+
+@gradient_at(1.3)
+def test_receivers_and_partials(x):
+    a = np.array([x, x * x])
+    items = [x, x * x]
+    p = functools.partial(lambda u, v: u * v, x * x)
+    return a.dot.__self__.sum() * x + items.append.__self__[1] + p.func(p.args[0], x)
+
+
+@gradient_at(1.3)
+def test_tee(x):
+    log = []
+
+    def gen():
+        for i in range(3):
+            log.append(x * i)
+            yield x * i
+
+    a, b, c = itertools.tee(gen(), 3)
+    r = next(a) + next(b) + next(a) * 2
+    log.append(x * 10)
+    r += sum(u * v for u, v in zip(b, c))
+    return r + log[3] * log[1] + sum(a)
+
+
+def shape_assigned(x):
+    a = np.array([x, 2 * x])
+    a.shape = (2, 1)
+    return float((a @ a.T).sum())
+
+
+def real_part_assigned(x):
+    a = np.array([x, 2 * x])
+    a.real = a * 2
+    return a.sum()
+
+
+def flat_assigned(x):
+    a = np.zeros(2)
+    a.flat = [x, x]
+    return a.sum()
+
+
+@pytest.mark.parametrize("f", [shape_assigned, real_part_assigned, flat_assigned])
+@pytest.mark.parametrize("mode", [lambda f: gradient(f, 1.3), lambda f: jvp(f, (1.3,), (1.0,))])
+def test_attributes_of_arrays_are_an_error(f, mode):
+    with pytest.raises(NotDifferentiable, match="in place|writes to"):
+        mode(f)
+
+
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
+def test_shape_of_a_constant_array():
+    def f(x):
+        a = np.arange(2.0)
+        a.shape = (2, 1)
+        return float((a @ a.T).sum() * x)
+
+    assert gradient(f, 1.3) == (1.0,) and jvp(f, (1.3,), (1.0,)) == (1.3, 1.0)
+
+
+def test_forward_mode():
+    def f(x):
+        def g(t, p=x * x):
+            return t * p
+
+        def get():
+            return y
+
+        y = x * 3
+        get.__closure__[0].cell_contents = y * x
+        m = np.array([x, x * x]).dot
+        return g.__defaults__[0] * get() + m.__self__.sum()
+
+    slope = 12 * 1.3**3 + 1 + 2 * 1.3
+    assert gradient(f, 1.3)[0] == pytest.approx(slope)
+    assert jvp(f, (1.3,), (1.0,))[1] == pytest.approx(slope)
+    assert hvp(f, (1.3,), (1.0,))[0] == pytest.approx(36 * 1.3**2 + 2)
+
+
+def test_keywords_of_a_partial_are_an_error():
+    def f(x):
+        return functools.partial(max, key=None, default=x).keywords["default"] * x
+
+    with pytest.raises(NotDifferentiable, match="keywords"):
+        gradient(f, 1.3)

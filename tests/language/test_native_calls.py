@@ -1,0 +1,482 @@
+"""What native code may have written, and what it may remember: right, or an error."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import json
+import pickle
+import re
+import struct
+
+import numpy as np
+import pytest
+from helpers import assert_gradients
+
+from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, nondifferentiable, pullback
+from autodiff_hook.registry import writes
+from autodiff_hook.runtime.reading import only_reads
+from autodiff_hook.testing import check_gradient
+
+
+def opaque(source, name="f", **names):
+    """A function of a module that is not opted in."""
+    namespace = {"__name__": "somewhere_else", "np": np, **names}
+    exec(source, namespace)
+    return namespace[name]
+
+
+X = 1.3
+WORKSPACE = np.zeros(2)
+fill = opaque("def f(x, out): out[:] = x")
+fill_nested = opaque("def g(x, out): out[0] = x\ndef f(x, out): g(x, out)")
+fill_by_ufunc = opaque("def f(x, out): np.multiply(x, 2.0, out=out)")
+fill_in_place = opaque("def f(x, out): out += x")
+normalise = opaque("def f(x): x /= np.sqrt((x * x).sum())")
+
+
+def written_to_a_workspace(x):
+    fill(x, WORKSPACE)
+    return WORKSPACE.sum()
+
+
+def written_to_a_workspace_by_a_callee(x):
+    fill_nested(x, WORKSPACE)
+    return WORKSPACE.sum()
+
+
+def written_to_a_workspace_by_a_ufunc(x):
+    fill_by_ufunc(x, WORKSPACE)
+    return WORKSPACE.sum()
+
+
+def written_to_empty_memory(x):
+    out = np.empty(2)
+    fill(x, out)
+    return out.sum()
+
+
+def written_zeros(x):
+    out = np.zeros(2)
+    fill_in_place(np.zeros(2) + (x - X), out)
+    return out.sum()
+
+
+def written_to_an_argument_that_stays_as_it_is(x):
+    direction = np.array([x / X, 0.0])
+    normalise(direction)
+    return direction[0]
+
+
+def written_by_a_foreign_function(x):
+    source, out = np.array([x, 2.0]), np.empty(2)
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (out, source)]
+    ctypes.memmove(*pointers, 16)
+    return out.sum()
+
+
+def written_by_a_foreign_function_at_an_address(x):
+    source, out = np.array([x, 2.0]), np.empty(2)
+    ctypes.memmove(out.ctypes.data, source.ctypes.data, 16)
+    return out.sum()
+
+
+def written_at_an_address_of_the_interface(x):
+    source, out = np.array([x, 2.0]), np.empty(2)
+    ctypes.memmove(out.__array_interface__["data"][0], source.__array_interface__["data"][0], 16)
+    return out.sum()
+
+
+def written_through_a_memoryview(x):
+    out = np.empty(2)
+    memoryview(out)[0] = x
+    return out[0]
+
+
+def written_through_struct(x):
+    out = np.zeros(2)
+    struct.pack_into("d", out, 8, x)
+    return out[1]
+
+
+def written_by_place(x):
+    out = np.zeros(2)
+    np.place(out, [True, True], [x, x])
+    return out.sum()
+
+
+def written_through_nditer(x):
+    out = np.zeros(2)
+    with np.nditer(out, op_flags=["writeonly"]) as it:
+        for item in it:
+            item[...] = x
+    return out.sum()
+
+
+def written_by_sort(x):
+    a = np.array([x, 1.0, 3 * x])
+    a.sort()
+    return a[0] + 2 * a[1]
+
+
+def written_at_repeated_indices(x):
+    out = np.zeros(2)
+    np.add.at(out, [1, 1], x)
+    return out.sum()
+
+
+def written_by_shuffle(x):
+    a = np.array([x, 1.0, 3 * x])
+    np.random.default_rng(0).shuffle(a)
+    return a[0]
+
+
+def written_to_two_results(x):
+    fraction, whole = np.empty(1), np.empty(1)
+    np.modf(np.array([x]), out=(fraction, whole))
+    return fraction.sum() * x
+
+
+def written_to_two_results_by_place(x):
+    fraction, whole = np.empty(1), np.empty(1)
+    np.divmod(np.array([x]), np.array([0.3]), whole, fraction)
+    return fraction.sum() * whole.sum()
+
+
+def written_to_memory_of_another_kind(x):
+    memory = array.array("d", [0.0, 0.0])
+    np.frombuffer(memory)[0] = x
+    return memory[0]
+
+
+def read_through_asarray_of_a_memoryview(x):
+    a = np.zeros(1)
+    b = np.asarray(memoryview(a))
+    b[0] = 2 * x
+    return a[0] * 1.0
+
+
+KEPT = [0.0]
+
+
+def written_by_a_callback_to_a_global_list(x):
+    KEPT[:] = [0.0]
+    re.sub("a", lambda match: KEPT.append(x) or "b", "aa")
+    return KEPT[-1] * x
+
+
+BUFFER = np.zeros(2)
+VIEW = memoryview(BUFFER)
+ARRAY_OF_VIEW = np.frombuffer(VIEW)
+FLAT = BUFFER.flat
+
+
+def read_through_a_memoryview(x):
+    BUFFER[0] = x
+    return VIEW[0] ** 2 * 1.0
+
+
+def read_through_frombuffer(x):
+    BUFFER[0] = x
+    return ARRAY_OF_VIEW[0] ** 2
+
+
+def read_through_a_flat_iterator(x):
+    BUFFER[0] = x
+    return FLAT[0] ** 2
+
+
+def remembered_by_ctypes(x):
+    a = np.zeros(2)
+    number = ctypes.c_double.from_buffer(a)
+    a[0] = x
+    return number.value
+
+
+def remembered_by_an_array_of_ctypes(x):
+    a = np.zeros(2)
+    numbers = np.ctypeslib.as_ctypes(a)
+    a[0] = x
+    return numbers[0]
+
+
+def remembered_by_a_pointer(x):
+    a = np.zeros(2)
+    pointer = a.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    a[0] = x
+    return pointer[0] + pointer.contents.value
+
+
+def remembered_by_an_iterator_of_bytes(x):
+    a = np.zeros(2)
+    numbers = struct.iter_unpack("d", a)
+    a[0] = x
+    return next(numbers)[0]
+
+
+def remembered_by_an_iterator_of_bytes_in_a_loop(x):
+    a = np.zeros(2)
+    numbers = struct.iter_unpack("d", a)
+    a[0] = x
+    total = 0.0
+    for (number,) in numbers:
+        total = total + number
+    return total
+
+
+def remembered_by_a_pickle_buffer(x):
+    a = np.zeros(2)
+    buffer = pickle.PickleBuffer(a)
+    a[0] = x
+    return np.frombuffer(buffer)[0] + buffer.raw().cast("d")[0]
+
+
+def remembered_by_a_slice_of_a_memoryview(x):
+    a = np.zeros(4)
+    view = memoryview(a)[1:][::2]
+    a[1] = x
+    return view[0] + sum(view) + view.tolist()[0] + list(view)[0]
+
+
+def remembered_by_an_iterator(x):
+    a = np.zeros(2)
+    numbers = iter(memoryview(a))
+    a[0] = x
+    return next(numbers)
+
+
+def remembered_by_nditer(x):
+    a = np.zeros(2)
+    numbers = np.nditer(a)
+    a[0] = x
+    return float(next(numbers)) * 1.0
+
+
+OUTSIDE = np.zeros(2)
+NUMBER = ctypes.c_double.from_buffer(OUTSIDE)
+NUMBERS = [NUMBER]
+
+
+def remembered_from_outside(x):
+    OUTSIDE[0] = x
+    return NUMBER.value * 2
+
+
+def remembered_from_outside_in_a_list(x):
+    OUTSIDE[0] = x
+    return NUMBERS[0].value * 2
+
+
+def remembered_by_a_foreign_function(x):
+    OUTSIDE[0] = x
+    out = np.zeros(2)
+    ctypes.memmove(out.ctypes.data, ctypes.addressof(NUMBER), 8)
+    return out[0]
+
+
+def read_by_unpacking(x):
+    a = np.zeros(2)
+    a[0] = x
+    return struct.unpack("2d", a)[0] + struct.unpack_from("d", a)[0]
+
+
+def read_by_tobytes(x):
+    a = np.zeros(2)
+    a[0] = x
+    return np.frombuffer(a.tobytes())[0]
+
+
+PROGRAMS = [value for name, value in sorted(globals().items()) if name.startswith(("written_", "read_", "remembered_"))]
+
+
+def agrees_or_refuses(f, x, h=1e-6):
+    """Whether gradient and pullback are those of finite differences, or an error; twice, as memory is used again."""
+    expected = (f(x + h) - f(x - h)) / (2 * h)
+    f(x)
+    for differentiate in (lambda: gradient(f, x), lambda: pullback(f, x)[1](1.0)) * 2:
+        try:
+            (found,) = differentiate()
+        except AutodiffError:
+            continue
+        assert found == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_what_native_code_writes_is_right_or_an_error(f):
+    agrees_or_refuses(f, X)
+
+
+def test_what_is_right():
+    for f in (
+        written_to_two_results,
+        written_to_two_results_by_place,
+        read_through_asarray_of_a_memoryview,
+        read_through_frombuffer,
+    ):
+        check_gradient(f, X)
+
+
+# What only reads leaves everything as it is
+
+all_finite = opaque("def f(x): return bool(np.isfinite(x).all())")
+validated = opaque(
+    "def norm(x): return np.sqrt((x * x).sum())\n"
+    "def f(x, limit=10.0):\n"
+    "    total = 0.0\n"
+    "    for v in x:\n"
+    "        total += v\n"
+    "    if norm(x) > limit or not np.all(np.isfinite(x)) or total > limit:\n"
+    "        raise ValueError(f'too long: {x}')\n"
+)
+reported = opaque("def f(x): print('x', x.shape, [float(v) for v in x.ravel()], x.mean())")
+
+
+@pytest.mark.parametrize("look", [all_finite, validated, reported, json.dumps, pickle.dumps, np.array_str, repr])
+def test_what_only_reads_takes_nothing_away(look):
+    def f(x):
+        a = x * 2
+        look(a.tolist() if look is json.dumps else a)
+        return (a * a).sum()
+
+    check_gradient(f, np.array([1.0, 2.0]))
+    if look is not pickle.dumps:
+        assert jvp(f, (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))[1] == pytest.approx(8.0)
+
+
+def test_containers_that_are_written_to_a_text_stay_as_they_are():
+    def f(p):
+        json.dumps(p)
+        pickle.dumps(p)
+        return p["a"] ** 2
+
+    assert gradient(f, {"a": 2.0})[0]["a"] == pytest.approx(4.0)
+
+
+def test_a_predicate_that_is_not_python_code_takes_nothing_away():
+    asked = ctypes.pythonapi.PyObject_IsTrue
+    asked.argtypes, asked.restype = [ctypes.py_object], bool
+
+    def f(x):
+        a = x * np.array([1.0])
+        return (a * a).sum() if asked(a) else a.sum()
+
+    check_gradient(f, 2.0)
+
+
+def test_declared_effects():
+    copy_in = opaque("def f(source, out): g(source, out)", g=lambda source, out: out.__setitem__(..., source))
+    writes(copy_in, 1)
+
+    def of_the_source(x):
+        source = np.array([x, 1.0])
+        copy_in(source, np.empty(2))
+        return (source * source).sum()
+
+    def of_the_result(x):
+        out = np.zeros(2)
+        copy_in(np.array([x, 1.0]), out)
+        return out.sum()
+
+    assert_gradients(of_the_source, (2.0,), (4.0,))
+    with pytest.raises(NotDifferentiable, match="somewhere_else.f"):
+        gradient(of_the_result, 2.0)
+
+
+def test_a_declared_constant_leaves_arrays_as_they_are():
+    norm = opaque("def f(x): return x.some_method_that_nobody_knows() if x is None else 1.0")
+    nondifferentiable(norm)
+    check_gradient(lambda x: (x * x).sum() * norm(x), np.array([1.0, 2.0]))
+
+
+def test_constants_that_native_code_writes():
+    def f(x):
+        work = np.zeros(3)
+        y = (work + x).sum()
+        np.random.default_rng(0).standard_normal(out=work)
+        return y * x * (work * x).sum()
+
+    check_gradient(f, 1.5)
+
+
+def test_comparing_does_not_call_methods_of_subclasses():
+    class Guarded(np.ndarray):
+        def tobytes(self, *args):
+            raise NotImplementedError
+
+        def copy(self, *args):
+            raise NotImplementedError
+
+    looks = opaque("def f(x): x.some_method_that_nobody_knows if x is None else None")
+
+    def f(x):
+        a = np.ones(2).view(Guarded)
+        looks([a, x])
+        return x * 3.0
+
+    assert_gradients(f, (2.0,), (3.0,))
+
+
+def test_what_an_object_holds_is_reached_by_native_code():
+    class Holder:
+        def __init__(self, v):
+            self.v = v
+
+    measure = opaque("def f(h): return h.v * 2.0")
+    for differentiate in (lambda f: gradient(f, 2.0), lambda f: jvp(f, (2.0,), (1.0,))):
+        with pytest.raises(NotDifferentiable):
+            differentiate(lambda x: measure(Holder(x)))
+
+
+def test_a_compiled_function_names_its_python_code():
+    class Compiled:
+        """As the dispatchers of compilers are: called natively, the Python function beside."""
+
+        __call__ = staticmethod(float.__mul__)
+        py_func = staticmethod(opaque("def f(a, b): return a * b"))
+
+    square = Compiled()
+    with pytest.raises(NotDifferentiable, match="py_func"):
+        gradient(lambda x: square(x, x), 2.0)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x): x.append(1.0 + g())",
+        "def f(x): x.append(1.0)",
+        "def f(x): x[0] = 1.0",
+        "def f(x): x += [1.0]",
+        "def f(x): del x[0]",
+        "def f(x): x.v = 1.0",
+        "def f(x): (lambda: x.sort())()",
+        "def f(x): [v.sort() for v in [x]]",
+        "def f(x):\n    for v in [x]: v.reverse()",
+        "def f(x): np.add(x, x, out=x)",
+        "def f(x): np.add(x, x, x)",
+        "def f(x): x.clip(0, 1, x)",
+        "def f(x): list(map(x.append, x))",
+        "def f(x): sorted(x, key=x.remove)",
+        "def f(x): h(*x)",
+        "def f(x): h(x)",
+        "def f(x): setattr(x, 'v', 1.0)",
+        "def f(x):\n    global y\n    y = x",
+        "def f(x):\n    with x: pass",
+        "def f(x): yield x",
+        "def f(x): np.copyto(x, 0.0)",
+        "def f(x): np.ndarray.sort(x)",
+        "def f(x): np.nan_to_num(x, copy=False)",
+        "def f(x): x.sum(0, None, x)",
+    ],
+)
+def test_functions_that_may_write(source):
+    assert not only_reads(opaque(source, g=lambda: 1.0))
+
+
+def test_a_callback_that_writes_to_a_captured_list():
+    def f(x):
+        xs = [x, 0.3]
+        re.sub("a", lambda match: xs.append(x * 2) or "b", "a")
+        return xs[-1]
+
+    with pytest.raises(NotDifferentiable):
+        gradient(f, X)

@@ -1,0 +1,106 @@
+"""A list, a dict or an object that is an argument and has another name, too, is two variables of the function."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from autodiff_hook import NotDifferentiable, gradient, pullback
+from autodiff_hook.testing import check_gradient
+
+LIST, TABLE = [3.0], {"a": 3.0}
+
+
+class Model:
+    shared = [5.0]
+
+    def __init__(self, *weights):
+        self.weights = list(weights)
+        self.layers = [self.weights]
+        self.name = "model"
+
+    def by_attribute(self, weights):
+        return weights[0] * self.weights[1]
+
+    def by_argument(self, weights):
+        return weights[0] * weights[1]
+
+    def by_list(self, weights):
+        return weights[0] * self.layers[0][0]
+
+
+MODEL = Model(2.0, 3.0)
+
+
+def with_default(weights, others=MODEL.weights):
+    return weights[0] * others[1]
+
+
+def captured(weights):
+    return lambda given: given[0] * weights[1]
+
+
+NAMES = {
+    "a global list": (lambda q: LIST[0] * q[0], LIST),
+    "a global dict": (lambda q: TABLE["a"] * q["a"], TABLE),
+    "a global object": (lambda m: m.weights[0] * MODEL.weights[1], MODEL),
+    "an attribute of the receiver": (MODEL.by_attribute, MODEL.weights),
+    "an item of an attribute": (MODEL.by_list, MODEL.weights),
+    "an attribute of a global": (lambda w: w[0] * MODEL.weights[1], MODEL.weights),
+    "a class attribute": (lambda w: w[0] * Model.shared[0], Model.shared),
+    "a default value": (with_default, MODEL.weights),
+    "a captured variable": (captured(MODEL.weights), MODEL.weights),
+    "a global of a callee": (lambda q: (lambda t: t * LIST[0])(q[0]), LIST),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_names_cannot_be_told_apart(name):
+    f, argument = NAMES[name]
+    for _ in range(4):
+        with pytest.raises(NotDifferentiable, match=r"another variable of the function.*pass a copy"):
+            gradient(f, argument)
+    _, back = pullback(f, argument)
+    with pytest.raises(NotDifferentiable, match="another variable of the function"):
+        back(1.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_copy_is_another_variable(name):
+    f, argument = NAMES[name]
+    if argument is MODEL:
+        assert gradient(f, copy.deepcopy(argument))[0].weights == [3.0, 0.0]
+    else:
+        check_gradient(f, copy.deepcopy(argument))
+
+
+def kept_by_the_program(weights):
+    model = Model(1.0)
+    model.weights = weights
+    held, table = [weights], {"a": weights}
+
+    def inner():
+        return weights[1]
+
+    return model.weights[0] * held[0][1] + table["a"][0] * inner()
+
+
+def kept_outside(weights):
+    MODEL.kept = weights
+    return MODEL.kept[0] * weights[1]
+
+
+def read_of_another_name_only(model):
+    return model.weights[0] * len(MODEL.name)
+
+
+@pytest.mark.parametrize("f", [kept_by_the_program, kept_outside])
+def test_names_that_the_program_gives_are_names_of_the_argument(f):
+    check_gradient(f, [2.0, 3.0])
+    assert gradient(f, MODEL.weights) == gradient(f, [2.0, 3.0])
+
+
+def test_what_carries_no_derivative_may_be_read_by_any_name():
+    check_gradient(MODEL.by_argument, MODEL.weights)
+    assert gradient(read_of_another_name_only, MODEL)[0].weights == [5.0, 0.0]

@@ -1,0 +1,119 @@
+"""What compiling may cost: no call takes much longer than the plain one and what the budget leaves."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+
+import pytest
+from specialised_cases import GENERIC, oracle, scope
+
+import autodiff_hook as ad
+from autodiff_hook import budget
+from autodiff_hook.runtime import attempts, specialising
+
+pytestmark = pytest.mark.skipif(GENERIC, reason="there are no specialised programs")
+
+
+SOURCE = """
+class Body:
+    def __init__(self, position, velocity, mass):
+        self.position, self.velocity, self.mass = position, velocity, mass
+
+def energy(k, steps):
+    bodies = [Body([0.1 * i, 0.2 * i + 1.0], [k * 0.1, -0.1 * i], 1.0 + i) for i in range(3)]
+    for _ in range(steps):
+        for a in bodies:
+            for b in bodies:
+                if a is not b:
+                    d = [q - r for q, r in zip(b.position, a.position)]
+                    w = b.mass / (sum(t * t for t in d) + 0.01) ** 1.5
+                    for i in range(2):
+                        a.velocity[i] += 0.01 * w * d[i]
+        for a in bodies:
+            for i in range(2):
+                a.position[i] += 0.01 * a.velocity[i]
+    return sum(b.mass * sum(t * t for t in b.velocity) for b in bodies)
+"""
+
+
+def leapfrog():
+    """A new program whose state is in objects and lists of lists, so that it is followed on one way."""
+    return scope(SOURCE)["energy"]
+
+
+@pytest.fixture
+def attempted(monkeypatch):
+    """The seconds that each attempt to follow a way was given."""
+    found = []
+
+    def noted(call, form, operations, seconds):
+        if operations:
+            found.append(seconds)
+        return attempts.program(call, form, operations, seconds)
+
+    monkeypatch.setattr(specialising, "program", noted)
+    monkeypatch.setattr(specialising, "FREE", 0.3)
+    monkeypatch.setattr(specialising, "MOST", 2.0)
+    return found
+
+
+def test_no_call_stalls(attempted):
+    energy, times = leapfrog(), []
+    for _ in range(8):
+        before = time.thread_time()
+        found = ad.gradient(energy, 1.3, 60)
+        times.append(time.thread_time() - before)
+    plain = min(times)
+    assert attempted and max(attempted) <= 2.0
+    assert max(times[1:]) < 2.5 + 3 * plain
+    assert found == pytest.approx(oracle(energy, 1.3, 60)[1])
+
+
+def test_compiling_is_never_far_ahead_of_running(attempted):
+    energy = leapfrog()
+    ad.gradient(energy, 1.3, 40)
+    (known,) = specialising._known.found[id(energy.__code__)].values()
+    for _ in range(8):
+        assert known.spent <= 0.4 + known.ran + 2.0 * (2.0 in attempted)
+        ad.gradient(energy, 1.3, 40)
+    assert all(b >= 2 * a for a, b in zip(attempted, attempted[1:]))
+
+
+def test_it_resumes_when_running_has_caught_up(attempted):
+    energy = leapfrog()
+    expected = ad.gradient(energy, 1.3, 20)
+    (known,) = specialising._known.found[id(energy.__code__)].values()
+    if not known.entries:
+        known.ran += 100.0
+        assert ad.gradient(energy, 1.3, 20) == pytest.approx(expected)
+    assert known.entries and attempted[-1] <= 2.0
+
+
+def test_short_ways_are_followed_at_once(attempted):
+    energy = leapfrog()
+    ad.gradient(energy, 1.3, 2)
+    assert id(energy.__code__) in specialising.entries()
+
+
+def test_every_pass_can_be_stopped(monkeypatch):
+    """The clock goes on by one second whenever it is asked."""
+    seconds = itertools.count()
+    monkeypatch.setattr(budget, "cpu_time", lambda: next(seconds))
+    stages = set()
+    for most in range(1, 500, 19):
+        monkeypatch.setattr(specialising, "FREE", most)
+        monkeypatch.setattr(specialising, "MOST", most)
+        with monkeypatch.context() as patch:
+            patch.setattr(budget.OutOfTime, "__init__", lambda self: stages.update(_functions()))
+            energy = leapfrog()
+            assert ad.gradient(energy, 1.3, 2) == pytest.approx(oracle(energy, 1.3, 2)[1])
+    assert {"run", "joint_pass", "simplify", "emit"} <= stages
+
+
+def _functions():
+    frame = sys._getframe()
+    while frame is not None:
+        yield frame.f_code.co_name
+        frame = frame.f_back
