@@ -70,7 +70,7 @@ def _entry(table: bytearray, units: int, before: int, location: Position) -> Non
     elif line == before and end_line == line and column < 72 and end_column - column <= 15:
         table.append(_header(column >> 3, units))
         table.append((column & 7) << 4 | end_column - column)
-    elif 1 <= line - before <= 2 and end_line == line and column < 256 and end_column < 256:
+    elif 1 <= line - before <= 2 and end_line == line and column < 128 and end_column < 128:
         table += bytes((_header(10 + line - before, units), column, end_column))
     else:
         table.append(_header(_LONG, units))

@@ -134,7 +134,11 @@ def test_locations() -> None:
         sizes = order.choices([1, 2, 5, 8, 9, 23], k=40)
         table = location_table(10, positions, sizes)
         expected = [p for p, size in zip(positions, sizes) for _ in range(size)]
-        found = list(code_with(table, sum(sizes)).replace(co_firstlineno=10).co_positions())
+        code = code_with(table, sum(sizes)).replace(co_firstlineno=10)
+        # What a tracer reads goes from entry to entry by their first bits, past the end of the code if one is wrong.
+        lines = [line for start, end, line in code.co_lines() for _ in range(start, end, 2)]
+        assert lines == [position.line for position in expected]
+        found = list(code.co_positions())
         assert [(line, column, end) for line, _, column, end in found] == [(p[0], p[2], p[3]) for p in expected]
         for (line, end_line, column, _), position in zip(found, expected):
             assert end_line == (position.end_line if column is not None else line)
