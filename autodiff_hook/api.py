@@ -1,4 +1,4 @@
-"""The functions people call. Gradients have the form of the arguments; see ``docs/design.md``, section 2."""
+"""The functions people call. Gradients have the form of the arguments (``runtime/mirror.py``)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from autodiff_hook.algebras.forward import push
+from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
-from autodiff_hook.runtime.engine import hessian_of, open_session, push
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.pulled import opened
-from autodiff_hook.runtime.session import scalar_seed
 from autodiff_hook.runtime.specialising import differentiated, entries
-from autodiff_hook.runtime.trees import jacobian_of
+from autodiff_hook.runtime.trees import jacobian_of, refuse_complex, rows_of
 from autodiff_hook.runtime.trees import tree_map as tree_map
 
 Argnums = int | tuple[int, ...]
@@ -60,7 +61,7 @@ def generic_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tup
 
 def generic_withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
     """``withgradient`` without specialisation."""
-    session = open_session(f, args, kwargs)
+    session = Reverse(f, args, kwargs)
     return session.value, session.back(scalar_seed(session.value, f))
 
 
@@ -241,9 +242,26 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
     def hessian_of_f(*args: Any, **kwargs: Any) -> Any:
         of_chosen, values = _closed(f, argnums, args, kwargs)
-        return hessian_of(f, of_chosen, values, isinstance(argnums, int))
+        return _rows_of_hessian(of_chosen, values, isinstance(argnums, int))
 
     return hessian_of_f
+
+
+def _rows_of_hessian(f: Callable[..., Any], values: tuple[Any, ...], single: bool) -> Any:
+    """The Jacobian of the gradient, which runs once; each row is a sweep."""
+    refuse_complex(values)
+
+    def slopes(*values: Any) -> Any:
+        grads = generic_gradient(f, *values)
+        return grads[0] if single else grads
+
+    session = Reverse(slopes, values, {})
+
+    def row(seed: Any) -> Any:
+        grads = session.back(seed)
+        return grads[0] if single else grads
+
+    return rows_of(session.value, row)
 
 
 def stop_gradient(x: Any) -> Any:
@@ -301,8 +319,8 @@ def code_ir(f: Callable[..., Any], /, *args: Any) -> str:
 def code_adjoint(f: Callable[..., Any], /, *args: Any) -> str:
     """The adjoint program of ``f`` for arguments like these, as text: primal and adjoint in one, without its guards.
 
-    What cannot be specialised, and everything if no arguments are given, is shown as the generic path has
-    it: a forward and a reverse pass. ``f`` is not run. Raises ``Unsupported`` if it is not Python code or
+    What cannot be specialised, and everything if no arguments are given, is shown as it is carried: the primal
+    with a token beside each value. ``f`` is not run. Raises ``Unsupported`` if it is not Python code or
     cannot be lifted.
 
     >>> print(code_adjoint(lambda x: x * x, 3.0).rstrip())

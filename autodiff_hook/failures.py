@@ -1,4 +1,4 @@
-"""What went wrong in the specialiser itself, by its description and how often; the generic path did the work."""
+"""What went wrong in the specialiser itself, by its description and how often; the carried program did the work."""
 
 from __future__ import annotations
 

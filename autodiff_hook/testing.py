@@ -242,7 +242,6 @@ def _check_forward(
 ) -> None:
     """``jvp`` against the pullback by the product with ``ȳ``, and the gradient of that product."""
     from autodiff_hook import api
-    from autodiff_hook.runtime.pushing.nested import inner as product
 
     def cotangents(*primals: Any) -> Any:
         return rule(*primals, **kwargs)[1](ȳ)[: len(args)]
@@ -256,7 +255,7 @@ def _check_forward(
         return target(*primals, **kwargs)
 
     def forward(*primals: Any) -> Any:
-        return product(ȳ, api.jvp(call, primals, tangents)[1])
+        return inner(ȳ, api.jvp(call, primals, tangents)[1])
 
     def backward(*primals: Any) -> float:
         return inner(cotangents(*primals), tangents)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.buffers import frozen_key, root_of
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.opaque import plain
+from autodiff_hook.runtime.losses import plain
 
 if TYPE_CHECKING:
     from autodiff_hook.algebras.tape import Tape
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 Token = Any
 
 
+_UNREADABLE: Final = "a structured array that was written to is read as a whole, which is not differentiated"
+
+
 class Buffers:
     """The buffers that a tape knows: what they were made as, which version they have, which pullbacks hold them."""
 
     def __init__(self, tape: Tape) -> None:
         self.nodes, self.versions, self.held = tape.nodes, tape.buffers, tape.held
+        self._unknown = tape.unknown
         self.memory = Memory()
         self.made: dict[int, tuple[Any, Any, Token]] = {}
         self.given: set[int] = set()
@@ -94,6 +98,10 @@ class Buffers:
             for item in value:
                 self.hold_in(item)
 
+    def is_written(self, array: Any) -> bool:
+        """Whether something was stored into the buffer of ``array``."""
+        return id(root_of(array)) in self.versions
+
     def hold(self, array: Any) -> None:
         """A pullback holds ``array``."""
         root = root_of(array)
@@ -105,7 +113,13 @@ class Buffers:
             return token
         root = root_of(array)
         found = self.versions.get(id(root))
-        return token if found is None else self._node(Read(self._layout(root, array), ...), (found[1],))
+        return token if found is None else self._read(self._layout(root, array), ..., found[1])
+
+    def _read(self, layout: Layout, key: Any, version: Token) -> Token:
+        """The token of what a layout has at a key."""
+        if layout.dtype is None:
+            return self._unknown(NotDifferentiable(_UNREADABLE))
+        return self._node(Read(layout, key), (version,))
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         """The token of ``value``, which is ``array[key]``."""
@@ -119,8 +133,9 @@ class Buffers:
                 self.note(value, node)
             return node
         if kind_of(type(value)) == "array" and root_of(value) is root:
-            return self._node(Read(Layout(root, value), ...), (found[1],))
-        return self._node(Read(self._layout(root, array), frozen_key(key)), (found[1],))
+            layout = Layout(root, value)
+            return None if layout.dtype is None else self._read(layout, ..., found[1])
+        return self._read(self._layout(root, array), frozen_key(key), found[1])
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
         """``array[key] = value``, where ``before`` is the token of the array."""
@@ -160,7 +175,7 @@ class Buffers:
         known, held, others = self.versions.get(id(root)), id(root) in self.held, self._others(root)
         for memory in others:
             memory.later.append((array, ..., before))
-        if array.dtype.kind not in "fciu" or known is None and unknown is None and not held:
+        if array.dtype.kind not in "fciuO" or known is None and unknown is None and not held:
             return
         layout = self._layout(root, array)
         version = self._begun(root, array, None, layout) if known is None else known[1]

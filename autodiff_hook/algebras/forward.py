@@ -12,11 +12,19 @@ from autodiff_hook.algebras.tangents import Tangents, refuse_unknown
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.mirror import Mirror, array_gradient, form_of, mirror_of, number_gradient, parts_of
-from autodiff_hook.runtime.mirror import _tuple_like as tuple_like
-from autodiff_hook.runtime.session import deeper_recursion, module_of, prepare
+from autodiff_hook.runtime.mirror import (
+    Mirror,
+    array_gradient,
+    form_of,
+    mirror_of,
+    number_gradient,
+    parts_of,
+    tuple_like,
+)
+from autodiff_hook.runtime.preparing import deeper_recursion, prepare
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.scope import module_of_callable
 from autodiff_hook.semantics.structures import gather
 from autodiff_hook.semantics.table import TABLE
 from autodiff_hook.tangent import Tangent
@@ -42,7 +50,7 @@ def pushed(
     if len(primals) != len(tangents):
         raise Unsupported(f"{describe(f)}: {len(primals)} primals, but {len(tangents)} tangents; None stands for zero")
     alg: Tangents = Tangents() if below is None else NestedTangents(below)
-    alg.modules.add(module_of(f))
+    alg.modules.add(module_of_callable(f))
     known: dict[int, Mirror] = {}
     alg.given = Given(f, [mirror_of(x, known) for x, tangent in zip(primals, tangents) if tangent is not None])
     seeder = _Seeder(alg)
@@ -52,7 +60,9 @@ def pushed(
             value, token = apply(alg, (None, *edges), f, primals, {})
     except BaseException as error:
         error.__traceback__ = without_engine(error.__traceback__)
+        alg.refuse_dropped(error)
         raise
+    alg.refuse_dropped()
     tangent, tree = _Mirrors(alg).mirrored(value, token)
     return value, tangent, over_of(alg, gather(alg, value, token)) if below is not None else None, tree
 

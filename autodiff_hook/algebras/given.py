@@ -1,30 +1,112 @@
-"""Arguments that are met under another name, where tokens travel with the values."""
+"""Arguments that are met under another name.
+
+A list, a dict or an object that is an argument and, say, a global, too, is two variables of the function: the
+derivative is with respect to the argument alone. References are known by identity, so the two cannot be told apart.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from types import CellType, FunctionType, ModuleType
+from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Token
-from autodiff_hook.runtime import given
-from autodiff_hook.runtime.context import reachable
+from autodiff_hook.algebras.shadows import Algebra, Token
+from autodiff_hook.errors import NotDifferentiable, user_location
+from autodiff_hook.registry import describe
+from autodiff_hook.runtime.mirror import Mirror
+from autodiff_hook.runtime.reachable import names_in, reachable
+from autodiff_hook.runtime.slots import Attribute
+
+_SCAN_LIMIT: Final = 10_000
+_REFERENCES: Final = ("list", "dict", "object")
 
 
-class Given(given.Given):
+class Given:
     """The references among the arguments that hold numbers or arrays."""
 
-    __slots__ = ()
+    __slots__ = ("_function", "_outside", "ids", "kept")
 
-    def lose(self, ctx: Any, value: Any, why: given.OtherName) -> None:
+    def __init__(self, function: Any, mirrors: list[Mirror]) -> None:
+        self._function = function
+        self._outside: set[int] | None = None
+        self.ids: set[int] = set()
+        self.kept: dict[tuple[int, Any], Any] = {}
+        """The slots that the program itself has put an argument into, with their references."""
+        for mirror in mirrors:
+            self._holds_leaves(mirror, {})
+
+    def _holds_leaves(self, mirror: Mirror, found: dict[Mirror, bool]) -> bool:
+        if mirror.kind in ("number", "array"):
+            return True
+        if mirror not in found:
+            found[mirror] = False
+            found[mirror] = any([self._holds_leaves(child, found) for child in mirror.children.values()])
+            if found[mirror] and mirror.kind in _REFERENCES:
+                self.ids.add(id(mirror.value))
+        return found[mirror]
+
+    def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
+        """An argument was read from a slot of what is none; if it was there before, it is unknown from now on."""
+        if (id(reference), key) not in self.kept and self._is_outside(reference):
+            self._lose(alg, value, _other_name(reference, key, value))
+
+    def _lose(self, alg: Algebra, value: Any, why: NotDifferentiable) -> None:
         """What an argument holds is unknown from now on."""
-        unknown = ctx.unknown(why.error())
+        unknown = alg.unknown(why)
         for item in reachable(value):
-            entry = ctx.shadows.get(id(item))
+            entry = alg.shadows.get(id(item))
             tokens = [] if entry is None else entry[1]
             for key in range(len(tokens)) if isinstance(tokens, list) else list(tokens):
                 tokens[key] = _lost(tokens[key], unknown)
+
+    def _is_outside(self, reference: Any) -> bool:
+        """Whether a reference was there before the program ran."""
+        if issubclass(type(reference), (type, ModuleType)) or type(reference) is dict and "__builtins__" in reference:
+            return True
+        if self._outside is None:
+            self._outside = _environment(self._function)
+        return id(reference) in self._outside
 
 
 def _lost(token: Token, unknown: Token) -> Token:
     if type(token) is tuple:
         return tuple([_lost(part, unknown) for part in token])
     return None if token is None else unknown
+
+
+def _other_name(reference: Any, key: Any, value: Any) -> NotDifferentiable:
+    """The error for having read an argument under another name."""
+    return NotDifferentiable(
+        f"{_name_of(reference, key)} holds a {describe(type(value))} that is (a part of) an argument, too. As such it "
+        f"is another variable of the function, and the two cannot be told apart",
+        place=user_location(),
+        remedies=("pass a copy of the argument (copy.deepcopy)",),
+    )
+
+
+def _name_of(reference: Any, key: Any) -> str:
+    """What a slot is called in a program."""
+    if isinstance(reference, CellType):
+        return "a captured variable"
+    if isinstance(reference, FunctionType):
+        return f"a default value of {reference.__qualname__}"
+    if isinstance(key, Attribute):
+        return f"the attribute {key.name}"
+    if type(reference) is dict and "__builtins__" in reference:
+        return f"the global {key}"
+    return f"the item {key!r} of a {type(reference).__qualname__}"
+
+
+def _environment(function: Any) -> set[int]:
+    """What a function can reach before it is called, by identity: what it captured, is bound to, and names."""
+    found: set[int] = set()
+    stack = [function]
+    while stack and len(found) < _SCAN_LIMIT:
+        for item in reachable(stack.pop()):
+            if id(item) in found:
+                continue
+            found.add(id(item))
+            if type(item) is FunctionType:
+                stack += [item.__globals__[name] for name in names_in(item.__code__) if name in item.__globals__]
+            else:
+                stack += [f for cls in type(item).__mro__ for f in vars(cls).values() if isinstance(f, FunctionType)]
+    return found

@@ -10,11 +10,11 @@ import numpy as np
 
 from autodiff_hook.algebras.levels import Pair, mapped, over_of, own_of, settled
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
-from autodiff_hook.algebras.places import here, tell
+from autodiff_hook.algebras.places import here, line_of, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.stores import buffer_type
-from autodiff_hook.algebras.tangents import Tangents, UnknownTangent, one_like, placed, places_in, refuse_unknown
-from autodiff_hook.algebras.tape import Tape, Unknown, in_places
+from autodiff_hook.algebras.tangents import Placement, Tangents, UnknownTangent, lacking, one_like, placed, places_in
+from autodiff_hook.algebras.tape import Tape, Unknown, in_places, numbers_in
 from autodiff_hook.errors import NotDifferentiable, Unsupported, located
 from autodiff_hook.registry import NotImplementedCotangent, registry
 from autodiff_hook.runtime.buffers import root_of
@@ -39,11 +39,11 @@ def carry(over: Algebra, function: Any, *operands: Carried) -> Carried:
 
 def run_rule(over: Algebra, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> tuple[Any, Token, Any]:
     """Call the rule of ``function`` below: its value, with the tokens in it, and its pullback."""
-    from autodiff_hook.runtime.session import module_of
     from autodiff_hook.semantics.calls import apply
+    from autodiff_hook.semantics.scope import module_of_callable
     from autodiff_hook.semantics.structures import gather
 
-    over.modules.add(module_of(rule))
+    over.modules.add(module_of_callable(rule))
     values = [_private(over, value, tree) for value, tree in zip((*args, *kwargs.values()), tokens)]
     named = dict(zip(kwargs, [value for value, _ in values[len(args) :]]))
     given = tuple([token for _, token in values])
@@ -161,7 +161,7 @@ class NestedTape(Tape):
         root = root_of(array)
         known = self.made.get(id(root))
         if known is None or known[0]() is not root:
-            self.made[id(root)] = (weakref.ref(root), None if array is root else places_in(root, array), own)
+            self.made[id(root)] = (weakref.ref(root), None if array is root else Placement(root, array), own)
 
     def read(self, array: Any, token: Token) -> Token:
         below = self.over.read(array, over_of(self, token))
@@ -222,7 +222,7 @@ class NestedTape(Tape):
             return cast(int, found[1])
         known = self.made.get(id(root))
         if known is not None and known[0]() is root:
-            places, own = known[1:]
+            places, own = None if known[1] is None else known[1].places(root), known[2]
         else:
             places = None if array is root else places_in(root, array)
         if own is None or places is None:
@@ -247,28 +247,41 @@ class NestedTape(Tape):
                 continue
             found[index] = None
             try:
+                if type(given[0]) is NotImplementedCotangent:
+                    self._pass_on(found, given[0], pullback, inputs)
+                    continue
                 parts, below = pulled(self.over, pullback, given)
                 for place, target in enumerate(inputs):
-                    self._give(found, target, parts[place], None if below is None else below[place])
+                    self._give(found, target, parts[place], None if below is None else below[place], index)
             except Exception as error:
                 tell(error, self.places.get(index))
                 raise
         return found
 
-    def _give(self, found: list[Any], target: Any, cotangent: Any, tokens: Any) -> None:
+    def _pass_on(self, found: list[Any], cotangent: NotImplementedCotangent, pullback: Any, inputs: Any) -> None:
+        """A cotangent that nobody has worked out passes a node: those of what went in are not known either."""
+        if not inputs:
+            pullback(cotangent)
+        for node in numbers_in(inputs):
+            found[node] = (cotangent, None)
+
+    def _give(self, found: list[Any], target: Any, cotangent: Any, tokens: Any, node: int | None = None) -> None:
         if target is None or cotangent is None:
             return
         if isinstance(cotangent, NotImplementedCotangent):
-            raise cotangent.fail()
-        if type(target) is int:
+            place = None if node is None else line_of(self.places.get(node))
+            self._pass_on(found, cotangent.at(place), None, (target,))
+        elif type(target) is int:
             before = found[target]
+            if before is not None and type(before[0]) is NotImplementedCotangent:
+                return
             found[target] = (cotangent, tokens) if before is None else added(self.over, before, (cotangent, tokens))
         else:
             if isinstance(cotangent, Tangent):
                 cotangent = cotangent._fields
             for key in target if isinstance(target, dict) else range(len(target)):
                 if not isinstance(target, dict) or key in cotangent:
-                    self._give(found, target[key], cotangent[key], _token_at(tokens, key))
+                    self._give(found, target[key], cotangent[key], _token_at(tokens, key), node)
 
 
 def _token_at(tokens: Any, key: Any) -> Token:
@@ -325,7 +338,6 @@ class NestedTangents(Tangents):
         overs = over_of(self, tokens) or (None,) * len(tokens)
         if owns is None:
             return _below(self.over, rule, function, args, kwargs, overs)
-        refuse_unknown(owns)
         if kwargs:
             owns = in_places(rule, function, len(args), kwargs, owns)
         value, tree, pullback = run_rule(self.over, rule, function, args, kwargs, overs)
@@ -336,7 +348,7 @@ class NestedTangents(Tangents):
 
     def spread_over(self, value: Any, tangent: Carried, tree: Any) -> Token:
         """The token of a new value with this tangent, and these tokens below."""
-        if kind_of(type(value)) == "array" and tangent[0] is not None:
+        if kind_of(type(value)) == "array" and tangent[0] is not None and type(tangent[0]) is not UnknownTangent:
             self.note(value, Moving(*tangent))
         return settled(self, value, paired(self, value, tangent[0], tangent[1], tree))
 
@@ -366,7 +378,8 @@ class NestedTangents(Tangents):
         own = self._own(array, own_of(self, token))
         if own is None or array.dtype.kind not in "fciu":
             return below if own is None else odd_part(self, array, value, token)
-        refuse_unknown(own)
+        if type(own) is UnknownTangent:
+            return Pair(self, own, below)
         return Pair(self, Moving(*carry(self.over, operator.getitem, (own.value, own.tokens), (key, None))), below)
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
@@ -374,7 +387,6 @@ class NestedTangents(Tangents):
 
         root = root_of(array)
         own, put = self._own(array, own_of(self, before)), own_of(self, moving)
-        refuse_unknown((own, put))
         refuse_shared(array, put)
         places = None if own is None and put is None and id(root) not in self.buffers else places_in(root, array)[key]
         self.over.write(array, key, value, over_of(self, before), over_of(self, moving))
@@ -382,7 +394,10 @@ class NestedTangents(Tangents):
             return
         if put is not None and truncates(array, value):
             put = None
-        whole = self._whole_over(root, array, own)
+        whole: Any = put if type(put) is UnknownTangent else self._whole_over(root, array, own)
+        if type(whole) is UnknownTangent:
+            self.buffers[id(root)] = (root, whole)
+            return
         part = (0.0, None) if put is None else (put.value, put.tokens)
         after = Moving(*carry(self.over, replaced, (whole.value, whole.tokens), (places, None), part))
         self.buffers[id(root)] = (root, after)
@@ -397,24 +412,25 @@ class NestedTangents(Tangents):
         root, own = root_of(array), own_of(self, unknown)
         if own is not None:
             self.buffers[id(root)] = (root, own)
-        elif id(root) in self.buffers:
+        elif id(root) in self.buffers and type(self.buffers[id(root)][1]) is not UnknownTangent:
             whole = self._whole_over(root, array, None)
             places = (places_in(root, array), None)
             after = Moving(*carry(self.over, replaced, (whole.value, whole.tokens), places, (0.0, None)))
             self.buffers[id(root)] = (root, after)
 
-    def _whole_over(self, root: Any, array: Any, own: Any) -> Moving:
+    def _whole_over(self, root: Any, array: Any, own: Any) -> Any:
+        """The tangent of a buffer: moving, or unknown."""
         from autodiff_hook.semantics.library import replaced
 
         found = self.buffers.get(id(root))
-        if found is not None:
-            refuse_unknown(found[1])
-            return cast(Moving, found[1])
+        if found is not None or type(own) is UnknownTangent:
+            return own if found is None else found[1]
         zeros = np.zeros(root.shape, buffer_type(root))
         known = self.made.get(id(root))
         if known is not None and known[0]() is root:
             array, own = None, known[2]
-            places = np.arange(root.size).reshape(root.shape) if known[1] is ... else known[1]
+            whole = known[1] is ...
+            places = np.arange(root.size).reshape(root.shape) if whole else known[1].places(root)
         elif own is None:
             return Moving(zeros, None)
         else:
@@ -439,7 +455,7 @@ def paired(alg: Algebra, value: Any, tangent: Any, moving: Any, tree: Any) -> An
             key: paired(alg, item, tangent[key], _token_at(moving, key), _token_at(tree, key))
             for key, item in value.items()
         }
-    return Pair(alg, Moving(tangent, moving), tree)
+    return Pair(alg, tangent if type(tangent) is UnknownTangent else Moving(tangent, moving), tree)
 
 
 def transpose_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carried:
@@ -455,6 +471,9 @@ def transpose_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carri
     cotangents, token = apply(tape, (None, settled(tape, one, leaves)), inner, (one,), {})
     if checking:
         cotangents = pullback.owed.checked(cotangents)
+    missing = lacking(owns, cotangents)
+    if missing is not None:
+        return mapped(one, lambda x: missing), None
     tree = own_of(tape, gather(tape, cotangents, token))
     if tree is None:
         return None, None
@@ -498,8 +517,10 @@ def fitted(over: Algebra, value: Any, tangent: Any, tokens: Any) -> Carried:
 
 def _parts(owns: Any, part: str) -> Any:
     """The tangents in a tree of ``Moving``, or their tokens."""
-    if owns is None or type(owns) is Moving:
-        return None if owns is None else getattr(owns, part)
+    if owns is None or type(owns) is UnknownTangent:
+        return None
+    if type(owns) is Moving:
+        return getattr(owns, part)
     if type(owns) is dict:
         return {key: _parts(item, part) for key, item in owns.items()}
     return made_like(owns, [_parts(item, part) for item in owns])

@@ -27,13 +27,20 @@ def here() -> Place | None:
     return None
 
 
-def tell(error: BaseException, place: Place | None) -> None:
-    """Say in an error that left a pullback where the call is to which that belongs."""
+def line_of(place: Place | None) -> str | None:
+    """The line of the program, as texts of errors have it."""
     if place is None:
-        return
+        return None
     code, instruction = place
     line = next((n for start, end, n in code.co_lines() if start <= instruction < end), code.co_firstlineno)
-    text = place_of(code.co_filename, line, getattr(code, "co_qualname", code.co_name))
+    return place_of(code.co_filename, line, getattr(code, "co_qualname", code.co_name))
+
+
+def tell(error: BaseException, place: Place | None) -> None:
+    """Say in an error that left a pullback where the call is to which that belongs."""
+    text = line_of(place)
+    if text is None:
+        return
     if isinstance(error, NotDifferentiable):
         error.place = text
     elif hasattr(error, "add_note"):

@@ -12,17 +12,16 @@ from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, keep
 from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.algebras.typed import typed_call
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.registry import describe
-from autodiff_hook.runtime.buffers import dense, root_of
+from autodiff_hook.registry import NotImplementedCotangent, describe
+from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import require_cotangent
-from autodiff_hook.runtime.mirror import Mirror, array_gradient, mirror_of, number_gradient
-from autodiff_hook.runtime.mirror import _tuple_like as tuple_like
-from autodiff_hook.runtime.session import deeper_recursion, module_of, prepare
+from autodiff_hook.runtime.mirror import Mirror, formed, gradient_of, mirror_of
+from autodiff_hook.runtime.preparing import deeper_recursion, prepare
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.scope import module_of_callable
 from autodiff_hook.semantics.structures import gather
 from autodiff_hook.semantics.table import TABLE
-from autodiff_hook.tangent import Tangent
 
 assert TABLE, "importing the table registers meanings"
 
@@ -69,7 +68,7 @@ class Reverse:
     def _run(self, below: Any, named: Any) -> None:
         f, args, kwargs = self.call
         tape = self.tape
-        tape.modules.add(module_of(f))
+        tape.modules.add(module_of_callable(f))
         tape.given = self.given
         tokens = [self._seed(mirror, token) for mirror, token in zip(self.mirrors, below)]
         if self.function is not None:
@@ -79,7 +78,9 @@ class Reverse:
                 self.value, token = apply(tape, (None, *tokens, *named), f, args, kwargs)
         except BaseException as error:
             error.__traceback__ = without_engine(error.__traceback__)
+            tape.refuse_dropped(error)
             raise
+        tape.refuse_dropped()
         tree = gather(tape, self.value, token)
         if tape.over is None and (tape.held or tape.buffers):
             tape.buffered.finish(tape.memories.is_own)
@@ -133,7 +134,7 @@ class Reverse:
         except BaseException as error:
             error.__traceback__ = without_engine(error.__traceback__)
             raise
-        return self._gradients(lambda mirror: (_formed(mirror, values[self.leaves[mirror]]), None))[0]
+        return self._gradients(lambda mirror: (formed(mirror, values[self.leaves[mirror]]), None))[0]
 
     def back_over(self, below: Algebra, cotangent: Any, tokens: Token) -> tuple[Grads, Token]:
         """The same with the tokens of the algebra that carries the caller."""
@@ -145,7 +146,9 @@ class Reverse:
         def gradient(mirror: Mirror) -> tuple[Any, Token]:
             given = found[self.leaves[mirror]]
             if given is None:
-                return _formed(mirror, None), None
+                return formed(mirror, None), None
+            if type(given[0]) is NotImplementedCotangent:
+                raise given[0].fail()
             value, tree = fitted(below, mirror.value, *given)
             return value, tree
 
@@ -155,46 +158,8 @@ class Reverse:
     def _gradients(self, leaf: Any) -> tuple[Grads, Any]:
         done: dict[Mirror, tuple[Any, Any]] = {}
         wanted = self.mirrors if self.function is None else [self.function, *self.mirrors]
-        found = [_gradient(mirror, leaf, done) for mirror in wanted]
+        found = [gradient_of(mirror, leaf, done) for mirror in wanted]
         return tuple([value for value, _ in found]), tuple([tree for _, tree in found])
-
-
-def _formed(mirror: Mirror, cotangent: Any) -> Any:
-    make = number_gradient if mirror.kind == "number" else array_gradient
-    return make(mirror.value, dense(cotangent))
-
-
-def _gradient(mirror: Mirror, leaf: Any, done: dict[Mirror, tuple[Any, Any]]) -> tuple[Any, Any]:
-    """The gradient of a part of the arguments, and the tokens in it."""
-    if mirror.kind == "inert":
-        return None, None
-    if mirror in done:
-        return done[mirror]
-    if mirror.kind in ("number", "array"):
-        done[mirror] = leaf(mirror)
-        return done[mirror]
-    if mirror.kind == "tuple":
-        items = [_gradient(child, leaf, done) for child in mirror.children.values()]
-        values = [value for value, _ in items]
-        made = tuple(values) if type(mirror.value) is tuple else tuple_like(mirror.value, values)
-        return made, tuple([tree for _, tree in items])
-    container: Any = [] if mirror.kind == "list" else {}
-    trees: Any = [] if mirror.kind == "list" else {}
-    found = container if mirror.kind in ("list", "dict") else _tangent(mirror, container)
-    done[mirror] = found, trees
-    for key, child in mirror.children.items():
-        value, tree = _gradient(child, leaf, done)
-        if mirror.kind == "list":
-            container.append(value)
-            trees.append(tree)
-        else:
-            container[key], trees[key] = value, tree
-    return done[mirror]
-
-
-def _tangent(mirror: Mirror, fields: dict[str, Any]) -> Tangent:
-    named = mirror.value if mirror.kind == "function" else type(mirror.value)
-    return Tangent(named.__qualname__, fields)
 
 
 def _slot(mirror: Mirror, key: Any) -> tuple[Any, Any]:

@@ -7,15 +7,15 @@ element, or 0 for a cell. None is certainly constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final, Protocol
 
-from autodiff_hook.errors import NotDifferentiable, Unsupported, located
+from autodiff_hook.errors import AutodiffError, NotDifferentiable, Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.context import reachable
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.memories import Memories
+from autodiff_hook.runtime.reachable import captured_by, reachable
 from autodiff_hook.runtime.slots import Attribute
 
 Token = Any
@@ -63,9 +63,18 @@ class Algebra:
         self.memories: Memories = Memories() if over is None else over.memories
         """What native objects may remember."""
         self.modules: set[str] = set() if over is None else over.modules
+        self.named: BaseException | None = None
+        """The error of ours that a handler of the program has named last."""
+        self.dropped: AutodiffError | None = None
+        """The first error of ours that a handler has taken which does not name it."""
         self.iterates = over is not None
         while over is not None:
             over.nested, over.numbers, over = True, None, over.over
+
+    def refuse_dropped(self, error: BaseException | None = None) -> None:
+        """At the end of the program, which ``error`` may have ended: raise the error of ours that it has dropped."""
+        if self.dropped is not None and isinstance(error, (Exception, type(None))):
+            raise self.dropped
 
     def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: tuple[Any, ...]) -> Result:
         """The value of a rule, and its token; ``tokens`` are the whole ones, in the order of the cotangents."""
@@ -113,9 +122,7 @@ class Algebra:
 
     def hooked(self, function: Any, value: Any, tree: Any) -> Token:
         """The token of ``value``, whose cotangents go through ``function``; ``tree`` has the tokens in it."""
-        raise Unsupported(
-            located("hook(fn, x): fn is given cotangents, so it has no forward mode (jvp, hvp, nested gradients)")
-        )
+        raise Unsupported(located("hook(fn, x): fn is given cotangents, so it has no forward mode (jvp, hvp)"))
 
     def checkpointed(self, run: Callable[[], Result], call: tuple[Any, Any, Any]) -> Result:
         """What ``run`` gives: value and tokens of a call, which may be made again rather than kept."""
@@ -161,7 +168,11 @@ def _has_token(alg: Algebra, item: Any) -> bool:
         return id(root_of(item)) in alg.buffers
     if type(item).__name__ == "CarriedIterator" or id(item) in alg.generators:
         return True
-    if form == "object" and type(item).__flags__ & _HEAP_TYPE and _captured(alg, type(item)):
+    if (
+        form == "object"
+        and type(item).__flags__ & _HEAP_TYPE
+        and any([id(cell) in alg.shadows for cell in captured_by(type(item))])
+    ):
         return True
     entry = alg.shadows.get(id(item))
     if entry is not None:
@@ -169,12 +180,6 @@ def _has_token(alg: Algebra, item: Any) -> bool:
     if id(item) in alg.losses:
         return True
     return bool(alg.buffers) and alg.memories.may_have(item, [root for root, _ in alg.buffers.values()])
-
-
-def _captured(alg: Algebra, cls: type) -> bool:
-    """Whether a method of a class has captured a variable with a token."""
-    methods = [f for base in cls.__mro__ for f in vars(base).values() if type(f) is FunctionType]
-    return any([id(cell) in alg.shadows for f in methods for cell in f.__closure__ or ()])
 
 
 _HEAP_TYPE: Final = 1 << 9

@@ -50,7 +50,8 @@ def _cotangent_type(dtype: Any) -> Any:
     """None for elements that have no cotangent."""
     if dtype.kind in FLOATING:
         return dtype
-    return np.dtype(float) if dtype.kind in "iu" and dtype.itemsize == 8 else None
+    # References to numbers, too, have eight bytes each.
+    return np.dtype(float) if dtype.kind in "iuO" and dtype.itemsize == 8 else None
 
 
 def buffer_type(root: Any) -> Any:
@@ -84,6 +85,8 @@ class BufferCotangent:
                 return
         else:
             cotangent = dense(cotangent)
+            if isinstance(cotangent, np.ndarray) and cotangent.dtype.hasobject:
+                cotangent = cotangent.astype(float)
         if whole.dtype.kind != "c" and np.iscomplexobj(cotangent):
             cotangent = np.real(cotangent)
         if layout.overlaps() or is_fancy(key):
@@ -91,9 +94,13 @@ class BufferCotangent:
         else:
             whole[key] += cotangent
 
-    def add_whole(self, other: Any) -> None:
-        """Add the cotangent of the same buffer that came another way."""
-        raise AssertionError("a version of a buffer has one successor")
+    def add_whole(self, other: BufferCotangent) -> None:
+        """Add the cotangent of the same buffer that came another way: from what went on with the same version."""
+        layout = self._layout or other._layout
+        assert layout is not None, "made by what adds to it"
+        real = np.dtype(f"f{layout.dtype.itemsize // 2}") if layout.dtype.kind == "c" else layout.dtype
+        whole = self.memory.view(real)
+        whole += other.memory.view(real)
 
 
 class Reading:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from autodiff_hook.algebras.levels import mapped, own_of, settled
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
-from autodiff_hook.algebras.shadows import Algebra, Result, Token
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import NotImplementedCotangent, registry
@@ -23,10 +24,11 @@ from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.tangent import Tangent
 
 
 class UnknownTangent:
-    """The tangent of what has no known derivative: an error as soon as it is used."""
+    """The tangent of what has no known derivative, and of all that depends on it: an error if it is asked for."""
 
     def __init__(self, error: NotDifferentiable) -> None:
         self.error = error
@@ -47,14 +49,13 @@ class Tangents(Algebra):
         root = root_of(array)
         known = self.made.get(id(root))
         if known is None or known[0]() is not root:
-            self.made[id(root)] = (weakref.ref(root), places_in(root, array) if array is not root else ..., tangent)
+            self.made[id(root)] = (weakref.ref(root), Placement(root, array) if array is not root else ..., tangent)
 
     def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> Result:
         if self.nested:
             tokens = own_of(self, tokens)
             if tokens is None:
                 return function(*args, **kwargs), None
-        refuse_unknown(tokens)
         if kwargs:
             tokens = in_places(rule, function, len(args), kwargs, tokens)
         if id(rule) in registry.tested:
@@ -69,6 +70,8 @@ class Tangents(Algebra):
 
     def spread(self, value: Any, token: Token) -> Token:
         """The token of a new value from the whole tangent of it."""
+        if type(token) is UnknownTangent:
+            return lose(self, value, token)
         if kind_of(type(value)) == "array" and token is not None:
             self.note(value, token)
         return settled(self, value, token)
@@ -86,7 +89,8 @@ class Tangents(Algebra):
         found = self.buffers.get(id(root))
         if found is None:
             return token
-        refuse_unknown(found[1])
+        if type(found[1]) is UnknownTangent:
+            return found[1]
         return found[1].copy() if array is root else found[1].reshape(-1)[places_in(root, array)]
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
@@ -94,12 +98,12 @@ class Tangents(Algebra):
         token = self.read(array, token) if found is None else found[1]
         if token is None or array.dtype.kind not in "fciu":
             return odd_part(self, array, value, token)
-        refuse_unknown(token)
+        if type(token) is UnknownTangent:
+            return token
         part = token[key]
         return part.copy() if found is not None and isinstance(part, np.ndarray) else part
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
-        refuse_unknown((before, moving))
         if moving is not None and truncates(array, value):
             moving = None
         refuse_shared(array, moving)
@@ -107,7 +111,11 @@ class Tangents(Algebra):
         if moving is None and before is None and id(root) not in self.buffers:
             array[key] = value
             return
-        whole = self._whole(root, array, before)
+        whole: Any = moving if type(moving) is UnknownTangent else self._whole(root, array, before)
+        if type(whole) is UnknownTangent:
+            array[key] = value
+            self.buffers[id(root)] = (root, whole)
+            return
         places = places_in(root, array)[key]
         array[key] = value
         whole.reshape(-1)[places] = 0.0 if moving is None else moving
@@ -117,8 +125,7 @@ class Tangents(Algebra):
         root = root_of(array)
         if unknown is not None:
             self.buffers[id(root)] = (root, unknown)
-        elif id(root) in self.buffers:
-            refuse_unknown(self.buffers[id(root)][1])
+        elif id(root) in self.buffers and type(self.buffers[id(root)][1]) is not UnknownTangent:
             self.buffers[id(root)][1].reshape(-1)[places_in(root, array)] = 0.0
 
     def version(self, array: Any) -> Any:
@@ -128,16 +135,15 @@ class Tangents(Algebra):
     def _whole(self, root: Any, array: Any, token: Token) -> Any:
         """The tangent of a buffer, to be changed in place."""
         found = self.buffers.get(id(root))
-        if found is not None:
-            refuse_unknown(found[1])
-            return found[1]
+        if found is not None or type(token) is UnknownTangent:
+            return token if found is None else found[1]
         whole = np.zeros(root.shape, root.dtype if root.dtype.kind in "fc" else float)
         known = self.made.get(id(root))
         if known is not None and known[0]() is root:
             if known[1] is ...:
                 whole[...] = known[2]
             else:
-                whole.reshape(-1)[known[1]] = known[2]
+                whole.reshape(-1)[known[1].places(root)] = known[2]
         elif token is not None:
             whole.reshape(-1)[places_in(root, array)] = token
         return whole
@@ -145,8 +151,9 @@ class Tangents(Algebra):
 
 def _moved(partials: tuple[float, float], tangents: Any) -> Any:
     """The tangent of a number that is made of two."""
-    refuse_unknown(tangents)
     first, second = tangents
+    if type(first) is UnknownTangent or type(second) is UnknownTangent:
+        return first if type(first) is UnknownTangent else second
     if first is None:
         return partials[1] * second
     return partials[0] * first if second is None else partials[0] * first + partials[1] * second
@@ -166,41 +173,59 @@ def refuse_unknown(tree: Any) -> None:
 
 def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None) -> Any:
     """The tangent of ``value`` from the pullback of the rule that gave it; None if it is zero."""
-    from autodiff_hook.runtime.session import module_of
     from autodiff_hook.semantics.calls import apply
+    from autodiff_hook.semantics.scope import module_of_callable
     from autodiff_hook.semantics.structures import gather
 
     tape = Tape()
-    tape.modules.add(module_of(pullback))
+    tape.modules.add(module_of_callable(pullback))
     one = one_like(value)
     leaves = mapped(one, lambda x: None if x is None else tape.leaf())
     cotangents, token = apply(tape, (None, settled(tape, one, leaves)), pullback, (one,), {})
     if owed is not None:
         cotangents = owed.checked(cotangents)
+    missing = lacking(tangents, cotangents)
+    if missing is not None:
+        return missing
     tree = gather(tape, cotangents, token)
     if tree is None:
         return None
-    tangents = placed(tangents, cotangents)
-    found = tape.sweep(tree, tangents)
-    return fit(value, mapped(leaves, lambda leaf: found.values[leaf]))
+    found = tape.sweep(tree, placed(tangents, cotangents)).values
+    return fit(value, mapped(leaves, lambda leaf: found[leaf]))
 
 
 def placed(tangents: Any, cotangents: Any) -> Any:
-    """The tangents, one for each of ``cotangents``; an error for what has no known derivative."""
-    for tangent, cotangent in zip(tangents, cotangents):
-        _refuse_missing(tangent, cotangent)
+    """The tangents, one for each of ``cotangents``."""
     given = tuple([None if c is None else t for t, c in zip(tangents, cotangents)])
     return given + (None,) * (len(cotangents) - len(given))
 
 
-def _refuse_missing(tangent: Any, cotangent: Any) -> None:
-    if tangent is None:
-        return
-    if isinstance(cotangent, NotImplementedCotangent):
-        raise cotangent.fail()
-    if isinstance(cotangent, (list, tuple)):
-        for part, other in zip(tangent, cotangent):
-            _refuse_missing(part, other)
+def lacking(tangents: Any, cotangents: Any) -> UnknownTangent | None:
+    """What is not known of a transpose: a tangent where the cotangent is not zero, or the cotangent of what has one."""
+    if tangents is None or cotangents is None:
+        return None
+    if type(tangents) is UnknownTangent:
+        return tangents
+    if isinstance(cotangents, NotImplementedCotangent):
+        return UnknownTangent(cotangents.fail())
+    for tangent, cotangent in _pairs(tangents, cotangents):
+        found = lacking(tangent, cotangent)
+        if found is not None:
+            return found
+    return None
+
+
+def _pairs(tangents: Any, cotangents: Any) -> Iterable[tuple[Any, Any]]:
+    """The parts of a tree of tangents and one of cotangents, of which one may be an array for a list of the other."""
+    if isinstance(cotangents, Tangent):
+        cotangents = cotangents._fields
+    if isinstance(tangents, dict):
+        named = isinstance(cotangents, dict)
+        return [(tangent, cotangents.get(key) if named else cotangents) for key, tangent in tangents.items()]
+    several = isinstance(cotangents, (list, tuple))
+    if isinstance(tangents, (list, tuple)):
+        return zip(tangents, cotangents) if several else [(tangent, cotangents) for tangent in tangents]
+    return [(tangents, cotangent) for cotangent in cotangents] if several else ()
 
 
 def one_like(value: Any) -> Any:
@@ -233,19 +258,32 @@ def fit(value: Any, tangent: Any) -> Any:
     return {key: fit(item, tangent.get(key)) for key, item in value.items()} if kind == "dict" else None
 
 
+class Placement:
+    """Where an array lies in the buffer that it views, which is asked only if something is stored there."""
+
+    __slots__ = ("itemsize", "offset", "shape", "strides")
+
+    def __init__(self, root: Any, array: Any) -> None:
+        self.offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        self.itemsize, self.shape, self.strides = array.itemsize, array.shape, array.strides
+
+    def places(self, root: Any) -> Any:
+        """For each element its index in ``root``."""
+        itemsize = self.itemsize
+        if root.itemsize != itemsize:
+            from autodiff_hook.runtime.losses import array_mutation
+
+            raise array_mutation("a view with another item size goes to")
+        places = np.full(self.shape, self.offset // itemsize)
+        for axis, (length, stride) in enumerate(zip(self.shape, self.strides)):
+            places += (np.arange(length) * (stride // itemsize)).reshape((-1,) + (1,) * (len(self.shape) - axis - 1))
+        if root.flags.c_contiguous:
+            return places
+        in_memory = np.empty_like(root, int)
+        in_memory[...] = np.arange(root.size).reshape(root.shape)
+        return in_memory.ravel(order="K")[places]
+
+
 def places_in(root: Any, array: Any) -> Any:
     """For each element of ``array`` its index in ``root``, whose buffer it views."""
-    itemsize = array.itemsize
-    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    if root.itemsize != itemsize:
-        from autodiff_hook.runtime.opaque import array_mutation
-
-        raise array_mutation("a view with another item size goes to")
-    places = np.full(array.shape, offset // itemsize)
-    for axis, (length, stride) in enumerate(zip(array.shape, array.strides)):
-        places += (np.arange(length) * (stride // itemsize)).reshape((-1,) + (1,) * (array.ndim - axis - 1))
-    if root.flags.c_contiguous:
-        return places
-    in_memory = np.empty_like(root, int)
-    in_memory[...] = np.arange(root.size).reshape(root.shape)
-    return in_memory.ravel(order="K")[places]
+    return Placement(root, array).places(root)

@@ -1,7 +1,8 @@
-"""Reverse mode: a token is the number of a node on a flat tape of pullbacks, which a sweep runs backwards."""
+"""Reverse mode: a token is the number of a node on a flat tape of pullbacks, which a sweep goes through in reverse."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -9,10 +10,10 @@ import numpy as np
 from autodiff_hook.algebras.buffers import Buffers
 from autodiff_hook.algebras.checkpoints import Recomputed
 from autodiff_hook.algebras.levels import own_of
-from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result
-from autodiff_hook.algebras.places import Place, here, tell
+from autodiff_hook.algebras.odd import holds_odd, is_odd_part, odd_part, odd_result
+from autodiff_hook.algebras.places import Place, here, line_of, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
-from autodiff_hook.algebras.stores import BufferCotangent, Reading, Storing
+from autodiff_hook.algebras.stores import BufferCotangent, Overwritten, Reading, Storing
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.parameters import parameters_of
 from autodiff_hook.registry import NotImplementedCotangent, registry
@@ -20,7 +21,7 @@ from autodiff_hook.runtime.buffers import Scatter, dense
 from autodiff_hook.runtime.checking import checked_rule
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.opaque import option_without_derivative
+from autodiff_hook.runtime.losses import option_without_derivative
 from autodiff_hook.semantics.library import hooked, item_pullback, keyed_pullback
 from autodiff_hook.tangent import Tangent
 
@@ -40,9 +41,9 @@ class Tape(Algebra):
         self.buffered = Buffers(self)
         if over is None:
             self.numbers = self.node
-        self.sweeping = Cotangents(0)
         self.places: dict[int, Place | None] = {}
         """Where nodes were made whose pullbacks may fail."""
+        self.sweeping = Cotangents(0, self.places)
 
     def node(self, pullback: Any, inputs: Inputs) -> int:
         """A new node."""
@@ -70,7 +71,7 @@ class Tape(Algebra):
         cls = type(value)
         if cls is float:
             return value, len(nodes) - 1
-        if is_odd(value):
+        if holds_odd(value):
             return value, self.unknown(odd_result(function))
         self.places[len(nodes) - 1] = here()
         if cls is np.ndarray and value.base is None and not kwargs and tokens is not None:
@@ -114,7 +115,7 @@ class Tape(Algebra):
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         token = own_of(self, token) if self.nested else token
-        if array.dtype.kind not in "fciu":
+        if is_odd_part(array, value) and not (array.dtype.kind == "V" and self.buffered.is_written(array)):
             return odd_part(self, array, value, token)
         return self.buffered.part(array, key, value, token)
 
@@ -135,7 +136,7 @@ class Tape(Algebra):
 
     def sweep(self, tree: Any, cotangent: Any) -> Cotangents:
         """The cotangents of all leaves, for one of what has the tokens ``tree``."""
-        found = Cotangents(len(self.nodes))
+        found = Cotangents(len(self.nodes), self.places)
         found.give(tree, cotangent)
         self.buffered.memory.during(self._sweep, found)
         return found
@@ -170,6 +171,10 @@ class Tape(Algebra):
                     continue
                 elif pullback is None:
                     continue
+                elif type(given) is NotImplementedCotangent:
+                    values[index] = None
+                    found.pass_on(given, pullback, inputs)
+                    continue
                 elif type(given) is Scatter:
                     given = given.dense()
                 elif type(given) in _CONTAINERS:
@@ -181,7 +186,7 @@ class Tape(Algebra):
                     if type(target) is int and type(part) is float:
                         found.add(target, part)
                     else:
-                        found.give(target, part)
+                        found.give(target, part, index)
         except Exception as error:
             tell(error, self.places.get(index))
             raise
@@ -207,22 +212,25 @@ def in_places(rule: Any, function: Any, count: int, kwargs: Any, tokens: Inputs)
 class Cotangents:
     """The cotangents of the nodes of a tape, by number."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, places: dict[int, Place | None]) -> None:
         self.values: list[Any] = [None] * count
+        self.places = places
 
     def add(self, target: int, cotangent: Any) -> None:
         """Add a number to the cotangent of a node."""
         before = self.values[target]
         self.values[target] = cotangent if before is None else accumulate(before, cotangent)
 
-    def give(self, target: Any, cotangent: Any) -> None:
-        """Add a cotangent to what has these tokens."""
+    def give(self, target: Any, cotangent: Any, node: int | None = None) -> None:
+        """Add a cotangent, which comes from ``node``, to what has these tokens."""
         if cotangent is None or target is None:
             return
         if type(cotangent) is NotImplementedCotangent:
-            raise cotangent.fail()
-        if type(target) is int:
+            self.spoil(target, cotangent if node is None else cotangent.at(line_of(self.places.get(node))))
+        elif type(target) is int:
             before = self.values[target]
+            if type(before) is NotImplementedCotangent:
+                return
             if type(cotangent) is Reading:
                 self.values[target] = cotangent.added_to(before)
             elif type(before) is BufferCotangent:
@@ -232,10 +240,35 @@ class Cotangents:
         elif isinstance(target, dict):
             parts = cotangent._fields if isinstance(cotangent, Tangent) else cotangent
             for key, part in target.items():
-                self.give(part, parts.get(key))
+                self.give(part, parts.get(key), node)
         else:
             for part, item in zip(target, cotangent, strict=True):
-                self.give(part, item)
+                self.give(part, item, node)
+
+    def spoil(self, target: Any, cotangent: NotImplementedCotangent) -> None:
+        """What has these tokens has a cotangent that nobody has worked out: an error if it is asked for."""
+        for node in numbers_in(target):
+            if type(self.values[node]) is not NotImplementedCotangent:
+                self.values[node] = cotangent
+
+    def pass_on(self, cotangent: NotImplementedCotangent, pullback: Any, inputs: Inputs) -> None:
+        """Such a cotangent passes a node: those of what went in are not known either."""
+        if type(pullback) is Storing:
+            pullback(None)
+        elif type(pullback) is Overwritten:
+            pullback.unknown(cotangent)
+        elif not inputs:
+            pullback(cotangent)
+        self.spoil(inputs, cotangent)
+
+
+def numbers_in(tree: Any) -> Iterator[int]:
+    """The nodes in a tree of tokens."""
+    if type(tree) is int:
+        yield tree
+    elif tree is not None:
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            yield from numbers_in(part)
 
 
 class Unknown:

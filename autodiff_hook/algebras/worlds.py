@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.registry import describe
-from autodiff_hook.runtime.functions import is_own
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.mirror import _attributes as attributes_of
+from autodiff_hook.runtime.mirror import attributes_of as attributes_of
+from autodiff_hook.semantics.scope import is_own
 
 _HEAP_TYPE: Final = 1 << 9
 """Classes made by Python code."""

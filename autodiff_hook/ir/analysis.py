@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from autodiff_hook.ir.types import IR, Block, Edge
+from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge
 
 
 def predecessors(ir: IR) -> dict[Block, list[tuple[Block, Edge]]]:
@@ -14,6 +14,17 @@ def predecessors(ir: IR) -> dict[Block, list[tuple[Block, Edge]]]:
         for edge in block.edges():
             result.setdefault(edge.target, []).append((block, edge))
     return result
+
+
+def edges_with_received(block: Block) -> list[tuple[Edge, int]]:
+    """The edges that leave ``block``, each with the number of parameters its target receives by itself."""
+    terminator = block.terminator
+    edges: list[tuple[Edge, int]] = []
+    if terminator is not None:
+        edges += zip(terminator.edges, RECEIVED.get(terminator.kind, ()))
+    if block.handler is not None:
+        edges.append((block.handler, HANDLER_RECEIVED))
+    return edges
 
 
 def reverse_postorder(ir: IR) -> list[Block]:

@@ -194,7 +194,6 @@ class _Frame:
         del cell.cell_contents
 
 
-_FREE_MESSAGE: Final = "cannot access free variable '{}' where it is not associated with a value in enclosing scope"
 _UNBOUND_MESSAGE: Final = "cannot access local variable '{}' where it is not associated with a value"
 
 

@@ -49,8 +49,7 @@ unpacking           unpack[before, after] seq → tuple: exactly ``before`` item
                     exact tuple made by an operation of this table
 formatting          format[conversion] v [spec] (conversion: "", "s", "r", "a")
 iteration           get_iter[started] x (started: x comes from another get_iter, or is a generator),
-                    get_len x → the length, x stays; in normalised programs exhausted [it]:
-                    a loop has come to the end of its iterator, or a handler begins
+                    get_len x → the length, x stays
 functions           make_function[code] defaults kwdefaults annotations closure annotate (constants None
                     if absent; annotations, closure: tuples; annotate: the function of PEP 649),
                     build_class_function → __build_class__

@@ -15,7 +15,7 @@ OPERATIONS: Final = frozenset(
     call_loaded call_ex build_tuple build_list build_set build_map build_slice build_string list_append set_add
     map_add list_extend set_update dict_update dict_merge list_to_tuple unpack project format get_iter get_len
     make_function build_class_function import_name import_from push_exc pop_exc exc_match eg_match prep_reraise_star
-    enter exit_call yield yield_from_iter exhausted cleanup_throw match_mapping match_sequence match_keys
+    enter exit_call yield yield_from_iter cleanup_throw match_mapping match_sequence match_keys
     match_class awaitable aiter anext end_async_for enter_async intrinsic resume
     forget
     """.split()
@@ -23,7 +23,7 @@ OPERATIONS: Final = frozenset(
 CANNOT_RAISE: Final = frozenset(
     """
     make_cell cell_set is is_not build_tuple build_list build_slice build_string list_append list_to_tuple project
-    make_function push_exc pop_exc match_mapping match_sequence exhausted forget
+    make_function push_exc pop_exc match_mapping match_sequence forget
     """.split()
 )
 """The operations that raise for no operands (but for lack of memory)."""
@@ -38,7 +38,6 @@ _OPERANDS: Final = {
     "raise": (0, 1, 2),
     "reraise": (2,),
 }
-_HANDLER: Final = -1
 
 
 class VerificationError(AssertionError):

@@ -32,7 +32,7 @@ class AttachedJ:
         self.function = function
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        from autodiff_hook import J
+        from autodiff_hook.api import J
 
         return J(self.function, *args, **kwargs)
 

@@ -32,7 +32,7 @@ class Status:
     obstacle: str | None
     """Why nothing can be differentiated on this interpreter; None if it is supported."""
     failures: dict[str, int]
-    """What went wrong while programs were specialised, and how often: the generic path did the work."""
+    """What went wrong while programs were specialised, and how often: the carried program did the work."""
 
     def __str__(self) -> str:
         names = [f"{name} ({' and '.join(sources)})" for name, sources in self.opted_in.items()]

@@ -1,6 +1,6 @@
 """Programs made, whatever goes wrong: the one place where a failure of the specialiser becomes a refusal.
 
-What passes is a lack of memory, an interrupt, and what a program itself raises on the generic path.
+What passes is a lack of memory, an interrupt, and what a program itself raises when it is carried.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _IN_ORDER: Final = (
     *(Given, AttributeError, LookupError),
     *(ArithmeticError, ValueError, RecursionError, Warning, AutodiffError),
 )
-"""What a specialised program may raise where the generic path does not.
+"""What a specialised program may raise where the carried one does not.
 
 On entry it loads what may be gone by now, and it also computes what nobody asks for.
 """
@@ -79,15 +79,15 @@ def _program(call: Call, form: Form, operations: int) -> Program:
 
 
 def suspicion(error: Exception) -> str | None:
-    """What a specialised program has raised, if that may not be in order where the generic path raises nothing."""
+    """What a specialised program has raised, if that may not be in order where the carried one raises nothing."""
     return None if isinstance(error, _IN_ORDER) else _described(error)
 
 
 def suspect(f: Any, said: str | None) -> None:
-    """Count a suspicion: the generic path has raised nothing."""
+    """Count a suspicion: the carried program has raised nothing."""
     if said is not None:
         failures.count(f"{place_of(f)}: {said}")
-        config.trace(f"run again on the generic path: {place_of(f)}: the specialised program raised {said}")
+        config.trace(f"run again as it is carried: {place_of(f)}: the specialised program raised {said}")
         if DEBUG:
             raise RuntimeError(f"the specialised program of {place_of(f)} raised {said}")
 
@@ -112,5 +112,5 @@ def report(f: Any, made: Made, what: str = "") -> None:
 
 
 def refusal(f: Any, reason: object) -> None:
-    """Say under AUTODIFF_TRACE why a function is left to the generic path."""
+    """Say under AUTODIFF_TRACE why a function is carried."""
     config.trace(f"not specialised: {place_of(f)}: {reason}".partition("\n")[0])

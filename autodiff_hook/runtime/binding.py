@@ -7,7 +7,7 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.handlers import HANDLERS
+from autodiff_hook.semantics.meanings import MEANINGS
 
 
 class Shape(NamedTuple):
@@ -47,7 +47,7 @@ def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | No
     while type(f) is partial:
         leading, kwargs, f = (*f.args, *leading), {**f.keywords, **kwargs}, f.func
     function = f.__func__ if type(f) is MethodType else f
-    if type(function) is not FunctionType or id(function) in HANDLERS:
+    if type(function) is not FunctionType or id(function) in MEANINGS:
         return None
     if registry.has_rules(function) or registry.is_constant(function):
         return None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 from autodiff_hook.registry import NotImplementedCotangent
-from autodiff_hook.runtime.buffers import Scatter
 
 
 def accumulate(a: Any, b: Any) -> Any:
@@ -39,30 +37,3 @@ def part(cotangent: Any, index: int) -> Any:
 def tuple_cotangent(*parts: Any) -> tuple[Any, ...] | None:
     """The cotangent of a tuple from those of its elements; None if all are zero."""
     return None if all(p is None for p in parts) else parts
-
-
-def either(*witnesses: Any) -> Any:
-    """A witness for a tuple: that of some live element."""
-    for witness in witnesses:
-        if witness is not None:
-            return witness
-    return None
-
-
-def pull(sweep: Any, pullback: Any, cotangent: Any, count: int) -> tuple[Any, ...]:
-    """Run one pullback; its cotangents, one for each of ``count`` operands."""
-    if pullback is None:
-        return (None,) * count
-    if type(cotangent) is NotImplementedCotangent:
-        raise cotangent.fail()
-    if type(cotangent) is Scatter:
-        cotangent = cotangent.dense()
-    result: tuple[Any, ...] | None = run(pullback, sweep, cotangent)
-    return (None,) * count if result is None else result
-
-
-def run(pullback: Any, sweep: Any, cotangent: Any) -> Any:
-    """``pullback(sweep, cotangent)``, without a frame of C between frames of Python: recursion may be deep."""
-    if type(pullback) is FunctionType:
-        return pullback(sweep, cotangent)
-    return pullback.__call__(sweep, cotangent)

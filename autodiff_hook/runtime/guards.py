@@ -51,6 +51,10 @@ class Guards:
         """Go on only if an operand is this object."""
         self.require(self.emit("is", operand, Constant(value)))
 
+    def require_alike(self, operand: Operand, value: Any) -> None:
+        """Go on only if an operand is this object, or equal to it."""
+        self.require(self.emit("in", operand, Constant((value,))))
+
     def same_items(self, found: Variable, items: tuple[Any, ...]) -> None:
         """Guard that a tuple of pairs has the same keys and the very same values."""
         count = self.emit("call", Constant(len), found, data=())
@@ -74,7 +78,8 @@ class Guards:
         if given and (isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
             self.references.append(operand)
         if isinstance(abstract, Array):
-            self.require_same(self.emit("getattr", operand, data="dtype"), abstract.dtype)
+            # Arrays that were pickled have dtypes of their own.
+            self.require_alike(self.emit("getattr", operand, data="dtype"), abstract.dtype)
             ndim = self.emit("getattr", operand, data="ndim")
             self.require(self.emit("compare", ndim, Constant(abstract.ndim), data="=="))
         elif isinstance(abstract, Tuple) and abstract.cls is dict:

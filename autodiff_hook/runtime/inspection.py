@@ -11,11 +11,11 @@ from autodiff_hook.ir.printer import to_text
 from autodiff_hook.ir.types import IR, Operand, Signature, Variable
 from autodiff_hook.lift import lift
 from autodiff_hook.runtime.binding import Call
-from autodiff_hook.runtime.functions import analyse, runtime_table
+from autodiff_hook.runtime.preparing import prepare
 from autodiff_hook.runtime.programs import joint_ir
-from autodiff_hook.runtime.session import prepare
-from autodiff_hook.transform.generic.forward import forward_pass
-from autodiff_hook.transform.generic.reverse import reverse_pass
+from autodiff_hook.semantics.analysing import analyse
+from autodiff_hook.semantics.table import TABLE
+from autodiff_hook.transform.generic.carrying import carrying_pass
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.folding import merge
 
@@ -34,20 +34,18 @@ def ir_text(f: Any) -> str:
 
 
 def adjoint_text(f: Any, args: tuple[Any, ...]) -> str:
-    """The joint program of a function for arguments like these; else its generic forward and reverse pass."""
+    """The joint program of a function for arguments like these; else the carried program."""
     function = _function(f)
     prepare()
     if args:
         try:
             return to_text(_without_guards(function, args), lines=True)
         except Refused as reason:
-            note = f"# left to the generic path: {reason}\n\n"
+            note = f"# carried: {reason}\n\n"
     else:
         note = ""
-    primal = analyse(function.__code__, function.__globals__)
-    table = runtime_table()
-    passes = forward_pass(primal, table), reverse_pass(primal, table)
-    return note + "\n\n".join(to_text(ir, lines=True) for ir in passes)
+    carried = carrying_pass(analyse(function.__code__, function.__globals__), TABLE)
+    return note + to_text(carried, lines=True)
 
 
 def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> IR:

@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.runtime.effects import STANDARD, package_of, places_written
+from autodiff_hook.runtime.effects import places_written
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.native import STANDARD, package_of
 
 _WITHOUT: Final = STANDARD | {"numpy", "numba", "gmpy2"}
 """Packages whose native objects have no hidden memory of arrays."""
@@ -81,7 +82,7 @@ class Memories:
         return known is not None and known() is root
 
     def of_call(self, function: Any) -> list[tuple[Any, Any]]:
-        """The arrays that a native function may find by their addresses alone, each behind its witness."""
+        """The arrays that a native function may find by their addresses alone, each behind its token."""
         return self.addresses if self.addresses and places_written(function) is None else []
 
     def may_have(self, value: Any, roots: Any) -> bool:

@@ -3,70 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
-from autodiff_hook.runtime.context import Sweep
-from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
+
+Leaf = Callable[["Mirror"], tuple[Any, Any]]
 
 
 class Mirror:
-    """The form of one value; ``gradient`` fills it from an edge cotangent and the shadows of a sweep."""
+    """The form of one value."""
 
     __slots__ = ("children", "kind", "value")
 
     def __init__(self, value: Any, kind: str) -> None:
         self.value, self.kind = value, kind
         self.children: dict[Any, Mirror] = {}
-
-    def gradient(self, sweep: Sweep, cotangent: Any, done: dict[int, Any]) -> Any:
-        """The gradient with respect to the value."""
-        if self.kind == "inert":
-            return None
-        if type(cotangent) is NotImplementedCotangent:
-            raise cotangent.fail()
-        if self.kind == "number":
-            return number_gradient(self.value, cotangent)
-        if self.kind == "array":
-            return array_gradient(self.value, dense(accumulate(cotangent, sweep.buffers.take(self.value))))
-        if id(self) in done:
-            return done[id(self)]
-        if self.kind == "tuple":
-            parts = cotangent if cotangent is not None else (None,) * len(self.children)
-            items = [child.gradient(sweep, parts[i], done) for i, child in self.children.items()]
-            return tuple(items) if type(self.value) is tuple else _tuple_like(self.value, items)
-        return self._reference_gradient(sweep, cotangent, done)
-
-    def _reference_gradient(self, sweep: Sweep, cotangent: Any, done: dict[int, Any]) -> Any:
-        shadow = sweep.peek(self.value)
-        container: Any = [] if self.kind == "list" else {}
-        result = done[id(self)] = container if self.kind in ("list", "dict") else self._tangent(container)
-        for key, child in self.children.items():
-            reference, slot = self._slot(key)
-            part = (shadow if reference is self.value else sweep.peek(reference)).get(slot)
-            if isinstance(cotangent, (list, tuple, dict)):
-                part = accumulate(part, cotangent[key])
-            gradient = child.gradient(sweep, part, done)
-            if self.kind == "list":
-                container.append(gradient)
-            else:
-                container[key] = gradient
-        return result
-
-    def _slot(self, key: Any) -> tuple[Any, Any]:
-        if self.kind == "function":
-            index = self.value.__code__.co_freevars.index(key)
-            return self.value.__closure__[index], 0
-        return self.value, Attribute(key) if self.kind == "object" else key
-
-    def _tangent(self, fields: dict[str, Any]) -> Tangent:
-        named = self.value if self.kind == "function" else type(self.value)
-        return Tangent(named.__qualname__, fields)
 
 
 def mirror_of(value: Any, known: dict[int, Mirror] | None = None) -> Mirror:
@@ -93,7 +49,7 @@ def form_of(value: Any) -> str:
     if kind == "array":
         return "array" if value.dtype.kind in "fciu" else "inert"
     if kind == "object":
-        return "object" if _attributes(value) and not _is_system(value) else "inert"
+        return "object" if attributes_of(value) and not _is_system(value) else "inert"
     return "inert" if kind in ("set", "cell") else kind
 
 
@@ -104,7 +60,7 @@ def parts_of(value: Any, kind: str) -> list[tuple[Any, Any]]:
     if kind == "dict":
         return list(value.items())
     if kind == "object":
-        return _attributes(value)
+        return attributes_of(value)
     return _captured(value) if kind == "function" else []
 
 
@@ -112,7 +68,8 @@ def _is_system(value: Any) -> bool:
     return issubclass(type(value), ModuleType) or type(value).__module__ in ("builtins", "_thread", "_io", "re")
 
 
-def _attributes(value: Any) -> list[tuple[str, Any]]:
+def attributes_of(value: Any) -> list[tuple[str, Any]]:
+    """The attributes of an object, those in slots too."""
     try:
         own = getattr(value, "__dict__", None)
     except ReferenceError:  # a weak proxy of what is dead
@@ -138,18 +95,48 @@ def _captured(function: FunctionType) -> list[tuple[str, Any]]:
     return found
 
 
-def whole_numbers_in(value: Any, seen: set[int] | None = None) -> bool:
-    """Whether an int, or an array of ints, is among the leaves of a value."""
-    seen = set() if seen is None else seen
-    kind = form_of(value)
-    if kind == "number":
-        return isinstance(value, int) or type(value).__module__ == "numpy" and value.dtype.kind in "iu"
-    if kind == "array":
-        return bool(value.dtype.kind in "iu")
-    if id(value) in seen:
-        return False
-    seen.add(id(value))
-    return any(whole_numbers_in(item, seen) for _, item in parts_of(value, kind))
+def gradient_of(mirror: Mirror, leaf: Leaf, done: dict[Mirror, tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The gradient of what a mirror shows, and what goes with its parts, both made by ``leaf`` where it has no parts.
+
+    ``done`` has what was made before: gradients share what the values share.
+    """
+    if mirror.kind == "inert":
+        return None, None
+    if mirror in done:
+        return done[mirror]
+    if mirror.kind in ("number", "array"):
+        done[mirror] = leaf(mirror)
+        return done[mirror]
+    if mirror.kind == "tuple":
+        items = [gradient_of(child, leaf, done) for child in mirror.children.values()]
+        values = [value for value, _ in items]
+        made = tuple(values) if type(mirror.value) is tuple else tuple_like(mirror.value, values)
+        return made, tuple([tree for _, tree in items])
+    container: Any = [] if mirror.kind == "list" else {}
+    trees: Any = [] if mirror.kind == "list" else {}
+    found = container if mirror.kind in ("list", "dict") else _tangent(mirror, container)
+    done[mirror] = found, trees
+    for key, child in mirror.children.items():
+        value, tree = gradient_of(child, leaf, done)
+        if mirror.kind == "list":
+            container.append(value)
+            trees.append(tree)
+        else:
+            container[key], trees[key] = value, tree
+    return done[mirror]
+
+
+def _tangent(mirror: Mirror, fields: dict[str, Any]) -> Tangent:
+    named = mirror.value if mirror.kind == "function" else type(mirror.value)
+    return Tangent(named.__qualname__, fields)
+
+
+def formed(mirror: Mirror, cotangent: Any) -> Any:
+    """The gradient of a number or an array."""
+    if type(cotangent) is NotImplementedCotangent:
+        raise cotangent.fail()
+    make = number_gradient if mirror.kind == "number" else array_gradient
+    return make(mirror.value, dense(cotangent))
 
 
 def number_gradient(value: Any, cotangent: Any) -> Any:
@@ -182,6 +169,7 @@ def array_gradient(value: Any, cotangent: Any) -> Any:
     return np.array(np.broadcast_to(cotangent, value.shape), dtype)
 
 
-def _tuple_like(value: Any, items: list[Any]) -> Any:
+def tuple_like(value: Any, items: list[Any]) -> Any:
+    """Items in a tuple of the type of ``value``."""
     make = getattr(type(value), "_make", None)
     return tuple(items) if make is None else make(items)

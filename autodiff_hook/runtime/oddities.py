@@ -78,14 +78,3 @@ def adds_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         return False
     items = args[0] if type(args[0]) in (list, tuple) else ()
     return any(kind_of(type(x)) in ("object", "list", "tuple") for x in (*items, *args[1:], *kwargs.values()))
-
-
-def calls_back(function: Any, args: tuple[Any, ...]) -> bool:
-    """Whether what is declared constant for numbers is called for objects: NumPy calls their methods then."""
-    return type(function).__name__ == "ufunc" and any(map(is_odd_array, args))
-
-
-def is_odd_array(value: Any) -> bool:
-    """Whether ``value`` is an array of objects, or an object."""
-    kind = kind_of(type(value))
-    return kind == "object" or bool(kind == "array" and value.dtype.kind == "O")

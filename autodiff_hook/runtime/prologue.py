@@ -9,13 +9,13 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.arguments import constant_kind, described
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.guards import Guards
-from autodiff_hook.runtime.handlers import HANDLERS
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.runtime.specialised_runtime import distinct
+from autodiff_hook.semantics.meanings import MEANINGS
+from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Known,
@@ -55,7 +55,7 @@ class Prologue(Guards):
         self.own_globals = False
         self.loaded: dict[tuple[Any, ...], Operand] = {}
         self.closure: Variable | None = None
-        self.modules = {functions.module_of(f)}
+        self.modules = {module_of(f)}
 
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global name."""
@@ -133,8 +133,8 @@ class Prologue(Guards):
 
     def in_scope(self, function: FunctionType) -> bool:
         """Whether a Python function is followed."""
-        known = functions.in_scope(self, function) or functions.in_library(function)
-        return known and id(function) not in HANDLERS
+        known = in_scope(self, function) or in_library(function)
+        return known and id(function) not in MEANINGS
 
     def function(self, function: FunctionType) -> None:
         """Guard that a function still has its code and its default values."""

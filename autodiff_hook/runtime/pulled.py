@@ -6,17 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from autodiff_hook.algebras.reverse import Grads, Reverse
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.attempts import suspect, suspicion
-from autodiff_hook.runtime.engine import open_session
 from autodiff_hook.runtime.mirror import form_of
-from autodiff_hook.runtime.session import Grads, Session
 from autodiff_hook.runtime.specialising import differentiated
 
 
 class Pulled:
-    """A value and the way back from it, like ``Session``.
+    """A value and the way back from it, like ``Reverse``.
 
     A cotangent in another form than that of the value, and an error on the way, are left to a session.
     """
@@ -31,7 +30,7 @@ class Pulled:
         reverse: Callable[[Any], Grads],
     ) -> None:
         self._call, self._of_function, self.value, self._reverse = call, of_function, value, reverse
-        self._session: Session | None = None
+        self._session: Reverse | None = None
 
     def back(self, cotangent: Any) -> Grads:
         """The gradients of the arguments, in their form, for one cotangent of the value."""
@@ -44,16 +43,16 @@ class Pulled:
                 raise
             except Exception as error:
                 said = suspicion(error)
-            # The generic path says what is wrong, and where.
+            # The carried program says what is wrong, and where.
             grads = self.session().back(cotangent)
             suspect(self._call[0], said)
             return grads
         return self.session().back(cotangent)
 
-    def session(self) -> Session:
+    def session(self) -> Reverse:
         """The session that this stands for: the function is run again, and has to come to the same."""
         if self._session is None:
-            session = open_session(*self._call, self._of_function)
+            session = Reverse(*self._call, self._of_function)
             if not same(session.value, self.value):
                 raise Unsupported(
                     f"this cotangent needs {describe(self._call[0])} to be run again, and what it depends on has been "
@@ -69,13 +68,13 @@ def opened(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: b
     With ``of_function``, there is none for a function that holds something with a derivative.
     """
     if of_function and form_of(f) != "inert":
-        return open_session(f, args, kwargs, of_function)
+        return Reverse(f, args, kwargs, of_function)
     found = differentiated(f, args, kwargs, "pullback", partial(_session, of_function))
     return Pulled((f, args, kwargs), of_function, *found) if type(found) is tuple else found
 
 
 def _session(of_function: bool, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return open_session(f, args, kwargs, of_function)
+    return Reverse(f, args, kwargs, of_function)
 
 
 UNFIT: Final = object()

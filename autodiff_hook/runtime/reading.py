@@ -16,10 +16,11 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.analysis import edges_with_received
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.lift import lift
-from autodiff_hook.runtime.effects import READING_METHODS, place_of_out, places_written
-from autodiff_hook.transform.generic.tracking import edges_with_received
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime.native import READING_METHODS, place_of_out, places_of_native
 
 _UNKNOWN: Final = object()
 _READS: Final = frozenset(
@@ -171,7 +172,7 @@ class _Look:
             return _reads(value.__code__, value.__globals__, cells, self.callers)
         if isinstance(value, type) and issubclass(value, BaseException):
             return value.__init__ is BaseException.__init__ or value.__module__ == "builtins"
-        return value is not _UNKNOWN and callable(value) and places_written(value) == ()
+        return value is not _UNKNOWN and callable(value) and places_of_native(value) == ()
 
 
 def _has_output(kwnames: tuple[str, ...]) -> bool:
@@ -187,6 +188,4 @@ def _most_arguments(function: Any) -> int:
 
 
 def _is_declared(function: FunctionType) -> bool:
-    from autodiff_hook.registry import registry
-
     return registry.written(function) == () or registry.is_constant(function) or registry.has_rules(function)

@@ -8,9 +8,9 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.checking import Checking, numbers
-from autodiff_hook.runtime.context import Context, Sweep
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
-from autodiff_hook.runtime.mirror import Mirror, array_gradient, mirror_of, number_gradient
+from autodiff_hook.runtime.mirror import Mirror, array_gradient, formed, gradient_of, mirror_of, number_gradient
+from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
 from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
 from autodiff_hook.transform.improve.site import Site, common_dtype
@@ -44,8 +44,8 @@ def warn(message: str, category: type[Warning], globals_: dict[str, Any], line: 
 
 
 def seed(value: Any) -> Any:
-    """The cotangent 1 of a scalar; the generic path says what is wrong with anything else."""
-    from autodiff_hook.runtime.session import scalar_seed
+    """The cotangent 1 of a scalar; the carried program says what is wrong with anything else."""
+    from autodiff_hook.runtime.preparing import scalar_seed
 
     return scalar_seed(value, seed)
 
@@ -202,29 +202,55 @@ def object_gradients(values: tuple[Any, ...], *parts: Any) -> tuple[Any, ...]:
     Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples. If
     the slot is None, the cotangents are those of all slots of a list or a dict.
     """
-    sweep, direct = Sweep(Context()), dict.fromkeys(range(len(values)))
+    known: dict[int, Mirror] = {}
+    mirrors = [mirror_of(value, known) for value in values]
+    slots: dict[tuple[int, Any], Mirror] = {}
+    for mirror in mirrors:
+        _note_slots(slots, mirror, set())
+    found: dict[Mirror, Any] = {}
     for owner, slot, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
         for length, place in reversed(path):
             if cotangent is not None:
                 cotangent = tuple(cotangent if i == place else None for i in range(length))
         if slot is None:
-            _fill(sweep, owner, cotangent)
-        elif owner is None:
-            direct[slot] = accumulate(direct[slot], cotangent)
+            _fill(found, slots, owner, cotangent)
         else:
-            sweep.add(owner, slot, cotangent)
-    known: dict[int, Mirror] = {}
-    done: dict[int, Any] = {}
-    mirrors = [mirror_of(value, known) for value in values]
-    return tuple(mirror.gradient(sweep, direct[i], done) for i, mirror in enumerate(mirrors))
+            _give(found, mirrors[slot] if owner is None else slots.get((id(owner), slot)), cotangent)
+    done: dict[Mirror, tuple[Any, Any]] = {}
+    return tuple([gradient_of(m, lambda leaf: (formed(leaf, found.get(leaf)), None), done)[0] for m in mirrors])
 
 
-def _fill(sweep: Sweep, container: Any, cotangents: Any) -> None:
+def _note_slots(slots: dict[tuple[int, Any], Mirror], mirror: Mirror, seen: set[Mirror]) -> None:
+    """Find the mirrors of what references hold, by reference and key."""
+    if mirror in seen:
+        return
+    seen.add(mirror)
+    for key, child in mirror.children.items():
+        if mirror.kind == "function":
+            cell = mirror.value.__closure__[mirror.value.__code__.co_freevars.index(key)]
+            slots[id(cell), 0] = child
+        elif mirror.kind != "tuple":
+            slots[id(mirror.value), Attribute(key) if mirror.kind == "object" else key] = child
+        _note_slots(slots, child, seen)
+
+
+def _give(found: dict[Mirror, Any], mirror: Mirror | None, cotangent: Any) -> None:
+    """Add a cotangent to those of the parts of what a mirror shows."""
+    if mirror is None or cotangent is None:
+        return
+    if mirror.kind in ("number", "array"):
+        found[mirror] = accumulate(found.get(mirror), cotangent)
+    elif mirror.kind != "inert":
+        for key, child in mirror.children.items():
+            _give(found, child, cotangent[key])
+
+
+def _fill(found: dict[Mirror, Any], slots: dict[tuple[int, Any], Mirror], container: Any, cotangents: Any) -> None:
     for key in cotangents if isinstance(cotangents, dict) else range(len(cotangents or ())):
         if isinstance(container[key], (list, dict)):
-            _fill(sweep, container[key], cotangents[key])
+            _fill(found, slots, container[key], cotangents[key])
         else:
-            sweep.add(container, key, cotangents[key])
+            _give(found, slots.get((id(container), key)), cotangents[key])
 
 
 RUNTIME: Final[dict[str, Any]] = {

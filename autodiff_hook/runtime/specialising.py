@@ -1,7 +1,7 @@
 """Specialised programs: made at the first gradient of a function, entered through guards afterwards.
 
 A program that is specialised has no effects before its very end. So at any point, a guard that fails or an
-exception, it may be given up, and the generic path runs the function from the start.
+exception, it may be given up, and the carried program runs the function from the start.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime.attempts import Program, Stopped, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import Form
-from autodiff_hook.runtime.session import prepare as prepare_session
 from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -62,7 +62,7 @@ class Specialisations:
     given_up: str | None = None
     calls: int = 0
     ran: float = 0.0
-    """How often, and for how many seconds, the generic path has run the function."""
+    """How often, and for how many seconds, the function has run carried."""
     spent: float = 0.0
     """For how many seconds the ways that it takes have been followed."""
     price: float = 0.0
@@ -256,7 +256,7 @@ def _run(
                 refusal(call.function, f"it came to {error.reason}")
                 return MISS
         if known.traps >= _TRAPS or fresh:
-            _give_up(known, call.function, f"it came to what is left to the generic path: {error.reason}")
+            _give_up(known, call.function, f"it came to what is carried: {error.reason}")
         return MISS
     except MemoryError:
         raise
@@ -272,12 +272,12 @@ def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
 
 
 def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str | None]) -> None:
-    """A specialised program raised: the generic path says what of it is the program's own."""
+    """A specialised program raised: the carried one says what of it is the program's own."""
     raised.append(suspicion(error))
     error.__traceback__ = None  # its frames know the error
     known.failures += 1
     if known.failures == 1:
-        config.trace(f"run again on the generic path: {f.__qualname__} raised {type(error).__name__}: {error}")
+        config.trace(f"run again as it is carried: {f.__qualname__} raised {type(error).__name__}: {error}")
     if known.failures >= _FAILURES:
         _give_up(known, f, f"it raised {type(error).__name__}: {error}")
 

@@ -1,7 +1,7 @@
-"""Functions of numbers within programs of the generic path: specialised apart, forward and reverse.
+"""Functions of numbers within carried programs: specialised apart, forward and reverse.
 
 A function that is called with numbers alone, and whose value is made of numbers, has no part in what
-the generic path keeps track of (references, arrays), unless it reads data from outside.
+a carried program keeps track of (references, arrays), unless it reads data from outside.
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime import functions
-from autodiff_hook.runtime.attempts import program, refusal, report, suspect, suspicion
+from autodiff_hook.runtime.attempts import program, refusal, report
 from autodiff_hook.runtime.binding import Call
-from autodiff_hook.runtime.context import Context, Sweep
-from autodiff_hook.runtime.cotangents import run
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.runtime.specialising import GENERIC, give_up_all, is_hopeless
@@ -49,47 +46,8 @@ class Split:
         self.halves: Halves | None = None
 
 
-class SplitPullback:
-    """The reverse of one call; the first cotangent is that of the function.
-
-    If it raises, the generic path runs the call again, which has no effects, and goes backwards: it knows
-    which cotangents are asked for, and says where an error belongs.
-    """
-
-    __slots__ = ("call", "residuals", "reverse")
-
-    def __init__(self, reverse: Any, residuals: tuple[Any, ...], call: tuple[Any, ...]) -> None:
-        self.reverse, self.residuals, self.call = reverse, residuals, call
-
-    def __call__(self, sweep: Sweep, cotangent: Any) -> Any:
-        if cotangent is None:
-            return None
-        ctx, w, function, args = self.call
-        try:
-            return (None, *self.reverse(self.residuals, cotangent))
-        except MemoryError:
-            raise
-        except Exception as error:
-            said = suspicion(error)
-        _, pullback = functions.enter_generic(ctx, w, function, args, {})
-        given = None if pullback is None else run(pullback, sweep, cotangent)
-        suspect(function, said)
-        return given
-
-
 _splits: Final[ByCode[Split]] = ByCode(_CACHE_SIZE)
 _known: Final = _splits.found
-
-
-def called(ctx: Context, w: Any, function: FunctionType, args: tuple[Any, ...]) -> Any:
-    """Value and pullback of a call by a specialised program; None if there is none for it."""
-    if all(x is None for x in w[1:]):
-        return None
-    found = ran(function, args, lambda halves: not ctx.idle() and _reads_live(ctx, halves, function))
-    if found is None:
-        return None
-    value, residuals, reverse = found
-    return value, SplitPullback(reverse, residuals, (ctx, w, function, args))
 
 
 def ran(function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], bool]) -> Any:
@@ -114,12 +72,12 @@ def ran(function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], 
         if not split.used:
             give_up_all(error)
             split.given_up = True
-            refusal(function, f"it came to what is left to the generic path: {error.reason}")
+            refusal(function, f"it came to what is carried: {error.reason}")
         result = MISS
     except MemoryError:
         raise
     except Exception:
-        # The generic path runs the function again, and raises what is the program's own.
+        # The carried program runs the function again, and raises what is the program's own.
         result = MISS
     if result is MISS:
         split.misses += 1
@@ -127,16 +85,6 @@ def ran(function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], 
         return None
     split.used = True
     return (*result, halves.reverse)
-
-
-def _reads_live(ctx: Context, halves: Halves, function: FunctionType) -> bool:
-    """Whether a program may read what carries a derivative beside its arguments."""
-    return halves.reads_outside or any(_has_live_defaults(ctx, f) for f in (function, *halves.callees))
-
-
-def _has_live_defaults(ctx: Context, function: FunctionType) -> bool:
-    """Whether default values of a function carry derivatives."""
-    return id(function) in ctx.marks or id(function.__kwdefaults__) in ctx.marks
 
 
 def _halves(split: Split, function: FunctionType, args: tuple[Any, ...]) -> Halves | None:
@@ -166,6 +114,5 @@ def _numpy_too() -> None:
 
 if not GENERIC:
     _numpy_too()
-    functions.shortcuts.append(called)
     registry.when_changed(_splits.clear)
     config.when_changed(_splits.clear)

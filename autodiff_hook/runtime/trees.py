@@ -13,8 +13,8 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.tangent import Tangent
 
 if TYPE_CHECKING:
+    from autodiff_hook.algebras.reverse import Reverse
     from autodiff_hook.runtime.pulled import Pulled
-    from autodiff_hook.runtime.session import Session
 
 
 def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
@@ -49,7 +49,7 @@ def _field(tree: Any, name: str) -> Any:
     return tree[name] if isinstance(tree, Tangent) else getattr(tree, name)
 
 
-def jacobian_of(session: Session | Pulled, argument: Any, index: int) -> Any:
+def jacobian_of(session: Reverse | Pulled, argument: Any, index: int) -> Any:
     """The Jacobian of a session's value with respect to one argument."""
     refuse_complex(argument)
     refuse_complex(session.value)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autodiff_hook.registry import rrule
-from autodiff_hook.runtime.buffers import sum_to_shape, winners
 from autodiff_hook.transform.improve.shortcuts import fresh
 
 
@@ -18,8 +19,6 @@ def updated(array: Any, key: Any, value: Any) -> Any:
 
 def cleared(cotangent: Any, key: Any) -> Any:
     """The cotangent of an array before a store: nothing of what was overwritten."""
-    import numpy as np
-
     result = np.array(cotangent)
     result[key] = 0
     return result
@@ -27,8 +26,6 @@ def cleared(cotangent: Any, key: Any) -> Any:
 
 def stored_cotangent(cotangent: Any, array: Any, key: Any, value: Any) -> Any:
     """The cotangent of a stored value, summed over what it was broadcast to; None if it is cut off by the store."""
-    import numpy as np
-
     if array.dtype.kind not in "fc" and np.asarray(value).dtype.kind in "fc":
         return None
     whole = np.asarray(cotangent)
@@ -38,6 +35,30 @@ def stored_cotangent(cotangent: Any, array: Any, key: Any, value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         return np.asarray(found, value.dtype)
     return found.item() if isinstance(value, (int, float)) and not isinstance(value, np.generic) else found
+
+
+def winners(view: Any, key: Any, taken: Any) -> Any:
+    """``taken`` without the entries of repeated indices that later ones overwrote."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if not any(isinstance(k, (list, np.ndarray)) and np.asarray(k).dtype.kind in "iu" for k in keys):
+        return taken
+    order = np.arange(taken.size).reshape(taken.shape)
+    last = np.zeros(view.shape, int)
+    last[key] = order
+    return np.where(last[key] == order, taken, 0)
+
+
+def sum_to_shape(cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """A cotangent summed over the axes along which a value of ``shape`` was broadcast."""
+    lead = cotangent.ndim - len(shape)
+    if lead < 0:
+        return cotangent.reshape(shape)
+    axes = tuple(range(lead)) + tuple(
+        lead + i for i, length in enumerate(shape) if length == 1 and cotangent.shape[lead + i] != 1
+    )
+    summed = cotangent.sum(axis=axes, keepdims=True) if axes else cotangent
+    result = summed.reshape(shape)
+    return result[()] if shape == () else result
 
 
 @rrule(updated)

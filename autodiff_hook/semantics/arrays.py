@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, kind
-from autodiff_hook.runtime.opaque import array_mutation
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.structures import gather
 
 
 def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     """``array[key] = value``."""
-    from autodiff_hook.semantics.calls import apply
-
     moving = t[2]
     if kind(value) in ("list", "tuple"):
         if gather(alg, value, moving) is not None:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import functools
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 import numpy as np
@@ -25,15 +32,20 @@ from autodiff_hook.algebras.shadows import (
     some,
 )
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime import special_attributes
-from autodiff_hook.runtime.attributes import ADDRESSES, is_followed
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
+from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.slots import Attribute
-from autodiff_hook.semantics.meanings import means
-from autodiff_hook.semantics.opaque import fail, failure, is_plain
+from autodiff_hook.semantics import special_attributes
+from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.opaque import fail, is_plain
 from autodiff_hook.semantics.rules import call_rule
+from autodiff_hook.semantics.special_attributes import BASE
+
+ADDRESSES: Final = frozenset({"ctypes", "__array_interface__", "__array_struct__", "__dlpack__"})
+"""Attributes of arrays that tell where their memory is."""
+_CONTAINERS: Final = (dict, list, set)
 
 Plan = tuple[str, Any]
 _PLAINLY: Final[Any] = object.__getattribute__
@@ -59,8 +71,6 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
 
 def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, value: Any) -> Result:
     """Read an attribute in the way that ``reading`` has found; ``value`` is what plain data are."""
-    from autodiff_hook.semantics.calls import apply
-
     if form == "module":
         return value, load(alg, owner.__dict__, name, value)
     if form == "reader":
@@ -186,8 +196,6 @@ def _builtin_token(alg: Algebra, token: Any, name: str, owner: Any, value: Any) 
     return load_attribute(alg, owner, name, value)
 
 
-BASE: Final = 0
-"""The key of the token of the array that a ``flatiter`` goes over."""
 _OF_MEMORY: Final = ("base", "data")
 """Attributes of arrays that show what is in their memory."""
 
@@ -203,8 +211,6 @@ def matters(owner: Any, name: str, value: Any) -> bool:
 
 def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
     """``owner.name = value``."""
-    from autodiff_hook.semantics.calls import apply
-
     if quiet(alg, t):
         setattr(owner, name, value)
         return None, None
@@ -263,8 +269,6 @@ def writing(owner: Any, name: str) -> Plan:
 
 def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
     """``del owner.name``."""
-    from autodiff_hook.semantics.calls import apply
-
     deleter = find_in_type(type(owner), "__delattr__")
     if is_followed(deleter) and not quiet(alg, t):
         apply(alg, (None, t[0], None), deleter, (owner, name), {})
@@ -334,3 +338,9 @@ def carried_delattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[st
 def carried_vars(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """``vars(object)``."""
     return args[0].__dict__, None
+
+
+def is_followed(method: Any) -> bool:
+    """Whether a hook of a class is Python code, or a method of a container as in ``__setattr__ = dict.__setitem__``."""
+    borrowed = isinstance(method, (WrapperDescriptorType, MethodDescriptorType)) and method.__objclass__ in _CONTAINERS
+    return borrowed or isinstance(method, FunctionType)

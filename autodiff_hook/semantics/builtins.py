@@ -22,10 +22,12 @@ from autodiff_hook.semantics.iteration import (
     python_method,
     unknown_of,
 )
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import LAZY, apply, means
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
+
+LAZY.update(map(id, (zip, enumerate, map, filter, reversed, iter)))
 
 
 def _start(alg: Algebra, t: Any, iterables: Any) -> list[Pairs]:
@@ -67,7 +69,6 @@ def map_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 
 def _map_pairs(alg: Algebra, token: Any, function: Any, sources: list[Pairs]) -> Pairs:
-    from autodiff_hook.semantics.calls import apply
 
     for rows in zip(*sources):
         tokens = tuple([moving for _, moving in rows])
@@ -82,7 +83,6 @@ def filter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 
 def _filter_pairs(alg: Algebra, moving: Any, function: Any, source: Pairs) -> Pairs:
-    from autodiff_hook.semantics.calls import apply
 
     for item, token in source:
         value, change = (item, token) if function is None else apply(alg, (moving, token), function, (item,), {})
@@ -96,8 +96,6 @@ def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     sequence = args[0]
     method = python_method(sequence, "__reversed__")
     if method is not None:
-        from autodiff_hook.semantics.calls import apply
-
         return apply(alg, (None, t[0]), method, (sequence,), {})
     if is_view(sequence):
         pairs = list(get_iter(alg, t, None, sequence)[0])
@@ -128,7 +126,6 @@ def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 
 def _called_pairs(alg: Algebra, token: Any, function: Any, sentinel: Any) -> Pairs:
-    from autodiff_hook.semantics.calls import apply
 
     pair = apply(alg, (token,), function, (), {})
     while not is_sentinel(pair[0], sentinel):
@@ -144,8 +141,6 @@ def is_sentinel(value: Any, sentinel: Any) -> bool:
 @means(next)
 def next_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``next``."""
-    from autodiff_hook.semantics.calls import apply
-
     iterator, *default = args
     if is_iteration(iterator):
         found: Result | None = builtins.next(iterator.pairs, None)
@@ -181,8 +176,6 @@ def next_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 @means(functools.reduce)
 def reduce_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``functools.reduce``."""
-    from autodiff_hook.semantics.calls import apply
-
     function, iterable, *initial = args
     source = get_iter(alg, t[1:2], None, iterable)[0]
     if initial:
@@ -198,7 +191,7 @@ def reduce_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 
 def native(function: Any) -> Any:
-    """How a callable is pushed forward that only looks at its arguments."""
+    """How a callable is carried that only looks at its arguments."""
 
     def carried_native(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         return function(*args, **kwargs), None
@@ -208,7 +201,20 @@ def native(function: Any) -> Any:
 
 _NATIVE: tuple[Any, ...] = (
     *(list.__len__, list.__contains__, dict.__len__, dict.__contains__, set.__contains__, tuple.__len__),
-    *(any, all, list.index, list.count, dict.keys, isinstance, issubclass, hasattr, id, callable),
+    *(
+        any,
+        all,
+        list.index,
+        list.count,
+        tuple.index,
+        tuple.count,
+        dict.keys,
+        isinstance,
+        issubclass,
+        hasattr,
+        id,
+        callable,
+    ),
     *(set.__len__, functools.wraps, functools.update_wrapper),
 )
 for _target in _NATIVE:

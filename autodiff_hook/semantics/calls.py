@@ -1,8 +1,10 @@
-"""What a call means for the token, decided from the actual values in the order of ``runtime.calls``."""
+"""What a call means for the token, decided from the actual values."""
 
 from __future__ import annotations
 
 import functools
+import inspect
+import math
 from collections import OrderedDict
 from types import (
     BuiltinFunctionType,
@@ -19,20 +21,20 @@ import numpy as np
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, quiet, reaches, some
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime import calls, equivalents
-from autodiff_hook.runtime.applying import is_iterated_by_code
-from autodiff_hook.runtime.arrays import writes_result
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
+from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.oddities import adds_objects
-from autodiff_hook.runtime.opaque import NOT_OPTED_IN, NOT_PYTHON
+from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.comparing import compares_by_code
-from autodiff_hook.semantics.functions import enter, in_library, in_scope
-from autodiff_hook.semantics.iteration import get_iter, is_iteration, is_view, python_method
-from autodiff_hook.semantics.meanings import MEANINGS, meaning_of, meaning_with_options, means
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_code, is_iteration, is_view, python_method
+from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, meaning_of, meaning_with_options, means
+from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
-from autodiff_hook.semantics.outputs import call_with_out
+from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.rules import call_rule, has_rules, is_constant, misfit_of, rule_for
+from autodiff_hook.semantics.scope import in_library, in_scope
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -73,7 +75,7 @@ def load_method(alg: Algebra, t: Any, name: str, receiver: Any) -> Result:
     """``receiver.name``, to be called when the arguments are there; the token is the receiver's."""
     method = method_of(receiver, name)
     if method is not None:
-        return calls.Method(method, receiver), t[0]
+        return Method(method, receiver), t[0]
     return getattr_(alg, t, name, receiver)
 
 
@@ -92,7 +94,7 @@ def call_loaded(alg: Algebra, t: Any, kwnames: tuple[str, ...], method: Any, *ar
 
 def function_of(method: Any) -> Any:
     """The function of a method that was looked up before its arguments; None if it was no plain method."""
-    return method.__func__ if type(method) is calls.Method else None
+    return method.__func__ if type(method) is Method else None
 
 
 _BUILTIN: Final = frozenset({list, dict, set})
@@ -117,17 +119,13 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
     return apply(alg, (token, *t[1:]), function, args, kwargs)
 
 
-def method_of(receiver: Any, name: str) -> Any:
-    """The function behind ``receiver.name`` if it is a plain method of the type; else None."""
-    return None if isinstance(receiver, ModuleType) else calls.method_of(receiver, name)
-
-
 def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """Call with tokens: a rule, a constant, code in scope, or an opaque call, in this order."""
     if quiet(alg, t) and not looks_later(function):
         return function(*args, **kwargs), None
-    if type(function) is FunctionType and not kwargs and id(function) not in MEANINGS:
-        if not registry.has_rules(function) and not registry.is_constant(function):
+    if type(function) is FunctionType and not kwargs:
+        # The registry is asked first: that loads the packs of what is imported by now, which know meanings as well.
+        if not registry.has_rules(function) and not registry.is_constant(function) and id(function) not in MEANINGS:
             return _call_function(alg, t, function, args, kwargs)
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
@@ -157,7 +155,11 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
     return _unfold(alg, t, function, args, kwargs)
 
 
-looks_later = calls.looks_later
+def looks_later(function: Any) -> bool:
+    """Whether a call only begins to look at its arguments, which may change before it goes on."""
+    if type(function) is FunctionType and function.__code__.co_flags & inspect.CO_GENERATOR:
+        return True
+    return id(function) in LAZY
 
 
 def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -167,10 +169,11 @@ def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
     if function in _EXTREMES:
         items = args if len(args) > 1 else args[0] if args and type(args[0]) in (list, tuple) else ()
         return _EXTREMES[function] if any(compares_by_code(item) for item in items) else None
-    code = calls.ADDING.get(function)
+    code = _ADDING.get(function)
     return code if code is not None and adds_objects(function, args, kwargs) else None
 
 
+_ADDING: Final[Any] = {sum: equivalents.total, math.prod: equivalents.product_of}
 _EXTREMES: Final[Any] = {max: equivalents.maximum, min: equivalents.minimum}
 
 
@@ -361,3 +364,6 @@ def make_partial(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     moving = tuple([load(alg, partial, index, value) for index, value in enumerate(partial.args)])
     keep(alg, partial, "args", moving if some(moving) else None)
     return partial, None
+
+
+CALLING.update(apply=apply, call_method=call_method)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import builtins
+import opcode
 import weakref
 from collections import OrderedDict, defaultdict
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, known, load, some
-from autodiff_hook.runtime import operators as in_reverse
-from autodiff_hook.runtime.classes import _READS as READS_OF_CLOSURE
-from autodiff_hook.semantics import calls, items, mappings, operators, sequences
-from autodiff_hook.semantics.iteration import iteration, list_pairs, python_method
+from autodiff_hook.semantics import calls, items, mappings, operations, operators, sequences
+from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
 from autodiff_hook.semantics.meanings import means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
 from autodiff_hook.semantics.slots import build_slice
+
+_READS: Final = frozenset(
+    opcode.opmap[name] for name in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF") if name in opcode.opmap
+)
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -67,7 +70,7 @@ class FloatOperation:
         return result
 
 
-for _op, _name in in_reverse.NAMES.items():
+for _op, _name in operations.NAMES.items():
     if hasattr(float, f"__{_name}__"):
         means(getattr(float, f"__{_name}__"))(FloatOperation(operators.binary, _op, False).carried)
         means(getattr(float, f"__r{_name}__"))(FloatOperation(operators.binary, _op, True).carried)
@@ -183,7 +186,7 @@ def dict_delitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict.__delitem__``, past what a subclass makes of it."""
     owner, key = args
     found = known(alg, owner)
-    mappings.plain_dict(owner).__delitem__(owner, key)
+    plain_dict(owner).__delitem__(owner, key)
     if found is not None:
         found.pop(key, None)
     return None, None
@@ -211,7 +214,7 @@ def list_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def dict_setitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict.__setitem__``, past what a subclass makes of it."""
     owner, key, value = args
-    mappings.plain_dict(owner).__setitem__(owner, key, value)
+    plain_dict(owner).__setitem__(owner, key, value)
     keep(alg, owner, key, t[2])
     return None, None
 
@@ -250,7 +253,7 @@ def build_class(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def reads_tokens(alg: Algebra, body: Any) -> bool:
     """Whether the body of a class may read what has a token."""
     captured = any(id(cell) in alg.shadows for cell in body.__closure__ or ())
-    reads = captured and not READS_OF_CLOSURE.isdisjoint(body.__code__.co_code[::2])
+    reads = captured and not _READS.isdisjoint(body.__code__.co_code[::2])
     return reads or id(body.__globals__) in alg.shadows
 
 

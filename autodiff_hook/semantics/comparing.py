@@ -10,7 +10,7 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.iteration import get_iter, python_method
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import apply, means
 
 _COMPARE: Final = {
     "<": (operator.lt, "__lt__", "__gt__"),
@@ -27,8 +27,6 @@ _NUMBERS: Final = frozenset({float, int, bool})
 
 def special(alg: Algebra, method: Any, t: Any, *args: Any) -> Result:
     """Call a special method."""
-    from autodiff_hook.semantics.calls import apply
-
     return apply(alg, (None, *t), method, args, {})
 
 
@@ -166,7 +164,7 @@ def not_contains(alg: Algebra, t: Any, data: Any, item: Any, container: Any) -> 
 
 
 class _Called:
-    """How an operator of this file that is called as a function of ``operator`` is pushed forward."""
+    """How an operator of this file that is called as a function of ``operator`` is carried."""
 
     def __init__(self, lowered: Any, data: Any = None, order: int = 1) -> None:
         self.lowered, self.data, self.order = lowered, data, order

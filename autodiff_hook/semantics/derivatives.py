@@ -10,9 +10,9 @@ from autodiff_hook.algebras.forward import push, pushed
 from autodiff_hook.algebras.levels import settled
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load, reaches
+from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.pulled import Pulled
 from autodiff_hook.runtime.pulled import opened as open_any
-from autodiff_hook.runtime.session import scalar_seed
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.meanings import means, natively
 from autodiff_hook.semantics.structures import gather

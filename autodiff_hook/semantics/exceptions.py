@@ -3,14 +3,43 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+import sys
+from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose, some
+from autodiff_hook.errors import AutodiffError
+from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.meanings import means, natively
-from autodiff_hook.semantics.opaque import failure
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
+
+
+def exc_match(alg: Algebra, t: Any, data: Any, error: BaseException, kinds: Any) -> Result:
+    """Whether a handler is for an exception.
+
+    The plain run has none of ours: a handler that does not name them would go a way that the program does not take.
+    """
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not all(isinstance(kind, type) and BaseException in kind.__mro__ for kind in several):
+        raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+    ours = isinstance(error, AutodiffError)
+    bases = type(error).__mro__
+    matches = any(kind in bases and not (ours and kind in _TOO_WIDE) for kind in several)
+    if ours and matches:
+        alg.named = error
+        alg.dropped = None if alg.dropped is error else alg.dropped
+    return matches, None
+
+
+_TOO_WIDE: Final = (Exception, BaseException)
+
+
+def handled(alg: Algebra) -> None:
+    """A handler ends: note one of our errors that it has taken unnamed (``except:``, ``finally: return``)."""
+    error = sys.exc_info()[1]
+    if isinstance(error, AutodiffError) and error is not alg.named and alg.dropped is None:
+        alg.dropped = error
 
 
 def note_arguments(alg: Algebra, error: BaseException, values: Args, tokens: Any) -> None:

@@ -10,9 +10,10 @@ from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import Signature
-from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.sharing import ByNamespace
+from autodiff_hook.semantics.analysing import GlobalFacts, analyse
 from autodiff_hook.semantics.generators import started
+from autodiff_hook.semantics.meanings import TABLE
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.transform.generic.carrying import carrying_pass
 
@@ -24,14 +25,14 @@ class Carried:
 
     def __init__(self, code: CodeType, globals_: dict[str, Any]) -> None:
         self.unsupported = ""
-        self.facts = functions.GlobalFacts(code, globals_)
+        self.facts = GlobalFacts(code, globals_)
         self.code = code
         try:
-            primal = functions.analyse(code, globals_, carried=True)
+            primal = analyse(code, globals_)
             self.signature: Signature = primal.ir.signature
             self.kind = primal.ir.kind
             self.simple = len(self.signature.names) == self.signature.positional
-            self.code = emit(carrying_pass(primal, runtime_table()), lifetimes=True)
+            self.code = emit(carrying_pass(primal, TABLE), lifetimes=True)
         except Unsupported as error:
             self.unsupported = f"which is not supported: {error}"
 
@@ -43,23 +44,6 @@ def _carry(code: CodeType, globals_: dict[str, Any]) -> Carried:
 
 
 _carried_for: Final = ByNamespace(_carry)
-
-
-def runtime_table() -> dict[str, Any]:
-    """What carried programs call, by the name of the operation."""
-    from autodiff_hook.semantics.table import TABLE
-
-    return TABLE
-
-
-def in_scope(alg: Algebra, function: Any) -> bool:
-    """Whether a Python function belongs to what is to be differentiated."""
-    return functions.in_scope(alg, function)
-
-
-def in_library(function: Any) -> bool:
-    """Whether a Python function belongs to a library that is entered where derivatives need it."""
-    return functions.in_library(function)
 
 
 Source = tuple[str, Any]

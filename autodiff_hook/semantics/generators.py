@@ -7,9 +7,9 @@ from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose, reaches
-from autodiff_hook.runtime.opaque import NOT_PYTHON
+from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.semantics.iteration import get_iter, python_method, unknown_of
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 
 Args = tuple[Any, ...]
@@ -92,8 +92,6 @@ def awaitable(alg: Algebra, t: Any, data: Any, value: Any, exchange: Exchange) -
     """What ``await value`` delegates to."""
     method = python_method(value, "__await__")
     if method is not None:
-        from autodiff_hook.semantics.calls import apply
-
         iterator, token = apply(alg, (None, t[0]), method, (value,), {})
         return _delegate(alg, token, iterator, exchange), None
     found = value if type(value) in _SUSPENDING else _awaited(value)

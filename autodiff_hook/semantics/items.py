@@ -23,17 +23,16 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.algebras.shadows import some as any_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.opaque import array_mutation
+from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.iteration import flattened, get_iter, python_method
+from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
 from autodiff_hook.semantics.rules import call_rule, rule_for
 
 
 def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     """``owner[key]``."""
-    from autodiff_hook.semantics.calls import apply
-
     if quiet(alg, t):
         return owner[key], None
     if type(owner) is np.ndarray:
@@ -85,8 +84,6 @@ def list_item(alg: Algebra, value: Any, owner: list[Any], key: Any) -> Result:
 
 def dict_item(alg: Algebra, owner: dict[Any, Any], key: Any) -> Result:
     """``owner[key]`` of a dict."""
-    from autodiff_hook.semantics.calls import apply
-
     missing = missing_method(owner, key)
     if missing is not None:
         return apply(alg, (None, None, None), missing, (owner, key), {})
@@ -109,8 +106,6 @@ def missing_method(owner: Any, key: Any) -> Any:
 
 def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -> Result:
     """``owner[key] = value``."""
-    from autodiff_hook.semantics.calls import apply
-
     if quiet(alg, t):
         owner[key] = value
         return None, None
@@ -181,8 +176,6 @@ def _first(alg: Algebra, token: Any, value: Any, limit: int) -> tuple[list[Any],
 
 def ask_length(alg: Algebra, value: Any) -> None:
     """Call what lists and tuples ask for the number of items, for its effects."""
-    from autodiff_hook.semantics.calls import apply
-
     for name in ("__len__", "__length_hint__"):
         method = python_method(value, name)
         if method is not None:
@@ -195,8 +188,6 @@ def ask_length(alg: Algebra, value: Any) -> None:
 
 def delitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     """``del owner[key]``."""
-    from autodiff_hook.semantics.calls import apply
-
     method = python_method(owner, "__delitem__")
     if method is not None:
         apply(alg, (None, *t), method, (owner, key), {})

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import gc
+import operator
+from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import repeat
-from types import GeneratorType
+from types import FunctionType, GeneratorType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, lose, reaches
-from autodiff_hook.runtime.growing import plain_dict
-from autodiff_hook.runtime.iteration import VIEWS
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
-from autodiff_hook.runtime.opaque import Loss
+from autodiff_hook.semantics.meanings import apply
+from autodiff_hook.semantics.special_attributes import BASE
+
+VIEWS: Final[tuple[type, ...]] = (type({}.values()), type({}.items()))
 
 Pairs = Iterator[tuple[Any, Any]]
 
@@ -135,8 +139,6 @@ def _lossy_pairs(alg: Algebra, iterator: Any, value: Any) -> Pairs:
 
 def flattened(alg: Algebra, iterator: Any) -> Result:
     """The array that a ``flatiter`` goes over, as one of one dimension."""
-    from autodiff_hook.semantics.attributes import BASE
-    from autodiff_hook.semantics.calls import apply
 
     array = iterator.base
     return apply(alg, (None, load(alg, iterator, BASE, array), None), np.ndarray.reshape, (array, -1), {})
@@ -161,17 +163,16 @@ def unknown_of(alg: Algebra, value: Any) -> Any:
     """The token of what comes out of a native object."""
     if id(value) in alg.losses:
         return alg.losses[id(value)][1]
-    return alg.unknown(Loss(type(value), "an iterator that is not Python code", []).error())
+    return alg.unknown(failure(type(value), "an iterator that is not Python code"))
 
 
 def _sequence_pairs(alg: Algebra, value: Any) -> Pairs:
     """The items of an object that has only ``__getitem__``."""
-    from autodiff_hook.semantics.items import getitem
 
     index = 0
     while True:
         try:
-            pair = getitem(alg, (None, None), None, value, index)
+            pair = apply(alg, (None, None, None), operator.getitem, (value, index), {})
         except IndexError:
             return
         yield pair
@@ -214,8 +215,6 @@ def _view_pairs(alg: Algebra, view: Any) -> Pairs:
 
 def _object_pairs(alg: Algebra, value: Any) -> Result:
     """An iterable or an iterator written as a class."""
-    from autodiff_hook.semantics.calls import apply
-
     method = python_method(value, "__iter__")
     if method is None:
         return stepped(alg, value), None
@@ -227,8 +226,6 @@ def _object_pairs(alg: Algebra, value: Any) -> Result:
 
 def stepped(alg: Algebra, iterator: Any) -> Pairs:
     """The items of an iterator with a ``__next__`` of Python code."""
-    from autodiff_hook.semantics.calls import apply
-
     step = python_method(iterator, "__next__")
     while True:
         try:
@@ -236,3 +233,14 @@ def stepped(alg: Algebra, iterator: Any) -> Pairs:
         except StopIteration:
             return
         yield pair
+
+
+def is_iterated_by_code(cls: type) -> bool:
+    """Whether Python code gives the items of an object: its ``__iter__``, or ``__getitem__`` where there is none."""
+    method = find_in_type(cls, "__iter__")
+    return isinstance(find_in_type(cls, "__getitem__") if method is None else method, FunctionType)
+
+
+def plain_dict(owner: dict[Any, Any]) -> Any:
+    """The builtin class whose methods change a dict, whatever its own class makes of their names."""
+    return OrderedDict if isinstance(owner, OrderedDict) else dict

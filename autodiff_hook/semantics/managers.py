@@ -6,7 +6,9 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result
+from autodiff_hook.errors import AutodiffError
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.semantics.meanings import apply
 
 
 def protocol(manager: Any) -> tuple[Any, Any, bool]:
@@ -23,8 +25,6 @@ def protocol(manager: Any) -> tuple[Any, Any, bool]:
 
 def enter_manager(alg: Algebra, t: Any, data: Any, manager: Any) -> Result:
     """Call ``__enter__``; a tuple of the bound ``__exit__`` and its value."""
-    from autodiff_hook.semantics.calls import apply
-
     enter, leave, is_code = protocol(manager)
     if not is_code:
         return (leave, enter()), None
@@ -33,7 +33,6 @@ def enter_manager(alg: Algebra, t: Any, data: Any, manager: Any) -> Result:
 
 
 def exit_call(alg: Algebra, t: Any, data: Any, leave: Any, error: BaseException) -> Result:
-    """Call ``__exit__`` because of an exception."""
-    from autodiff_hook.semantics.calls import apply
-
-    return apply(alg, (None, None, None, None), leave, (type(error), error, error.__traceback__), {})
+    """Call ``__exit__`` because of an exception; no manager ends one of ours, which the plain run does not have."""
+    found = apply(alg, (None, None, None, None), leave, (type(error), error, error.__traceback__), {})
+    return (False, None) if isinstance(error, AutodiffError) else found

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from types import FunctionType
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, known, load
-from autodiff_hook.runtime import growing
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.items import getitem, setitem, unpack
-from autodiff_hook.semantics.iteration import get_iter, python_method
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
+from autodiff_hook.semantics.meanings import call_method, means
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
-
-plain_dict = growing.plain_dict
-calls_setitem = growing.calls_setitem
 
 
 @means(dict.get)
@@ -118,8 +115,6 @@ def _merge(alg: Algebra, owner: dict[Any, Any], other: Any) -> None:
 
 def _merge_mapping(alg: Algebra, owner: dict[Any, Any], other: Any, function: Any = None) -> None:
     """Take over what an object with ``keys`` and ``__getitem__`` has; for a call of ``function``, only new keys."""
-    from autodiff_hook.semantics.calls import call_method
-
     keys = call_method(alg, (None,), ("keys", ()), other)[0]
     for key, _ in get_iter(alg, (None,), None, keys)[0]:
         if function is not None:
@@ -221,3 +216,8 @@ def dict_merge(alg: Algebra, t: Any, data: Any, owner: Any, other: Any, function
         admit(owner, key, function)
     _merge(alg, owner, other)
     return None, None
+
+
+def calls_setitem(owner: Any) -> bool:
+    """Whether the methods of an ordered dict store by a ``__setitem__`` of its class."""
+    return isinstance(owner, OrderedDict) and isinstance(find_in_type(type(owner), "__setitem__"), FunctionType)

@@ -14,6 +14,12 @@ MEANINGS: Final[dict[int, Meaning]] = {}
 WITH_OPTIONS: Final[dict[int, Meaning]] = {}
 """What calls with keywords mean, asked before the rules."""
 
+LAZY: Final[set[int]] = set()
+"""The ids of callables that look into their arguments only later: never left to run natively."""
+
+TABLE: Final[dict[str, Any]] = {}
+"""What carried programs call, by the name of the operation (``table.py``)."""
+
 _targets: Final[list[Any]] = []
 
 
@@ -47,3 +53,17 @@ def meaning_with_options(function: Any, kwargs: dict[str, Any]) -> Meaning | Non
 def meaning_of(function: Any) -> Meaning | None:
     """What a callable means, if it is known here."""
     return MEANINGS.get(id(function))
+
+
+CALLING: Final[dict[str, Callable[..., tuple[Any, Any]]]] = {}
+"""What ``calls`` says of calls: it is made of the modules that ask."""
+
+
+def apply(alg: Any, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """A call; ``t`` has the tokens of the function and of all arguments."""
+    return CALLING["apply"](alg, t, function, args, kwargs)
+
+
+def call_method(alg: Any, t: Any, data: Any, receiver: Any, *args: Any) -> tuple[Any, Any]:
+    """``receiver.name(...)``, where ``data`` has the name and those of the last arguments."""
+    return CALLING["call_method"](alg, t, data, receiver, *args)

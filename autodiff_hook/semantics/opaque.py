@@ -9,15 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, idle, keep, kind, known, lose, reaches, some
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.context import reachable
 from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.opaque import Loss, is_changed, plain
-
-Contents = list[tuple[Any, list[Any]]]
+from autodiff_hook.runtime.losses import failure, is_changed, plain
+from autodiff_hook.runtime.reachable import reachable
 
 
 def call_opaque(
@@ -167,11 +164,6 @@ def is_plain(value: Any) -> bool:
 def fail(function: Any, reason: str) -> None:
     """Raise for a call through which a derivative would be lost."""
     raise failure(function, reason)
-
-
-def failure(function: Any, reason: str) -> NotDifferentiable:
-    """What is wrong, where, and what helps."""
-    return Loss(function, reason, []).error()
 
 
 def describe_type(value: Any) -> str:

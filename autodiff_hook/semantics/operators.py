@@ -6,14 +6,16 @@ import operator
 from types import FunctionType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet, some
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.operators import BINARY, INPLACE, NAMES, UNARY
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.items import getitem
 from autodiff_hook.semantics.iteration import python_method
-from autodiff_hook.semantics.meanings import meaning_of, means
+from autodiff_hook.semantics.meanings import apply, meaning_of, means
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
+from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UNARY
 from autodiff_hook.semantics.rules import are_plain, call_rule, rule_for
 from autodiff_hook.semantics.sequences import concatenate, repeat
 
@@ -85,8 +87,6 @@ def refuse(op: str, a: Any, b: Any) -> None:
 
 def apply_method(alg: Algebra, t: Any, method: Any, a: Any, b: Any, reflected: bool) -> Result:
     """Call a special method written in Python."""
-    from autodiff_hook.semantics.calls import apply
-
     if reflected:
         return apply(alg, (None, t[1], t[0]), method, (b, a), {})
     return apply(alg, (None, t[0], t[1]), method, (a, b), {})
@@ -106,6 +106,7 @@ def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
             found.append((method, reflected))
         elif method is not None and not reflected and method(a, b) is not NotImplemented:
             found.append((None, False))
+            break
     return found
 
 
@@ -123,10 +124,27 @@ def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
         value, token = apply_method(alg, t, method, a, b, False)
         if value is not NotImplemented:
             return value, token
-    elif form != "object" and builtin_method(a, inplace_name(op)) is not None:
-        from autodiff_hook.semantics.calls import apply
-
+    elif type(a) is list and adds_to_lists(op, type(b)):
+        value, token = _reflected(alg, t, op, a, b)
+        if value is not NotImplemented:
+            return value, token
+    if method is None and form != "object" and builtin_method(a, inplace_name(op)) is not None:
         return apply(alg, (None, *t), builtin_method(a, inplace_name(op)), (a, b), {})
+    return _binary(alg, t, op, BINARY[op], a, b)
+
+
+def adds_to_lists(op: str, cls: type) -> bool:
+    """Whether ``+=`` and ``*=`` of a list ask the other operand first: lists are no numbers to Python."""
+    if op == "*" and issubclass(cls, np.generic):
+        return False
+    return issubclass(cls, (np.ndarray, np.generic)) or isinstance(find_in_type(cls, f"__r{NAMES[op]}__"), FunctionType)
+
+
+def _reflected(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
+    """``a op b``, as the class of ``b`` says."""
+    method = find_in_type(type(b), f"__r{NAMES[op]}__")
+    if isinstance(method, FunctionType):
+        return apply_method(alg, t, method, a, b, True)
     return _binary(alg, t, op, BINARY[op], a, b)
 
 
@@ -151,6 +169,9 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
         return INPLACE[op](a, b), None
     before = alg.read(a, t[0])
     value, token = _binary(alg, (before, t[1]), op, BINARY[op], a.copy(), b)
+    if value.shape != a.shape or not np.can_cast(value.dtype, a.dtype, "same_kind"):
+        INPLACE[op](a, b)
+        raise AssertionError("NumPy refuses this")
     store_array(alg, (before, None, token), a, ..., value)
     return a, alg.read(a, before)
 
@@ -169,14 +190,12 @@ def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
         return call_rule(alg, t, rule, function, (a,), {})
     method = python_method(a, _UNARY_METHODS[op])
     if method is not None:
-        from autodiff_hook.semantics.calls import apply
-
         return apply(alg, (None, *t), method, (a,), {})
     return call_opaque(alg, t, function, (a,), {}, "which has no rule for these types")
 
 
 class Operator:
-    """How ``operator.add`` and its kin are pushed forward when they are called as functions."""
+    """How ``operator.add`` and its kin are carried when they are called as functions."""
 
     def __init__(self, lowered: Any, op: Any) -> None:
         self.lowered, self.op = lowered, op

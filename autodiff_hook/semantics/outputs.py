@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from types import MethodDescriptorType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result
-from autodiff_hook.runtime.opaque import array_mutation
+from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.runtime.native import DISPATCHED, place_of_out
 from autodiff_hook.semantics import library
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
 
 Args = tuple[Any, ...]
@@ -20,8 +22,6 @@ Kwargs = dict[str, Any]
 
 def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """A call with arrays for its results: the call without them, then stores of all of them."""
-    from autodiff_hook.semantics.calls import apply
-
     if not loses(alg, t[1:], function, args, kwargs):
         return call_constant(alg, function, args, kwargs)
     if kwargs.get("where", True) is not True:
@@ -94,8 +94,6 @@ _REDUCTIONS: Final = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, 
 @means(np.ufunc.reduce)
 def reduce_by_ufunc(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``np.add.reduce`` and its kin: the functions that they are the core of."""
-    from autodiff_hook.semantics.calls import apply
-
     ufunc, array, *options = args
     named = reduction_options(options, kwargs)
     reduction = _REDUCTIONS.get(ufunc)
@@ -119,3 +117,22 @@ def reduction_options(options: Any, kwargs: Kwargs) -> Kwargs:
 def named_tokens(options: Any, kwargs: Kwargs, t: Any) -> dict[str, Any]:
     """The tokens of the options of a reduction, by name."""
     return dict(zip((*_OPTIONS[: len(options)], *kwargs), t[1:]))
+
+
+def _named_out(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether an array for the result is among the positional arguments."""
+    place = place_of_out(function) if type(function) in (MethodDescriptorType, DISPATCHED) else None
+    return place is not None and len(args) > place and args[place] is not None
+
+
+def writes_result(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether this is a call of NumPy's with an array for its result."""
+    if isinstance(function, np.ufunc):
+        return len(args) > function.nin or kwargs.get("out") is not None
+    if len(args) > 1 and _named_out(function, args):
+        raise array_mutation("an array for the result that is not given by name (out=…) is")
+    return kwargs.get("out") is not None and (
+        type(function).__module__ == "numpy"
+        or getattr(function, "__objclass__", None) is np.ndarray
+        or str(getattr(function, "__module__", "")).startswith("numpy")
+    )

@@ -9,11 +9,12 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, reaches, some
 from autodiff_hook.registry import Rule, registry
-from autodiff_hook.runtime.applying import unchanging
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.losses import failure
+from autodiff_hook.runtime.mirror import tuple_like
 from autodiff_hook.runtime.oddities import has_odd, is_strange
 from autodiff_hook.semantics.iteration import python_method
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, failure
+from autodiff_hook.semantics.opaque import call_constant, call_opaque
 from autodiff_hook.semantics.structures import gather
 
 
@@ -77,3 +78,15 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     if is_strange(value, args):
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
     return value, token
+
+
+def unchanging(value: Any) -> Any:
+    """An argument of which a pullback may keep hold: containers are copied, they may change."""
+    kind = kind_of(type(value))
+    if kind == "tuple":
+        return tuple_like(value, [unchanging(item) for item in value])
+    if kind == "list":
+        return [unchanging(item) for item in value]
+    if kind == "dict":
+        return {key: unchanging(item) for key, item in value.items()}
+    return value

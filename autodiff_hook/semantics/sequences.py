@@ -9,7 +9,7 @@ from autodiff_hook.interpreter import TUPLES_ASK_LENGTH
 from autodiff_hook.semantics.comparing import Compared, compares_by_code
 from autodiff_hook.semantics.items import ask_length, materialised
 from autodiff_hook.semantics.iteration import get_iter
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import apply, means
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -17,8 +17,6 @@ Kwargs = dict[str, Any]
 
 def order_of(alg: Algebra, items: list[Any], tokens: Any, key: Any = None, reverse: bool = False) -> Any:
     """The stable permutation that sorts ``items``."""
-    from autodiff_hook.semantics.calls import apply
-
     keys = items
     moving = [None] * len(items) if tokens is None else tokens
     if key is not None:

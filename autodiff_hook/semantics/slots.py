@@ -7,7 +7,6 @@ from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, keep_all, load, note_kept
 from autodiff_hook.ir.types import UNBOUND
-from autodiff_hook.runtime.slots import slice_names
 
 
 def global_loaded(alg: Algebra, t: Any, name: str, value: Any, globals_: dict[str, Any]) -> Result:
@@ -88,3 +87,8 @@ def build_map(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
     result = dict(zip(keys, items[1::2]))
     keep_all(alg, result, dict(zip(keys, t[1::2])))
     return result, None
+
+
+def slice_names(count: int) -> tuple[str, ...]:
+    """Which attributes of a slice the arguments of ``slice`` are."""
+    return ("stop",) if count == 1 else ("start", "stop", "step")[:count]

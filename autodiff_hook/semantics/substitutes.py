@@ -8,10 +8,10 @@ import operator
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result
-from autodiff_hook.runtime import equivalents
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import WITH_OPTIONS, means, natively
+from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, call_method, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, loses
 
 Args = tuple[Any, ...]
@@ -31,6 +31,7 @@ class Substitute:
 
 for _target, _function in equivalents.SUBSTITUTES:
     means(_target)(Substitute(_function).carried)
+    LAZY.add(id(_target))
 for _target, _function in equivalents.WITH_OPTIONS:
     WITH_OPTIONS[id(_target)] = Substitute(_function).carried
 means(find_in_type(itertools.chain, "from_iterable"))(Substitute(equivalents.chain_from, lead=1).carried)
@@ -60,8 +61,6 @@ for _target, _function in equivalents.GETTERS:
 @means(operator.methodcaller.__call__)
 def call_method_of(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """Calling a ``methodcaller``."""
-    from autodiff_hook.semantics.calls import call_method
-
     caller, owner = args
     if loses(alg, (), caller, (), {}):
         return call_opaque(alg, t, caller, args[1:], kwargs, "whose arguments have tokens")

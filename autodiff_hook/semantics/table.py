@@ -1,11 +1,10 @@
-"""What generated pushforwards call: one function for each tracked operation."""
+"""What carried programs call: one function for each tracked operation."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, some
-from autodiff_hook.runtime.attributes import matched_names
 from autodiff_hook.runtime.lookup import MISSING
 from autodiff_hook.semantics import (
     attributes,
@@ -13,7 +12,7 @@ from autodiff_hook.semantics import (
     calls,
     classes,
     comparing,
-    controls,
+    copying,
     exceptions,
     generators,
     items,
@@ -26,6 +25,8 @@ from autodiff_hook.semantics import (
     slots,
     substitutes,
 )
+from autodiff_hook.semantics.matching import matched_names
+from autodiff_hook.semantics.meanings import TABLE as TABLE
 
 
 def tuple_token(*parts: Any) -> Any:
@@ -84,55 +85,60 @@ def _match_keys(alg: Algebra, t: Any, data: Any, subject: Any, keys: Any) -> Res
     return tuple(value for value, _ in found), tuple_token(*(token for _, token in found))
 
 
-TABLE: Final[dict[str, Any]] = {
-    "call": calls.call,
-    "call_ex": calls.call_ex,
-    "call_method": calls.call_method,
-    "load_method": calls.load_method,
-    "call_loaded": calls.call_loaded,
-    "getattr": attributes.getattr_,
-    "setattr": attributes.setattr_,
-    "delattr": attributes.delattr_,
-    "getitem": items.getitem,
-    "setitem": items.setitem,
-    "delitem": items.delitem,
-    "unpack": items.unpack,
-    "compare": comparing.compare,
-    "truth": comparing.truth,
-    "not": comparing.not_,
-    "in": comparing.contains,
-    "not_in": comparing.not_contains,
-    "unary": operators.unary,
-    "binary": operators.binary,
-    "inplace": operators.inplace,
-    "global": slots.global_loaded,
-    "store_global": slots.store_global,
-    "make_cell": slots.make_cell,
-    "make_function": slots.function_made,
-    "match_class": _match_class,
-    "match_keys": _match_keys,
-    "cell_get": slots.cell_get,
-    "cell_set": slots.cell_set,
-    "build_list": slots.build_list,
-    "build_set": slots.build_set,
-    "build_slice": slots.build_slice,
-    "build_map": slots.build_map,
-    "yield_from_iter": generators.yield_from_iter,
-    "awaitable": generators.awaitable,
-    "get_iter": iteration.get_iter,
-    "iter": _iter,
-    "list_append": _list_append,
-    "list_extend": _list_extend,
-    "list_to_tuple": _list_to_tuple,
-    "set_add": _set_add,
-    "set_update": _set_update,
-    "map_add": mappings.map_add,
-    "dict_update": _dict_update,
-    "dict_merge": mappings.dict_merge,
-    "enter": managers.enter_manager,
-    "exit_call": managers.exit_call,
-    "part": part,
-    "tuple_tangent": tuple_token,
-}
+TABLE.update(
+    {
+        "call": calls.call,
+        "call_ex": calls.call_ex,
+        "call_method": calls.call_method,
+        "load_method": calls.load_method,
+        "call_loaded": calls.call_loaded,
+        "getattr": attributes.getattr_,
+        "setattr": attributes.setattr_,
+        "delattr": attributes.delattr_,
+        "getitem": items.getitem,
+        "setitem": items.setitem,
+        "delitem": items.delitem,
+        "unpack": items.unpack,
+        "compare": comparing.compare,
+        "truth": comparing.truth,
+        "not": comparing.not_,
+        "in": comparing.contains,
+        "not_in": comparing.not_contains,
+        "unary": operators.unary,
+        "binary": operators.binary,
+        "inplace": operators.inplace,
+        "global": slots.global_loaded,
+        "store_global": slots.store_global,
+        "make_cell": slots.make_cell,
+        "make_function": slots.function_made,
+        "match_class": _match_class,
+        "match_keys": _match_keys,
+        "cell_get": slots.cell_get,
+        "cell_set": slots.cell_set,
+        "build_list": slots.build_list,
+        "build_set": slots.build_set,
+        "build_slice": slots.build_slice,
+        "build_map": slots.build_map,
+        "yield_from_iter": generators.yield_from_iter,
+        "awaitable": generators.awaitable,
+        "get_iter": iteration.get_iter,
+        "iter": _iter,
+        "list_append": _list_append,
+        "list_extend": _list_extend,
+        "list_to_tuple": _list_to_tuple,
+        "set_add": _set_add,
+        "set_update": _set_update,
+        "map_add": mappings.map_add,
+        "dict_update": _dict_update,
+        "dict_merge": mappings.dict_merge,
+        "exc_match": exceptions.exc_match,
+        "handled": exceptions.handled,
+        "enter": managers.enter_manager,
+        "exit_call": managers.exit_call,
+        "part": part,
+        "tuple_token": tuple_token,
+    }
+)
 
-assert classes and controls and exceptions and substitutes, "importing it registers its meanings"
+
+assert classes and copying and exceptions and substitutes, "importing it registers its meanings"

@@ -80,21 +80,31 @@ def eigh_rule(a, UPLO="L"):
         w, v, w̄, v̄ = y[0], y[1], ȳ[0], ȳ[1]
         middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
         if v̄ is not None:
-            middle = middle + np.matmul(adjoint(v), v̄) * gaps(w)
+            middle = middle + np.matmul(adjoint(v), v̄) * gaps(w, v̄)
         return unbroadcast(one_triangle(np.matmul(np.matmul(v, middle), adjoint(v)), UPLO), a), None
 
     return y, eigh_pullback
 
 
-def gaps(w):
-    """1 / (w[j] - w[i]), 0 on the diagonal; an error if two are equal: their vectors are not determined."""
+def gaps(w, *cotangents):
+    """1 / (w[j] - w[i]), 0 on the diagonal, for the cotangents of the vectors in columns.
+
+    Vectors of equal values are not determined: where a cotangent asks for one of them, that is an error.
+    """
     difference = w[..., None, :] - w[..., :, None]
-    if np.count_nonzero(difference == 0) > w.size:
+    sizes = np.abs(w)
+    equal = np.abs(difference) <= _ROUNDING * np.maximum(sizes[..., None, :], sizes[..., :, None])
+    shared = np.count_nonzero(equal, -2) > 1
+    if any(np.any(shared & np.any(c != 0, -2)) for c in cotangents if c is not None):
         raise NotDifferentiable(
             "the eigenvectors or singular vectors that belong to equal eigenvalues or singular values are not "
             "determined, and have no derivative"
         )
-    return np.where(difference == 0, 0.0, 1.0 / np.where(difference == 0, 1.0, difference))
+    return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, difference))
+
+
+_ROUNDING = 1e-14
+"""Values that differ by less than this part of them are equal, but for rounding."""
 
 
 @array_rrule(np.linalg.eigvalsh)
@@ -147,16 +157,18 @@ def svd_cotangent(a, y, ȳ):
     v = adjoint(vh)
     row = s[..., None, :]
     middle = np.zeros((*np.shape(s), rank)) if s̄ is None else np.eye(rank) * s̄[..., None, :]
-    factors = gaps(s * s)
+    factors = gaps(s * s, ū, None if v̄h is None else adjoint(v̄h))
     outer = 0.0
     if ū is not None:
         turned = np.matmul(adjoint(u), ū)
         middle = middle + (factors * (turned - adjoint(turned))) * row
-        outer = outer + np.matmul((ū - np.matmul(u, turned)) / row, vh)
+        if np.shape(u)[-2] != rank:
+            outer = outer + np.matmul((ū - np.matmul(u, turned)) / row, vh)
     if v̄h is not None:
         turned = np.matmul(vh, adjoint(v̄h))
         middle = middle + s[..., :, None] * (factors * (turned - adjoint(turned)))
-        outer = outer + np.matmul(u, adjoint((adjoint(v̄h) - np.matmul(v, turned)) / row))
+        if np.shape(v)[-2] != rank:
+            outer = outer + np.matmul(u, adjoint((adjoint(v̄h) - np.matmul(v, turned)) / row))
     if np.iscomplexobj(u) and ū is not None:
         turned = np.matmul(adjoint(u), ū)
         middle = middle + 1j * np.imag(np.eye(rank) * turned) / row
@@ -200,12 +212,23 @@ def eig_rule(a):
         h = adjoint(v)
         middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
         if v̄ is not None:
+            v̄ = of_any_phase(v, v̄)
             turned = np.matmul(h, v̄)
             lengths = np.sum(np.real(np.eye(np.shape(a)[-1]) * turned), -2)
-            middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(w))
+            middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(w, v̄))
         return (unbroadcast(np.linalg.solve(h, np.matmul(middle, h)), a),)
 
     return y, eig_pullback
+
+
+def of_any_phase(v, v̄):
+    """The cotangent of eigenvectors, as if their phases were free: LAPACK makes the largest component of each real."""
+    if not np.iscomplexobj(v):
+        return v̄
+    places = np.argmax(np.where(np.imag(v) == 0, np.abs(v), -1.0), -2)
+    largest = np.arange(np.shape(v)[-1])[:, None] == places[..., None, :]
+    turning = np.imag(np.sum(conj(v̄) * v, -2)) / np.sum(np.where(largest, np.real(v), 0.0), -2)
+    return v̄ + 1j * np.where(largest, turning[..., None, :], 0.0)
 
 
 @array_rrule(np.linalg.eigvals)

@@ -12,16 +12,25 @@ from autodiff_rules._numbers import binary
 from autodiff_rules.numpy._shared import conj, float_dtype, through_arrays, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
 
+_NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64)
+_REPEATING = (operator.mul, operator.matmul)
+"""What makes no array of a sequence and a scalar of NumPy's."""
+
 
 def array_operator(target):
-    """``rrule`` for an array on either side, and an array, a number or a sequence on the other."""
+    """``rrule`` for an array on either side, and an array, a number or a sequence on the other.
+
+    A scalar of NumPy's makes an array of a sequence, too.
+    """
 
     def register(rule):
         through = through_arrays(rule, 2)
         rrule(target, Array, Array)(rule)
+        scalars = () if target in _REPEATING else _NUMPY_SCALARS
         for cls in (list, tuple):
-            registry.add(target, (Array, cls), through)
-            registry.add(target, (cls, Array), through)
+            for other in (Array, *scalars):
+                registry.add(target, (other, cls), through)
+                registry.add(target, (cls, other), through)
         for kind in (Complex, bool, np.bool_):
             rrule(target, Array, kind)(rule)
             rrule(target, kind, Array)(rule)

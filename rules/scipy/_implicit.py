@@ -1,4 +1,4 @@
-"""Solvers of f(x, *args) = 0 that call f back, carried: the implicit function theorem.
+"""Solvers of f(x, *args) = 0 that call f back: the implicit function theorem.
 
 The solver runs natively. Then f is followed at its solution x, and ``x - J⁻¹ (f(x) - r)``, with the Jacobian J and the
 residual r taken as constants, is x again, but has the derivative of the solution; as often repeated, those of higher
@@ -18,7 +18,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.structures import gather
-from autodiff_rules.scipy._memory import CarriedMemory
+from autodiff_rules.scipy._memory import Memory
 
 SOLUTION = ("x", "root")
 RESIDUAL = ("fun", "fvec")
@@ -39,7 +39,7 @@ class Call:
         self.bound = signature.bind(*args, **kwargs)
         self.bound.apply_defaults()
         self.arguments = self.bound.arguments
-        self.memory = CarriedMemory(alg, *self.arguments.values())
+        self.memory = Memory(alg, *self.arguments.values())
 
     @property
     def name(self):

@@ -1,9 +1,9 @@
 """What a callback changes while a solver calls it natively.
 
-The engine does not see those calls. Before the callback runs once more, differentiated, what it changed is put
-back, so that the engine sees every store: into a cache, into a dict of results, into a work array. Where the
-differentiated run does not store again what the native ones did (a list of all iterates), the native content
-comes back, and using it in a derivative is an error.
+The engine does not see those calls. Before the callback is followed, what it changed is put back, so that the engine
+sees every store: into a cache, into a dict of results, into a work array. Where the run that is followed does not store
+again what the native ones did (a list of all iterates), the native content comes back, and using it in a derivative is
+an error.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.runtime.context import reachable
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.opaque import Loss
-from autodiff_hook.runtime.slots import ctx_taint
-from autodiff_hook.semantics.opaque import failure, is_written
+from autodiff_hook.runtime.losses import failure
+from autodiff_hook.runtime.reachable import reachable
+from autodiff_hook.semantics.opaque import is_written
 
 MISSING = object()
 
 
 class Memory:
-    """The slots and arrays that can be reached from ``roots``, now and after a native run."""
+    """The slots and arrays that can be reached from ``roots``, with their tokens, now and after a native run."""
 
-    def __init__(self, *roots):
+    def __init__(self, alg, *roots):
+        self.alg = alg
         self.before = {id(item): (item, contents(item)) for root in roots for item in reachable(root)}
         self.arrays = [(array, array.copy()) for array in arrays_of(roots, self.before)]
         self.after = {}
         self.written = []
+        self.tokens = {key: tokens_of(alg, item) for key, (item, _) in self.before.items()}
+        self.versions = versions(alg, self.arrays)
 
     def ran(self):
         """The native run is over: note what it changed."""
@@ -46,39 +48,6 @@ class Memory:
             put(item, {**old, **kept})
         for array, old, _ in self.written:
             array[...] = old
-
-    def settle(self, ctx, function):
-        """The differentiated run is over: what it did not store again has no derivative."""
-        for key, (item, new) in self.after.items():
-            old, now = self.before[key][1], contents(item)
-            lost = any(
-                matters(v, old.get(name, MISSING)) and now.get(name, MISSING) is old.get(name, MISSING)
-                for name, v in new.items()
-            )
-            if lost or now.keys() != new.keys():
-                put(item, new)
-                ctx_taint(ctx, item, Loss(function, "which a solver called: what it stored is not differentiated", []))
-        check_arrays(self.written)
-
-
-def check_arrays(written):
-    """Raise if the last run did not write where the native ones did."""
-    for array, old, new in written:
-        if np.any((array == old) & (new != old)):
-            raise NotDifferentiable(
-                "the function given to a solver wrote to parts of an array that it does not write to at the "
-                "solution: this is not differentiated"
-            )
-
-
-class CarriedMemory(Memory):
-    """The same, where tokens travel with the values."""
-
-    def __init__(self, alg, *roots):
-        super().__init__(*roots)
-        self.alg = alg
-        self.tokens = {key: tokens_of(alg, item) for key, (item, _) in self.before.items()}
-        self.versions = versions(alg, self.arrays)
 
     def undo(self):
         """Put back what a run that was followed has changed, with its tokens; counters go on."""
@@ -117,7 +86,41 @@ class CarriedMemory(Memory):
                 put(item, new)
                 self.alg.shadows.pop(id(item), None)
                 lose(self.alg, item, self.alg.unknown(failure(function, reason)))
+            else:
+                put(item, {name: self.as_native(value, new[name]) for name, value in now.items()})
         check_arrays(self.written)
+        for array, _, content in self.written:
+            self.refill(array, content)
+
+    def as_native(self, value, native):
+        """What a slot holds now, with the content that the native run left there; its token is that of ``value``."""
+        if not matters(native, value) or type(native) is not type(value):
+            return value
+        if kind_of(type(value)) == "number":
+            return native
+        if kind_of(type(value)) == "array" and value.flags.writeable and value.dtype.kind in "fc":
+            if (value.shape, value.dtype) == (native.shape, native.dtype):
+                self.refill(value, native)
+        return value
+
+    def refill(self, array, content):
+        """Give an array other content, but keep what it depends on; pullbacks find what they captured."""
+        if np.array_equal(array, content, equal_nan=True):
+            return
+        before, found = array.copy(), versions(self.alg, [(array, None)])
+        array[...] = content
+        self.alg.overwritten(array, before, None)
+        restore_versions(self.alg, [(array, None)], found)
+
+
+def check_arrays(written):
+    """Raise if the last run did not write where the native ones did."""
+    for array, old, new in written:
+        if np.any((array == old) & (new != old)):
+            raise NotDifferentiable(
+                "the function given to a solver wrote to parts of an array that it does not write to at the "
+                "solution: this is not differentiated"
+            )
 
 
 def levels(alg):

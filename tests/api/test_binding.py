@@ -113,7 +113,7 @@ def test_functions_by_keyword():
 
 
 def test_what_is_given_twice():
-    """A list that is an argument and is named, too, means what it means on the generic path."""
+    """A list that is an argument and is named, too, means what it means where it is carried."""
 
     def both(xs, ys=None):
         return xs[0] * ys[0]

@@ -52,8 +52,8 @@ class Measured:
         return x
 
 
-def delegating(x):
-    yield from [x, x]
+def looking(x):
+    return locals()["x"] * x
 
 
 @pytest.mark.parametrize("differentiate", [ad.gradient, forward])
@@ -63,7 +63,7 @@ def delegating(x):
         (lambda x: collections.deque([x])[0] * x, "deque"),
         (lambda x: memoryview(np.array([x]))[0] * x, "memoryview"),
         (lambda x: x * zlib.crc32(np.array([x])), "crc32"),
-        (lambda x: sum(delegating(x)), "delegating"),
+        (lambda x: looking(x) * 2.0, "looking"),
     ],
 )
 def test_opting_in_is_no_remedy_where_it_does_not_help(f, named, differentiate):
@@ -74,7 +74,7 @@ def test_opting_in_is_no_remedy_where_it_does_not_help(f, named, differentiate):
 
 def test_what_is_opted_in_already():
     with ad.install(__name__):
-        assert "opt the module in" not in told(lambda x: sum(delegating(x)), 3.0)
+        assert "opt the module in" not in told(lambda x: looking(x) * 2.0, 3.0)
 
 
 @pytest.mark.parametrize("differentiate", [ad.gradient, forward])

@@ -118,8 +118,9 @@ def _class_of(array: np.ndarray) -> type:
     return np.ndarray if isinstance(array, np.memmap) else type(array)
 
 
-def tangents(like: Any, values: Iterator[float]) -> Any:
+def tangents(like: Any, values: Iterator[float], seen: dict[int, Any] | None = None) -> Any:
     """``values`` in the form of a gradient of ``like``."""
+    seen = {} if seen is None else seen
     if is_number(like):
         if isinstance(like, np.ndarray):
             return np.asarray(_filled_leaf(np.asarray(like), values), like.dtype)
@@ -127,7 +128,11 @@ def tangents(like: Any, values: Iterator[float]) -> Any:
     inner = parts(like)
     if inner is None:
         return None
-    new = {key: tangents(part, values) for key, part in inner}
-    if isinstance(like, tuple):
-        return type(like)(*new.values()) if hasattr(like, "_fields") else tuple(new.values())
-    return list(new.values()) if isinstance(like, list) else new
+    if id(like) not in seen:
+        new = {key: tangents(part, values, seen) for key, part in inner}
+        seen[id(like)] = new
+        if isinstance(like, tuple):
+            seen[id(like)] = type(like)(*new.values()) if hasattr(like, "_fields") else tuple(new.values())
+        elif isinstance(like, list):
+            seen[id(like)] = list(new.values())
+    return seen[id(like)]

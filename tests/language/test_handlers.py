@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
 
 import pytest
 from helpers import assert_same_exception, gradient_at
 
-from autodiff_hook import AutodiffError, gradient, pullback
+from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, pullback, rrule
 from autodiff_hook.testing import check_gradient
 
 
@@ -407,3 +408,127 @@ def test_delete(x):
     del d["a"], z
     y = x
     return y * len(d) + x * x
+
+
+def refused(x):
+    return x * 2.0
+
+
+@rrule(refused)
+def refused_rule(x):
+    raise NotDifferentiable("refused")
+
+
+def undone(x):
+    try:
+        return refused(x) + x
+    except Exception:
+        return 0.0 * x
+
+
+def raised_anew(x):
+    try:
+        return refused(x)
+    except (ValueError, Exception) as error:
+        raise TypeError("no number") from error
+
+
+def suppressed(x):
+    y = x
+    with contextlib.suppress(Exception):
+        y = refused(x) + x
+    return y
+
+
+@contextlib.contextmanager
+def tolerant():
+    try:
+        yield
+    except BaseException:
+        pass
+
+
+def tolerated(x):
+    y = x
+    with tolerant():
+        y = refused(x) + x
+    return y
+
+
+def bare(x):
+    try:
+        return refused(x)
+    except:  # noqa: E722
+        return 5.0 * x
+
+
+def bare_and_raised(x):
+    y = x
+    for _ in range(2):
+        try:
+            y = refused(y)
+        except:  # noqa: E722
+            y = y * x
+    if y < x:
+        raise ValueError("too small")
+    return y
+
+
+def finally_returned(x):
+    try:
+        y = refused(x)
+    finally:
+        return x  # noqa: B012
+
+
+@pytest.mark.parametrize("f", [undone, raised_anew, suppressed, tolerated, bare, bare_and_raised, finally_returned])
+@pytest.mark.parametrize("operator", [gradient, lambda f, x: pullback(f, x), lambda f, x: jvp(f, (x,), (1.0,))])
+def test_no_handler_takes_an_error_that_the_plain_run_does_not_have(f, operator):
+    f(0.5)
+    for _ in range(5):
+        with pytest.raises(NotDifferentiable, match="refused"):
+            operator(f, 0.5)
+
+
+def test_a_handler_that_names_our_errors_takes_them():
+    def f(x):
+        try:
+            return refused(x)
+        except (KeyError, NotDifferentiable):
+            return 5.0 * x
+
+    def g(x):
+        try:
+            return refused(x)
+        except AutodiffError:
+            return 7.0 * x
+
+    def h(x):
+        try:
+            return refused(x)
+        except:  # noqa: E722
+            raise
+
+    def from_within(x):
+        try:
+            return h(x) + x
+        except AutodiffError:
+            return 9.0 * x
+
+    for _ in range(3):
+        assert gradient(f, 2.0) == (5.0,)
+        assert gradient(g, 2.0) == (7.0,)
+        assert gradient(from_within, 2.0) == (9.0,)
+
+
+def test_classes_that_are_no_exceptions_cannot_be_caught():
+    def f(x, kind):
+        try:
+            return [x][1]
+        except kind:
+            return x * x
+
+    for kind in (3, (ValueError, int), "IndexError"):
+        with pytest.raises(TypeError, match="do not inherit from BaseException"):
+            gradient(lambda x, kind=kind: f(x, kind), 2.0)
+    assert gradient(lambda x: f(x, (KeyError, LookupError)), 3.0) == (6.0,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 
 import pytest
 
@@ -104,3 +105,23 @@ def test_names_that_the_program_gives_are_names_of_the_argument(f):
 def test_what_carries_no_derivative_may_be_read_by_any_name():
     check_gradient(MODEL.by_argument, MODEL.weights)
     assert gradient(read_of_another_name_only, MODEL)[0].weights == [5.0, 0.0]
+
+
+def test_proxies_of_what_has_died_are_not_asked_for_their_class():
+    class Owner:
+        pass
+
+    owner, given = Owner(), [2.0]
+    box = [weakref.proxy(owner), given]
+    del owner
+
+    def other_name(xs):
+        return box[1][0] * xs[0]
+
+    def new_name(xs):
+        held = [box[0], xs]
+        return held[1][0] * xs[0]
+
+    with pytest.raises(NotDifferentiable, match="argument, too"):
+        gradient(other_name, given)
+    assert gradient(new_name, given) == ([4.0],)

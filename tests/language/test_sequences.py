@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
 import pytest
 from helpers import gradient_at
 
+from autodiff_hook import withgradient
 from autodiff_hook.testing import check_gradient
 
 XS = [0.5, -1.5, 2.0, 3.0]
@@ -344,3 +346,53 @@ def test_sums_of_lists_and_tuples_as_they_come(x):
     pairs = sum(map(tuple, [(1.0,), (x,)]), ())
     lists = sum(([y, y * 2] for y in (x, 2.0)), [])
     return pairs[1] * x + lists[1] * lists[0]
+
+
+class Summed:
+    def __init__(self, value):
+        self.value = value
+
+    def __radd__(self, other):
+        return sum(other) * self.value
+
+    def __iter__(self):
+        return iter([self.value])
+
+
+class Declining(Summed):
+    def __radd__(self, other):
+        return NotImplemented
+
+
+class Extended(list):
+    """Python asks a subclass first."""
+
+
+def added(x, make, cls=list):
+    xs = same = cls([x, 2 * x])
+    xs += make(x)
+    return np.sum(np.asarray(xs) ** 2) + len(same) * x
+
+
+def multiplied(x, make):
+    xs = same = [x, 2 * x]
+    xs *= make(x)
+    return np.sum(np.asarray(xs) ** 2) + len(same) * x
+
+
+@pytest.mark.parametrize(
+    ("f", "make"),
+    [
+        *((added, make) for make in (lambda x: np.ones(2), lambda x: np.array([x, x]), np.float64, lambda x: (x, x))),
+        *((added, make) for make in (Summed, Declining, lambda x: np.int64(2), lambda x: np.array(3.0))),
+        *((multiplied, make) for make in (lambda x: np.array([x, x]), lambda x: np.array(3.0), lambda x: np.int64(2))),
+        (lambda x, make: added(x, make, Extended), lambda x: np.array([x, x])),
+        (lambda x, make: np.sum([x, x * x] / make(x) + (x, x) - make(x)), np.float64),
+        (lambda x, make: np.sum(make(x) ** (2.0, 3.0) % [x, x]), np.float64),
+        (lambda x, make: (x, 2 * x, x).count(make(x)) * x * x + (x, 2 * x).index(2 * x) * x, float),
+    ],
+)
+def test_what_lists_are_added_to_is_asked_first(f, make):
+    for _ in range(3):
+        check_gradient(lambda x: f(x, make), 1.3)
+        assert withgradient(lambda x: f(x, make), 1.3)[0] == f(1.3, make)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from autodiff_hook import J, gradient, jvp, pullback
-from autodiff_hook.runtime import functions
+from autodiff_hook.semantics import functions
 
 SOURCE = """
 factor = 3.0
@@ -25,7 +25,7 @@ def f(x):
 
 def test_executed_functions_with_fresh_globals_are_not_kept():
     gc.collect()
-    before = len(functions._compiled)
+    before = len(functions._carried_for)
     code = compile(SOURCE, "<fresh>", "exec")
     watched = []
     for _ in range(50):
@@ -38,19 +38,19 @@ def test_executed_functions_with_fresh_globals_are_not_kept():
     assert not any(reference() for reference in watched)
     del code
     gc.collect()
-    assert len(functions._compiled) <= before + 2
+    assert len(functions._carried_for) <= before + 2
 
 
 def test_compiling_anew_leaves_nothing_behind():
     gc.collect()
-    before = len(functions._compiled)
+    before = len(functions._carried_for)
     for i in range(50):
         namespace = {"__name__": "fresh"}
         exec(SOURCE.replace("3.0", f"{i}.0"), namespace)
         gradient(namespace["f"], 2.0)
     del namespace
     gc.collect()
-    assert len(functions._compiled) <= before + 2
+    assert len(functions._carried_for) <= before + 2
 
 
 def test_a_pullback_keeps_what_it_needs_and_no_longer_than_itself():

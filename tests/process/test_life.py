@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autodiff_hook as ad
-from autodiff_hook.runtime import functions
+from autodiff_hook.semantics import functions
 
 
 def test_ten_thousand_fresh_lambdas_leave_memory_flat():
@@ -45,14 +45,14 @@ def test_ten_thousand_fresh_lambdas_leave_memory_flat():
 
 def test_executed_functions_leave_the_cache_with_their_code():
     gc.collect()
-    before = len(functions._compiled)
+    before = len(functions._carried_for)
     for i in range(50):
         namespace = {}
         exec(f"def f(x):\n    return x * {i}.0", namespace)
         assert ad.gradient(namespace["f"], 2.0) == (float(i),)
     del namespace
     gc.collect()
-    assert len(functions._compiled) <= before + 1
+    assert len(functions._carried_for) <= before + 1
 
 
 def test_concurrent_first_calls_from_200_threads():

@@ -9,9 +9,6 @@ import pytest
 
 import autodiff_hook as ad
 from autodiff_hook import grad, gradient, hessian, hvp, jacobian, jvp
-from autodiff_hook.runtime.engine import CARRIED
-
-pytestmark = pytest.mark.skipif(not CARRIED, reason="the engine that runs functions again is slow, and refuses some")
 
 POINT = 0.7
 
@@ -171,3 +168,25 @@ def test_hook_and_checkpoint_within_derivatives():
     assert reverse(reverse(lambda t: ad.hook(lambda c: c, t * t) * t))(POINT) == pytest.approx(6 * POINT)
     assert reverse(reverse(ad.checkpoint(lambda t: t**4)))(POINT) == pytest.approx(12 * POINT**2)
     assert reverse(ad.checkpoint(lambda t: reverse(lambda y: y**3 * t)(t)))(POINT) == pytest.approx(9 * POINT**2)
+
+
+def parts_of_eigenvectors(a):
+    _, v = np.linalg.eig(a)
+    return np.sum(np.real(v) * np.array([[1.0, 2.0], [3.0, 4.0]]) + np.imag(v))
+
+
+def halves(x):
+    z = (x * (1.0 + 2.0j)).real
+    return np.sum(z * z * x)
+
+
+TURNING = np.array([[0.3, -2.0], [1.5, 0.1]])
+
+
+@pytest.mark.parametrize(("f", "x"), [(parts_of_eigenvectors, TURNING), (halves, np.array([0.5, -1.5]))])
+def test_views_with_another_item_size(f, x):
+    direction, step = np.ones(x.shape), 1e-6
+    slopes = (gradient(f, x + step * direction)[0] - gradient(f, x - step * direction)[0]) / (2 * step)
+    np.testing.assert_allclose(hvp(f, (x,), (direction,))[0], slopes, rtol=1e-5, atol=1e-6)
+    nested = gradient(lambda x: np.sum(gradient(f, x)[0]), x)[0]
+    np.testing.assert_allclose(nested, slopes, rtol=1e-5, atol=1e-6)

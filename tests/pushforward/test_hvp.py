@@ -7,13 +7,11 @@ from trees import direction
 
 import autodiff_hook as ad
 from autodiff_hook._testing_trees import leaves, mapped
-from autodiff_hook.runtime.engine import CARRIED
 
 # The first has no scalar derivative of a tree of single precision; the second stores before it raises.
 LEFT_OUT = ("scalars_and_single_precision", "try_with_raise")
 
 
-@pytest.mark.skipif(not CARRIED, reason="the engine that runs backwards differentiates its own stores")
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if name not in LEFT_OUT])
 def test_gradient_of_a_gradient(name):
     function, point = EVERYTHING[name]

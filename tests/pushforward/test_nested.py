@@ -190,7 +190,7 @@ def test_J_inside():
 
 
 def right(run, refusal):
-    """What a run gives; None where the engine that runs functions again refuses it."""
+    """What a run gives; None where that is refused."""
     try:
         return run()
     except ad.Unsupported as error:

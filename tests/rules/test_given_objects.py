@@ -93,8 +93,6 @@ ERRORS = [
     lambda x: np.array([x, None])[0] * 1.0,
     lambda x: np.array([[x, 1], [2]], dtype=object)[0][0] * 1.0,
     lambda x: np.logical_or(np.array([x], dtype=object), 2.0)[0] * 1.0,
-    lambda x: np.maximum(np.array([x], dtype=object), 1.0)[0] * 1.0,
-    lambda x: np.full(2, x, dtype=object)[0] * 1.0,
     lambda x: np.ma.mean(np.ma.array([x, x * x])) * 1.0,
     lambda x: np.mean(np.ma.masked_less([x, x * x], 1.5)) * 1.0,
     lambda x: np.array([(x, 2.0)], dtype=RECORD)["a"][0] * x,
@@ -104,6 +102,22 @@ ERRORS = [
     lambda x: np.array([(x, 2.0)], dtype=RECORD).view(float)[0] * 1.0,
     lambda x: np.rec.fromarrays([[x], [2.0]], names="a,b").a[0] * 1.0,
 ]
+
+
+OF_NUMBERS = [
+    lambda x: np.maximum(np.array([x], dtype=object), 1.0)[0] * 1.0,
+    lambda x: np.full(2, x, dtype=object)[0] * x,
+    lambda x: (np.array([x, x * x], dtype=object) * 2.0).sum(),
+]
+
+
+@pytest.mark.parametrize("function", OF_NUMBERS)
+def test_arrays_of_objects_that_are_numbers(function):
+    difference = (function(1.3 + 1e-6) - function(1.3 - 1e-6)) / 2e-6
+    for _ in range(2):
+        assert gradient(function, 1.3) == (pytest.approx(difference, rel=1e-5),)
+    with pytest.raises(AutodiffError):
+        jvp(function, (1.3,), (1.0,))
 
 
 @pytest.mark.parametrize("function", RIGHT)

@@ -263,6 +263,83 @@ def test_factors_up_to_their_phases(function, combine, x):
     check_rule(reconstructed(function, combine), x, rtol=1e-4)
 
 
+ANY = normal(4, 4, seed=3)
+PARTS = complexes(4, 4, seed=5)
+
+
+@pytest.mark.parametrize("a", [ANY, ANY + 2 * normal(4, 4, seed=7).T, ANY[:2, :2], S])
+def test_eigenvectors_have_phases(a):
+    part = PARTS[: len(a), : len(a)]
+
+    def function(a):
+        w, v = np.linalg.eig(a)
+        return np.sum(part.real * np.real(v) + part.imag * np.imag(v)) + np.sum(part[0].real * np.imag(w))
+
+    np.testing.assert_allclose(gradient(function, a)[0], slopes(function, a), rtol=1e-5, atol=1e-7)
+
+
+def slopes(function, a, step=1e-6):
+    found = np.zeros(a.shape)
+    for place in np.ndindex(a.shape):
+        moved = np.zeros(a.shape)
+        moved[place] = step
+        found[place] = (function(a + moved) - function(a - moved)) / (2 * step)
+    return found
+
+
+def rotation(a):
+    """The rotation next to a matrix, whose last singular value may be 0."""
+    u, _, vh = np.linalg.svd(a)
+    r = np.dot(u, vh)
+    if np.linalg.det(r) < 0.0:
+        r -= np.outer(u[:, 2], vh[2] * 2.0)
+    return np.sum(WEIGHT * r)
+
+
+@pytest.mark.parametrize("last", [0.5, 1e-9, 1e-17, 0.0])
+def test_singular_vectors_of_a_singular_matrix(last):
+    u, _, vh = np.linalg.svd(S)
+    a = (u * np.array([3.0, 1.0, last])) @ vh
+    np.testing.assert_allclose(gradient(rotation, a)[0], slopes(rotation, a), rtol=1e-5, atol=1e-7)
+
+
+def outer_vectors(a):
+    u, s, vh = np.linalg.svd(a)
+    return s[0] + np.sum(WEIGHT[0] * u[:, 0]) * np.sum(WEIGHT[1] * vh[0])
+
+
+def largest_of_eig(a):
+    w, v = np.linalg.eig(a)
+    i = np.argmax(np.abs(w))
+    return np.real(w[i]) + np.sum(WEIGHT[0] * np.real(v)[:, i])
+
+
+def largest_of_eigh(a):
+    w, v = np.linalg.eigh(a + a.T)
+    return w[-1] + np.sum(WEIGHT[0] * v[:, -1]) ** 2
+
+
+DEGENERATE = np.outer([1.0, 2.0, 3.0], [3.0, -1.0, 2.0])
+
+
+REPEATED = np.diag([2.0, 2.0, 5.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "a"), [(outer_vectors, DEGENERATE), (largest_of_eig, REPEATED), (largest_of_eigh, REPEATED)]
+)
+def test_what_is_not_asked_of_vectors_of_equal_values(function, a):
+    np.testing.assert_allclose(gradient(function, a)[0], slopes(function, a), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("close", [0.0, 2e-16])
+def test_vectors_of_equal_values_say_so(close):
+    a = np.diag([2.0, 2.0 + 2 * close, 5.0])
+    for function, place in ((np.linalg.eigh, 1), (np.linalg.eig, 1), (np.linalg.svd, 0), (np.linalg.svd, 2)):
+        with pytest.raises(NotDifferentiable, match="equal eigenvalues"):
+            gradient(lambda a: np.sum(WEIGHT * function(a)[place]), a)  # noqa: B023
+
+
 def cotangent(function, x, ȳ=1.0, **options):
     _, pullback = registry.rule(function, (type(x),))(x, **options)
     return pullback(ȳ)[0]

@@ -5,7 +5,7 @@ import pytest
 from numpy_checks import normal, positive
 from scipy import stats
 
-from autodiff_hook import gradient
+from autodiff_hook import gradient, hessian, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy.stats.families import FAMILIES
@@ -79,6 +79,28 @@ def test_frozen_distributions():
     check_gradient(lambda x, a, s: stats.gamma(a, scale=s).pdf(x), 0.7, 2.2, 1.3)
     frozen = stats.norm(0.2, 1.3)
     check_gradient(lambda x: frozen.logsf(x), 0.7)
+
+
+OPERATED = {
+    "by_place_and_name": lambda p: stats.norm.logcdf(p[0], p[1], scale=1.3) * stats.gamma.pdf(p[0], 2.2, scale=p[1]),
+    "frozen": lambda p: stats.norm(p[0], p[1]).logpdf(0.3) + stats.expon(scale=p[1]).sf(p[0]),
+    "shapes_out_of_order": lambda p: stats.beta.pdf(p[0], b=1.3, a=2.2) + np.sum(stats.t.logpdf(p, 4.5)),
+    "quantiles": lambda p: stats.norm.ppf(p[0], scale=p[1]) * stats.expon.isf(p[0]),
+    "discrete": lambda p: np.sum(stats.poisson.logpmf([0, 2, 5], p[0])) + stats.binom.pmf(2, 5, p[1]),
+    "two_shapes": lambda p: stats.nbinom.logpmf(3, 4.0 * p[0], p=p[1]),
+    "normal_of_several": lambda p: stats.multivariate_normal.logpdf(p, np.zeros(2), np.eye(2) * p[0]),
+    "through_the_source": lambda p: stats.exponweib.logpdf(p[0], 1.5, 2.0, scale=p[1]) + stats.norm.entropy(p[0], p[1]),
+}
+
+
+@pytest.mark.parametrize("name", OPERATED)
+def test_all_operators_agree(name):
+    f, p, v = OPERATED[name], np.array([0.7, 0.6]), np.array([0.6, -0.8])
+    check_gradient(f, p)
+    assert jvp(f, (p,), (v,))[1] == pytest.approx(gradient(f, p)[0] @ v, rel=1e-9)
+    by_differences = (gradient(f, p + 1e-5 * v)[0] - gradient(f, p - 1e-5 * v)[0]) / 2e-5
+    assert np.allclose(hvp(f, (p,), (v,))[0], by_differences, rtol=1e-5)
+    assert np.allclose(hessian(f)(p) @ v, by_differences, rtol=1e-5)
 
 
 def test_outside_the_support():

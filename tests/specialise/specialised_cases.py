@@ -5,24 +5,21 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import autodiff_hook as ad
+from autodiff_hook.algebras import typed
 from autodiff_hook.api import generic_withgradient
-from autodiff_hook.runtime import functions
 from autodiff_hook.runtime.specialising import GENERIC, entries
 
 
 def oracle(f: Callable[..., Any], *args: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Value and gradients by the generic path alone, within calls too."""
-    saved = functions.shortcuts[:]
-    functions.shortcuts.clear()
-    try:
+    """Value and gradients of the carried program alone, within calls too."""
+    with patch.object(typed, "GENERIC", True):
         return generic_withgradient(f, *args)
-    finally:
-        functions.shortcuts[:] = saved
 
 
 def is_specialised(f: Any) -> bool:
@@ -31,7 +28,7 @@ def is_specialised(f: Any) -> bool:
 
 
 def check(f: Callable[..., Any], *args: Any, specialised: bool | None = True) -> tuple[Any, ...]:
-    """The value is that of the plain call, to the bit; the gradients are those of the generic path.
+    """The value is that of the plain call, to the bit; the gradients are those of the carried program.
 
     ``specialised`` says whether there has to be a specialised program; None: it does not matter.
     """

@@ -1,4 +1,4 @@
-"""What goes wrong in the specialiser itself: the generic path does the work, and it is counted."""
+"""What goes wrong in the specialiser itself: the carried program does the work, and it is counted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from specialised_cases import GENERIC, scope
 
 import autodiff_hook as ad
 from autodiff_hook import failures
-from autodiff_hook.runtime import attempts, programs, pulled, splitting
+from autodiff_hook.algebras import typed
+from autodiff_hook.runtime import attempts, programs, pulled
 from autodiff_hook.transform.improve import simplify
 from autodiff_hook.transform.specialise import infer
 
@@ -45,7 +46,7 @@ class Holder:
 
 
 def within_generic_code():
-    """A program of the generic path that calls one of numbers alone."""
+    """A program that is carried and calls one of numbers alone."""
     source = "def g(x): return x * x * x * x\ndef f(h):\n    print(end='')\n    return g(h.x)"
     return scope(source)["f"]
 
@@ -154,10 +155,9 @@ def test_pullbacks_that_fail(monkeypatch):
     monkeypatch.setattr(back.__self__, "_reverse", Broken())
     assert back(1.0) == (13.5,)
     assert len(ad.status().failures) == 1
-    monkeypatch.setattr(splitting.Halves, "reverse", Broken())
-    made = splitting.SplitPullback.__init__
+    made = typed.TypedPullback.__init__
     broken = lambda self, reverse, *rest: made(self, Broken(), *rest)  # noqa: E731
-    monkeypatch.setattr(splitting.SplitPullback, "__init__", broken)
+    monkeypatch.setattr(typed.TypedPullback, "__init__", broken)
     assert ad.gradient(within_generic_code(), Holder(1.5))[0].x == 13.5
     assert len(ad.status().failures) == 2
 

@@ -1,4 +1,4 @@
-"""Objects as arguments of what is differentiated: specialised programs give the tangents of the generic path."""
+"""Objects as arguments of what is differentiated: specialised programs give the tangents of carried ones."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_what_a_class_defines(name, made):
         "c": classmethod(lambda cls, x: 7 * x),
         "p": property(lambda self: 7.0),
     }
-    # Class methods of objects from outside are left to the generic path.
+    # Class methods of objects from outside are carried.
     check(f, 3.0, specialised=None if name == "c" else True)
     setattr(Base, name, new[name])
     check(f, 3.0, specialised=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import types
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from specialised_cases import changes, check, is_specialised, scope
 
 import autodiff_hook as ad
+from autodiff_hook.runtime import specialising
 
 
 def test_a_global_function():
@@ -248,6 +250,26 @@ def test_arguments_of_many_types_one_after_another():
             ad.gradient(f, value)
     assert is_specialised(f)
     check(f, 1.0)
+
+
+def squared(x):
+    return np.sum(x * x) * x[0]
+
+
+def squared_by_recursion(x, n=2):
+    return squared(x) if n == 0 else squared_by_recursion(np.squeeze(x[::-1]), n - 1)
+
+
+@pytest.mark.skipif(specialising.GENERIC, reason="there are no programs")
+@pytest.mark.parametrize("f", [squared, squared_by_recursion])
+def test_dtypes_that_are_equal_but_not_the_same_need_no_program_of_their_own(f):
+    a = np.array([1.0, 2.0, 3.0])
+    for x in (pickle.loads(pickle.dumps(a)), a, pickle.loads(pickle.dumps(a)), a[::-1]):
+        check(f, x)
+    programs = specialising._known.found[id(f.__code__)].values()
+    assert [known.attempts for known in programs] == [1] * len(programs)
+    check(f, a.astype(np.float32))
+    assert max(known.attempts for known in programs) == 2
 
 
 def test_numbers_that_come_out_of_a_table_which_carries_derivatives():

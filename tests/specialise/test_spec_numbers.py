@@ -139,7 +139,7 @@ def first(x):
 
 @pytest.mark.parametrize("x", [2.0, 1.0, -3.0, 2, "a", None, float("nan")])
 def test_errors_are_those_of_the_plain_run(x):
-    # After some failures a program is given up: then the generic path runs it.
+    # After some failures a program is given up: then it is carried.
     check(first, 5.0, specialised=None)
     if x == x:
         check_raises(first, x)

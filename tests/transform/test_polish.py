@@ -13,8 +13,8 @@ from autodiff_hook.emit import emit
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.preparing import prepare
 from autodiff_hook.runtime.programs import joint_ir
-from autodiff_hook.runtime.session import prepare
 from autodiff_hook.transform.specialise.bodies import Refused
 
 

@@ -2,17 +2,33 @@
 
 Signature of the result: ``carried(alg, tokens, *parameters) -> (value, token)``. That of a generator or coroutine
 is ``carried(alg, tokens, exchange, *parameters)``: it yields, is sent and returns plain values, so that anybody may
-hold it; their tokens go through ``exchange``.
+hold it; their tokens go through ``exchange``. Its control flow is that of the primal.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
 
-from autodiff_hook.ir.types import IR, Block, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.generic.forward import NONE, Primal, Runtime, Writer
-from autodiff_hook.transform.generic.pushforward import Pushforward
+from autodiff_hook.ir.types import (
+    IR,
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Position,
+    Signature,
+    Statement,
+    Terminator,
+    Variable,
+)
+from autodiff_hook.ir.verifier import TERMINATORS_THAT_RAISE
+from autodiff_hook.transform.generic.primal import STRUCTURAL, Primal, is_delegated, received_edge
 
+Runtime = Mapping[str, Callable[..., object]]
+
+_NONE: Final = Constant(None)
 _DELEGATING: Final = ("yield_from_iter", "awaitable")
 
 
@@ -21,64 +37,201 @@ def carrying_pass(primal: Primal, runtime: Runtime) -> IR:
     return _Carrying(primal, runtime).build()
 
 
-class _Carrying(Pushforward):
-    shared_witness: ClassVar[tuple[str, ...]] = ("check",)
+class _Carrying:
+    """Copies the primal block by block, keeping a token beside each live value."""
 
     def __init__(self, primal: Primal, runtime: Runtime) -> None:
-        super().__init__(primal, runtime)
+        self.primal = primal
+        self.runtime = runtime
+        self.alg, self.given, self.exchange = Variable("alg"), Variable("tokens"), Variable("exchange")
         self.suspends = primal.ir.kind != "function"
-        self.leading = (".alg", ".tokens", *((".exchange",) if self.suspends else ()))
-        self.exchange = Variable("exchange")
+        self.checked = {s.result: s.operands[0] for b in primal.ir.blocks for s in b.statements if s.op == "check"}
+        self.tokens = {v: Variable(f"token_{v.name or ''}") for v in primal.live if v not in self.checked}
+        self.heads = {block: Block() for block in primal.ir.blocks}
+        self.blocks: list[Block] = []
 
     def build(self) -> IR:
-        for block in self.primal.ir.blocks:
-            terminator = block.terminator
-            if terminator is not None and terminator.kind == "send":
-                self.same[terminator.edges[0].target.params[0]] = NONE
-            for statement in block.statements:
-                if statement.result is not None and _is_delegated(statement):
-                    self.same[statement.result] = NONE
-        return super().build()
+        ir = self.primal.ir
+        for block in ir.blocks:
+            self._block(block)
+        leading = (".alg", ".tokens", *((".exchange",) if self.suspends else ()))
+        names = (*leading, *ir.signature.names)
+        signature = Signature(names, len(names), len(names))
+        return IR(ir.name, signature, ir.qualname, ir.filename, ir.first_line, ir.kind, ir.free_names, self.blocks)
 
-    def prologue(self, block: Block, out: Writer) -> None:
-        out.block.params = [self.ctx, self.given, *([self.exchange] if self.suspends else []), *block.params]
-        self.take_given(block, out)
+    def _token(self, operand: Operand) -> Operand:
+        while isinstance(operand, Variable) and operand in self.checked:
+            operand = self.checked[operand]
+        return self.tokens.get(operand, _NONE) if isinstance(operand, Variable) else _NONE
 
-    def arrive(self, block: Block, out: Writer) -> None:
-        """The token of what a delegate returned."""
-        for source, edge in self.primal.incoming[block]:
-            terminator = source.terminator
-            if terminator is not None and terminator.kind == "send" and terminator.edges[1] is edge:
-                out.emit("getattr", self.exchange, data="out", result=self.witnesses[block.params[0]])
-
-    def _statement(self, statement: Statement, out: Writer, record: list[Operand], guarded: bool) -> None:
-        if statement.op in _DELEGATING:
-            operands = [*statement.operands, self.exchange]
-            statement = Statement(statement.op, operands, statement.result, statement.data, statement.position)
-        super()._statement(statement, out, record, guarded)
-
-    def _yield(self, statement: Statement, out: Writer) -> None:
-        """Leave the token of what is yielded, and take that of what is sent; a delegate has done so itself."""
-        value, result = statement.operands[0], statement.result
-        if _is_delegated(statement):
-            out.block.statements.append(statement)
+    def _block(self, block: Block) -> None:
+        head, terminator = self.heads[block], block.terminator
+        assert terminator is not None
+        out = _Writer(head, self.blocks)
+        if block is self.primal.ir.entry:
+            self._enter(block, out)
+        else:
+            head.params = [*block.params, *(self.tokens[p] for p in block.params if p in self.tokens)]
+        handler = None if block.handler is None else self._edge(block.handler)
+        # Of what stands in a guarded block only the last can raise.
+        acts = terminator.kind in TERMINATORS_THAT_RAISE
+        for index, statement in enumerate(block.statements, 1):
+            self._statement(statement, out, None if acts or index < len(block.statements) else handler)
+        out.position = terminator.position
+        if terminator.kind == "return":
+            self._return(terminator, out)
             return
-        out.emit("setattr", self.exchange, self.witness(value), data="out")
-        out.continue_guarded()
-        out.block.statements.append(Statement("yield", [value], result, statement.data, statement.position))
-        if result is not None and result in self.witnesses:
-            out.continue_unguarded()
-            out.emit("getattr", self.exchange, data="sent", result=self.witnesses[result])
+        if acts:
+            out.guard(handler)
+        edges = [
+            self._land(edge, terminator) if edge is received_edge(block) else self._edge(edge)
+            for edge in terminator.edges
+        ]
+        out.block.terminator = Terminator(terminator.kind, list(terminator.operands), edges, terminator.position)
 
-    def _terminate(self, block: Block, terminator: Terminator, out: Writer) -> None:
-        if not self.suspends or terminator.kind != "return":
-            super()._terminate(block, terminator, out)
-            return
+    def _enter(self, block: Block, out: _Writer) -> None:
+        """Begin the function: its own parameters and those of the engine."""
+        out.block.params = [self.alg, self.given, *([self.exchange] if self.suspends else []), *block.params]
+        for index, param in enumerate(block.params[: len(self.primal.ir.signature.names)]):
+            out.emit("project", self.given, data=index, result=self.tokens[param])
+
+    def _edge(self, edge: Edge) -> Edge:
+        return Edge(self.heads[edge.target], [*edge.args, *self._bound(edge)])
+
+    def _bound(self, edge: Edge) -> list[Operand]:
+        """The tokens of the arguments whose parameters have one."""
+        params = edge.target.params[len(edge.target.params) - len(edge.args) :]
+        return [self._token(arg) for param, arg in zip(params, edge.args) if param in self.tokens]
+
+    def _land(self, edge: Edge, terminator: Terminator) -> Edge:
+        """A block of its own for what is received, where its token is found."""
+        landing, received, item, token = Block(), Variable(), Variable(), Variable()
+        out = _Writer(landing, self.blocks)
+        out.position = terminator.position
+        landing.params = [received]
+        if terminator.kind == "next":
+            out.unpair(received, item, token)
+        else:
+            item = received
+            out.emit("getattr", self.exchange, data="out", result=token)
+        target = Edge(self.heads[edge.target], [item, *edge.args, token, *self._bound(edge)])
+        landing.terminator = Terminator("jump", [], [target], terminator.position)
+        return Edge(landing)
+
+    def _statement(self, statement: Statement, out: _Writer, handler: Edge | None) -> None:
+        out.position = statement.position
+        if statement in self.primal.tracked:
+            self._tracked(statement, out, handler)
+        elif statement.op == "yield" and not is_delegated(statement):
+            self._yield(statement, out, handler)
+        else:
+            if statement.op == "pop_exc":
+                out.call(self.runtime["handled"], self.alg)
+            with out.guarded(handler):
+                out.copy(statement)
+            if statement.op in STRUCTURAL and statement.result in self.tokens:
+                self._structural(statement, self.tokens[statement.result], out)
+
+    def _tracked(self, statement: Statement, out: _Writer, handler: Edge | None) -> None:
+        """Hand the statement to the runtime, which gives value and token."""
+        op, operands, data = statement.op, statement.operands, Constant(statement.data)
+        result = statement.result or Variable()
+        if op == "global":
+            with out.guarded(handler):
+                operands = [out.emit("global", data=statement.data)]
+            handler = None
+        if op in ("global", "store_global"):
+            operands = [*operands, out.call(globals)]
+        elif op == "make_function":
+            operands, data = [out.emit(op, *operands, data=statement.data), operands[0]], _NONE
+        elif op in _DELEGATING:
+            operands = [*operands, self.exchange]
+        looped = op == "get_iter" and result not in self.primal.escaping
+        given = self._together([self._token(x) for x in statement.operands], len(operands), out)
+        function = self.runtime["iter" if op == "get_iter" and not looped else op]
+        with out.guarded(handler):
+            pair = out.call(function, self.alg, given, data, *operands)
+        token = self.tokens.get(result) or Variable()
+        if looped:
+            # A ``for`` over anything but an iterator would crash the interpreter.
+            pairs = Variable()
+            out.unpair(pair, pairs, token)
+            out.emit("get_iter", pairs, result=result)
+        else:
+            out.unpair(pair, result, token)
+
+    def _together(self, tokens: list[Operand], count: int, out: _Writer) -> Operand:
+        if all(token is _NONE for token in tokens):
+            return Constant((None,) * count)
+        return out.emit("build_tuple", *tokens)
+
+    def _structural(self, statement: Statement, token: Variable, out: _Writer) -> None:
+        """Do to tokens what is done to values."""
+        tokens = [self._token(x) for x in statement.operands]
+        if statement.op == "build_tuple":
+            out.call(self.runtime["tuple_token"], *tokens, result=token)
+        else:
+            out.call(self.runtime["part"], *tokens, Constant(statement.data), result=token)
+
+    def _yield(self, statement: Statement, out: _Writer, handler: Edge | None) -> None:
+        """Leave the token of what is yielded, and take that of what is sent."""
+        out.emit("setattr", self.exchange, self._token(statement.operands[0]), data="out")
+        with out.guarded(handler):
+            out.copy(statement)
+        if statement.result in self.tokens:
+            out.emit("getattr", self.exchange, data="sent", result=self.tokens[statement.result])
+
+    def _return(self, terminator: Terminator, out: _Writer) -> None:
         value = terminator.operands[0]
-        out.emit("setattr", self.exchange, self.witness(value), data="out")
+        if self.suspends:
+            out.emit("setattr", self.exchange, self._token(value), data="out")
+        else:
+            value = out.emit("build_tuple", value, self._token(value))
         out.block.terminator = Terminator("return", [value], [], terminator.position)
 
 
-def _is_delegated(statement: Statement) -> bool:
-    """Whether a statement yields what another generator does, whose delegate has left the token."""
-    return statement.op == "yield" and statement.data is not None and statement.data[1] & 3 >= 2
+class _Writer:
+    """Appends to a block, and to those that follow it where an exception edge begins or ends."""
+
+    def __init__(self, block: Block, blocks: list[Block]) -> None:
+        self.block = block
+        self.blocks = blocks
+        self.position: Position | None = None
+        blocks.append(block)
+
+    def emit(self, op: str, *operands: Operand, data: object = None, result: Variable | None = None) -> Variable:
+        result = result or Variable()
+        self.block.statements.append(Statement(op, list(operands), result, data, self.position))
+        return result
+
+    def copy(self, s: Statement) -> None:
+        self.block.statements.append(Statement(s.op, list(s.operands), s.result, s.data, s.position))
+
+    def call(self, function: Callable[..., object], *args: Operand, result: Variable | None = None) -> Variable:
+        return self.emit("call", Constant(function), *args, data=(), result=result)
+
+    def unpair(self, pair: Operand, first: Variable, second: Variable) -> None:
+        both = self.emit("unpack", pair, data=(2, None))
+        self.emit("project", both, data=0, result=first)
+        self.emit("project", both, data=1, result=second)
+
+    @contextmanager
+    def guarded(self, handler: Edge | None) -> Iterator[None]:
+        """What is written within has the exception edge ``handler``, if there is one."""
+        self.guard(handler)
+        yield
+        if handler is not None:
+            self._go_on()
+
+    def guard(self, handler: Edge | None) -> None:
+        """Go on with the exception edge ``handler``."""
+        if handler is not None:
+            if self.block.statements:
+                self._go_on()
+            self.block.handler = handler
+
+    def _go_on(self) -> None:
+        rest = Block()
+        self.block.terminator = Terminator("jump", [], [Edge(rest)], self.position)
+        self.blocks.append(rest)
+        self.block = rest

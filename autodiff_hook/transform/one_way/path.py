@@ -4,7 +4,7 @@ Some programs are too much for an interpretation of all their ways at once: attr
 again, lists and dicts that are built and changed, code that asks what it was given. They are followed as they
 run. Loops are unrolled, and calls are entered, so what an attribute or a container holds is known at each step, and
 nothing of that remains in the program. Where the way depends on a value, a guard stands; another value
-leaves the program, for another specialisation or the generic path.
+leaves the program, for another specialisation or the carried program.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class Path(Trail):
             return edges[1], []
         if terminator.kind in ("raise", "reraise") and operands:
             self._raise(operands[0])
-        raise Refused(f"{terminator.kind} is left to the generic path")
+        raise Refused(f"{terminator.kind} is not specialised")
 
     def _raise(self, operand: Operand) -> None:
         value = self.type_of(operand)
@@ -360,5 +360,11 @@ _CHANGES: Final = frozenset(
 
 def cleans_up(ir: IR) -> bool:
     """Whether a generator that is given up may have something left to do."""
-    handlers = [b.handler.target for b in ir.blocks if b.handler is not None]
-    return any(s.op in _CHANGES for block in handlers for s in block.statements)
+    cleaning: set[Block] = set()
+    waiting = [b.handler.target for b in ir.blocks if b.handler is not None]
+    while waiting:
+        block = waiting.pop()
+        if block not in cleaning:
+            cleaning.add(block)
+            waiting += [edge.target for edge in block.edges()]
+    return any(s.op in _CHANGES for block in cleaning for s in block.statements)

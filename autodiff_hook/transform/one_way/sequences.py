@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import FunctionType
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.containers import KEYED, changeable, is_adopted, new, parts
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_container
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
+    Array,
     Container,
     Fresh,
     Instance,
@@ -92,6 +96,8 @@ def joined(inf: Path, s: Statement) -> Abstract | None:
     """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
     kinds = [_sequence(inf, x) for x in s.operands]
     extended = s.op == "inplace" and kinds[0] is list
+    if extended and _is_asked(inf, s.operands[1], f"__r{NAMES[s.data]}__"):
+        raise Refused("a list is added to by what may make something else of it")
     if s.data == "+" and extended:
         owner = changeable(inf, s.operands[0])
         extend(inf, owner, s.operands[1])
@@ -106,6 +112,14 @@ def joined(inf: Path, s: Statement) -> Abstract | None:
             repeated = parts(inf, s.operands[place]) * inf.pin(s.operands[1 - place])
             return _changed(inf, s, repeated) if extended and place == 0 else _as(inf, s, cls, repeated)
     return None
+
+
+def _is_asked(inf: Path, operand: Operand, method: str) -> bool:
+    """Whether an operand comes before a list, which is no number to Python."""
+    value = inf.type_of(operand)
+    if isinstance(value, (Fresh, Outside)):
+        return look(inf, value.cls, method) is not None
+    return isinstance(value, Array) or any(issubclass(cls, np.generic) for cls in number_types(value) or ())
 
 
 def _changed(inf: Path, s: Statement, held: list[Operand]) -> Abstract:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers, growing, iterating, sequences
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
@@ -322,7 +323,12 @@ def _nothing(inf: Path, s: Statement) -> Abstract:
 
 def _exc_match(inf: Path, s: Statement) -> Abstract:
     error, kind = map(inf.type_of, s.operands)
-    classes = tuple(_plainly(inf, s.operands[1])) if s.operands[1] in inf.tuples else example_of(kind)
+    found = tuple(_plainly(inf, s.operands[1])) if s.operands[1] in inf.tuples else example_of(kind)
+    classes = found if isinstance(found, tuple) else (found,)
+    if not all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in classes):
+        raise Refused("a handler for what is no exception")
+    if issubclass(_class_of(error), AutodiffError):
+        raise Refused("a handler for what the plain run does not raise")
     return known_as(inf, s, issubclass(_class_of(error), classes))
 
 

@@ -117,10 +117,3 @@ def replace(inf: Path, owner: Operand, result: Operand) -> None:
 def _require_own(inf: Path, owner: Operand) -> None:
     if owner not in inf.own:
         raise Refused("an array is changed in place that others may hold, too")
-
-
-def _require_worth(inf: Path, owner: Operand, key: Operand) -> None:
-    """Refuse a new version of a large array for a small part of it."""
-    whole = inf.type_of(owner).example
-    if np.size(whole) > _LARGE and np.size(whole[example_of(inf.type_of(key))]) * _SHARE < np.size(whole):
-        raise Refused("a small part of a large array is changed")

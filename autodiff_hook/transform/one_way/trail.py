@@ -126,7 +126,7 @@ class Trail(Inference):
         if isinstance(found, Array):
             self._guard_equal(self.emit("getattr", result, abstract=INT, data="ndim"), found.ndim)
             dtype = self.emit("getattr", result, abstract=Instance(type(found.dtype)), data="dtype")
-            self.guard(self.emit("is", dtype, Constant(found.dtype), abstract=BOOL), True)
+            self._guard_equal(dtype, found.dtype)
         self.types[result] = found
 
     def _exact(self, op: str, s: Statement, abstract: Abstract) -> Abstract:

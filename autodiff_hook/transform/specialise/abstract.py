@@ -235,7 +235,6 @@ ANY: Final = Abstract()
 REALS: Final = (float, int)
 BOOL: Final = Number(frozenset({bool}))
 INT: Final = Number(frozenset({int}))
-FLOAT: Final = Number(frozenset({float}))
 
 
 def join(a: Abstract, b: Abstract) -> Abstract:

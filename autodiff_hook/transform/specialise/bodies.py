@@ -13,7 +13,7 @@ from autodiff_hook.lift import lift
 
 
 class Refused(Exception):
-    """A program that the specialiser leaves to the generic path; the message says why, and at which line."""
+    """A program that is not specialised but carried; the message says why, and at which line."""
 
     def __init__(self, message: str, statement: Statement | None = None) -> None:
         super().__init__(message)
@@ -66,7 +66,7 @@ Load = Callable[[str], Operand | None]
 def copied(ir: IR, load: Load) -> Body:
     """A copy of ``ir`` without exception edges; globals that ``load`` knows are replaced by operands.
 
-    A program that raises is run again by the generic path, so nothing is lost with the edges.
+    A program that raises is run again as it is carried, so nothing is lost with the edges.
     """
     return _Copier(ir, load).body()
 

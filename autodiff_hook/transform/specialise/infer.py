@@ -2,7 +2,7 @@
 
 The worklist follows only edges that can be taken. What a statement turns out to mean is kept in ``plans``;
 ``resolve.py`` has the meaning of each operation. A program that does anything which could be seen from
-outside, or that is not understood, is ``Refused``: the generic path runs it. So what is specialised may be
+outside, or that is not understood, is ``Refused``: it is carried. So what is specialised may be
 given up at any point and run again.
 """
 
@@ -288,7 +288,7 @@ class Inference:
             reason.at(files.pop(), reason.statement.position)
 
     def _trap(self, block: Block, reason: Refused) -> None:
-        """What is not understood is given up where the program comes to it; the generic path runs it then."""
+        """What is not understood is given up where the program comes to it; then the function is carried."""
         self.refusals[str(reason)] = None
         del block.statements[self.index :]
         chain = tuple(map(weakref.ref, self.chains[block]))
@@ -304,7 +304,7 @@ class Inference:
             if truth is not None:
                 edges = edges[:1] if truth else edges[1:]
         elif terminator.kind not in ("jump", "next", "return", "raise", "reraise"):
-            self._trap(block, Refused(f"{terminator.kind} is left to the generic path"))
+            self._trap(block, Refused(f"{terminator.kind} is not specialised"))
             return
         received = RECEIVED.get(terminator.kind, ())
         # The last is visited first: the body of a loop before what follows it.

@@ -87,7 +87,7 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
     """The abstract value of the result of ``s``; None if a body was put in its place."""
     meaning = _MEANINGS.get(s.op)
     if meaning is None:
-        raise Refused(f"{s.op} is left to the generic path")
+        raise Refused(f"{s.op} is not specialised")
     return meaning(inf, s)
 
 

@@ -58,7 +58,7 @@ def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
     inner = np.zeros((size, size)) if w̄ is None else np.eye(size) * w̄[..., None, :]
     turned = None if v̄ is None else np.matmul(adjoint(v), v̄)
     if v̄ is not None:
-        inner = inner + turned * gaps(w)
+        inner = inner + turned * gaps(w, v̄)
     uplo = "L" if lower else "U"
     ā = one_triangle(np.matmul(np.matmul(v, inner), adjoint(v)), uplo)
     if b is None:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from autodiff_hook.runtime.calls import apply
-from autodiff_hook.runtime.functions import enter
-from autodiff_hook.runtime.handlers import handles
-from autodiff_hook.runtime.opaque import live
+from autodiff_hook.algebras.shadows import reaches, some
+from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.opaque import call_constant
 
 
 def method(function, target_of):
-    """Handle a method by the function ``target_of(distribution)``, if it is one, of all its parameters in order.
+    """A method means the function ``target_of(distribution)``, if it is one, of all its parameters in order.
 
     The others are differentiated through their source.
     """
 
-    @handles(function)
-    def method_handler(ctx, w, args, kwargs):
+    @means(function)
+    def method_meaning(alg, t, args, kwargs):
         target = target_of(args[0])
         order = None if target is None else places(args, kwargs, target.parameters)
         if order is None:
-            return through_source(ctx, w, function, args, kwargs)
-        values = [*args, *kwargs.values()]
-        given = [default if place is None else values[place] for place, default in order]
-        witnesses = [None if place is None else w[place] for place, _ in order]
-        value, pullback = apply(ctx, (None, *witnesses), target, tuple(given), {})
-        return value, None if pullback is None else rearranged(pullback, order, len(values))
+            return through_source(alg, t, function, args, kwargs)
+        values = (*args, *kwargs.values())
+        given = tuple([default if place is None else values[place] for place, default in order])
+        tokens = [None if place is None else t[place] for place, _ in order]
+        return apply(alg, (None, *tokens), target, given, {})
 
 
 def places(args, kwargs, parameters):
@@ -40,28 +40,8 @@ def places(args, kwargs, parameters):
     return [(found.get(name), default) for name, default in parameters]
 
 
-def rearranged(pullback, order, count):
-    def method_pullback(sweep, cotangent):
-        given = pullback(sweep, cotangent)
-        if given is None:
-            return None
-        result = [None] * count
-        for (place, _), c in zip(order, given[1:]):
-            if place is not None:
-                result[place] = c
-        return tuple(result)
-
-    return method_pullback
-
-
-def through_source(ctx, w, function, args, kwargs):
-    values = [*args, *kwargs.values()]
-    if not any(live(ctx, x, v) for x, v in zip(w, values)) and not any(map(ctx.reaches, values)):
-        return function(*args, **kwargs), None
-    value, pullback = enter(ctx, (None, *w), function, args, kwargs)
-
-    def source_pullback(sweep, cotangent):
-        given = pullback(sweep, cotangent)
-        return given and given[1:]
-
-    return value, None if pullback is None else source_pullback
+def through_source(alg, t, function, args, kwargs):
+    """The method as Python code, if derivatives flow in."""
+    if some(t) or any(reaches(alg, value) for value in (*args, *kwargs.values())):
+        return enter(alg, (None, *t), function, args, kwargs)
+    return call_constant(alg, function, args, kwargs)

@@ -1,0 +1,76 @@
+"""What is known of native code: which of its arguments it may write to, where it takes the array for its result."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from functools import cache
+from types import BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.registry import registry
+
+STANDARD: Final = frozenset(sys.stdlib_module_names) - {"ctypes", "_ctypes"}
+DISPATCHED: Final = type(np.sum)
+_WITHOUT_SIGNATURE: Final = {np.dot: 2, np.concatenate: 2}
+"""Where functions take the array for their result that say nothing about their parameters before NumPy 2.3."""
+_METHODS: Final = (MethodDescriptorType, WrapperDescriptorType)
+_WRITING_METHODS: Final = frozenset("sort fill put resize itemset partition setfield byteswap setflags".split())
+READING_METHODS: Final = frozenset(
+    name
+    for cls in (np.ndarray, np.float64, str, bytes, float, complex, tuple)
+    for name in dir(cls)
+    if name not in _WRITING_METHODS and not name.startswith(("__set", "__i", "__del", "__init"))
+) | {"keys", "values", "items", "get"}
+"""Methods that write to nothing, of whatever builtin class or array the receiver is."""
+
+
+def places_of_native(function: Any) -> tuple[int, ...] | None:
+    """The places of the arguments that a call of native code may write to; None if that is not known."""
+    declared = registry.written(function)
+    if declared is not None:
+        return declared
+    if isinstance(function, np.ufunc) or registry.is_constant(function) or registry.has_rules(function):
+        return ()
+    if isinstance(function, _METHODS):
+        return _places_of_method(function)
+    if type(function).__name__ == "fortran":
+        return None if "in/output" in (function.__doc__ or "") else ()
+    if type(function) is BuiltinFunctionType:
+        return () if package_of(function) in STANDARD else None
+    if type(function) is DISPATCHED or isinstance(function, type) and package_of(function) in (*STANDARD, "numpy"):
+        return ()
+    return registry.written(type(function))
+
+
+def _places_of_method(method: Any) -> tuple[int, ...] | None:
+    owner = method.__objclass__
+    if issubclass(owner, (np.ndarray, np.generic)):
+        return () if method.__name__ in READING_METHODS else (0,)
+    return (0,) if package_of(owner) in STANDARD else None
+
+
+def package_of(owner: Any) -> str:
+    """The package that a class or function belongs to."""
+    module = getattr(owner, "__module__", None)
+    if not isinstance(module, str):
+        module = getattr(getattr(owner, "__self__", None), "__name__", "")
+    return str(module).partition(".")[0]
+
+
+@cache
+def place_of_out(function: Any) -> int | None:
+    """Where a function of NumPy's takes the array for its result; the method of its name, called with an array, too."""
+    if type(function) is MethodDescriptorType:
+        function = getattr(np, function.__name__, None) if function.__objclass__ is np.ndarray else None
+    if type(function) is not DISPATCHED:
+        return None
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:
+        return _WITHOUT_SIGNATURE.get(function)
+    out = parameters.get("out")
+    by_place = out is not None and out.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return list(parameters).index("out") if by_place else None

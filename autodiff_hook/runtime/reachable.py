@@ -1,0 +1,97 @@
+"""What a value refers to: elements, attributes, captured cells, bound objects."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.errors import LIBRARIES
+from autodiff_hook.runtime.buffers import operands_of
+from autodiff_hook.runtime.kinds import kind_of
+
+_SCAN_LIMIT: Final = 10_000
+
+
+def reachable(value: Any, arrays: bool = False, given: dict[int, tuple[Any, list[Any]]] | None = None) -> Iterator[Any]:
+    """``value`` and what it refers to: elements, attributes, captured cells, bound objects."""
+    seen: set[int] = set()
+    stack = [value]
+    while stack and len(seen) < _SCAN_LIMIT:
+        item = stack.pop()
+        kind = kind_of(type(item))
+        if id(item) in seen or kind == "number" or kind == "array" and not arrays:
+            continue
+        if kind == "inert" and type(item) is not BuiltinFunctionType and type(item) is not slice:
+            stack.extend(captured_by(item))
+            continue
+        seen.add(id(item))
+        yield item
+        stack.extend(_referents(item, kind))
+        if given and id(item) in given:
+            stack.extend(given[id(item)][1])
+
+
+def _referents(item: Any, kind: str) -> list[Any]:
+    cls = type(item)
+    if cls is FunctionType:
+        return [
+            *globals_of(item),
+            *(item.__closure__ or ()),
+            *(item.__defaults__ or ()),
+            *(item.__kwdefaults__ or {}).values(),
+        ]
+    if cls is BuiltinFunctionType:
+        return [item.__self__]
+    if kind == "array":
+        return _referents_of_array(item)
+    if cls is memoryview:
+        return [item.obj]
+    if cls is np.flatiter or issubclass(cls, np.void):
+        return [item.base]
+    if cls is np.nditer:
+        return list(operands_of(item))
+    if _DICTS_ASIDE and kind == "object" and cls.__dictoffset__:
+        dictionary = getattr(item, "__dict__", None)
+        if type(dictionary) is dict:
+            return [dictionary, *gc.get_referents(item)]
+    return gc.get_referents(item)
+
+
+def captured_by(value: Any) -> Iterator[CellType]:
+    """The variables that the methods of a class have captured; nothing of what is no class."""
+    if issubclass(type(value), type):
+        for base in value.__mro__:
+            for method in vars(base).values():
+                if type(method) is FunctionType:
+                    yield from method.__closure__ or ()
+
+
+_DICTS_ASIDE: Final = sys.version_info >= (3, 13)
+"""Whether an object refers to what its dict holds, and not to that."""
+
+
+def globals_of(function: FunctionType) -> list[Any]:
+    """The containers and functions of its module that a function of a program names."""
+    globals_ = function.__globals__
+    if str(globals_.get("__name__")).partition(".")[0] in LIBRARIES:
+        return []
+    found = [globals_[name] for name in names_in(function.__code__) if name in globals_]
+    return [x for x in found if kind_of(type(x)) not in ("number", "inert")]
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names of globals, and of attributes, in code and the code of functions in it."""
+    return {*code.co_names, *(n for c in code.co_consts if type(c) is CodeType for n in names_in(c))}
+
+
+def _referents_of_array(array: Any) -> list[Any]:
+    """What an array refers to; the array that it is a view of has the same elements."""
+    found = [] if array.base is None or kind_of(type(array.base)) == "array" else [array.base]
+    if array.dtype.hasobject:
+        found += np.ndarray.flatten(array).tolist()
+    return [*found, array.__dict__] if type(array) is not np.ndarray and hasattr(array, "__dict__") else found

@@ -1,0 +1,83 @@
+"""What of a code object can carry a derivative, and what in it is not differentiated."""
+
+from __future__ import annotations
+
+import builtins
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+from autodiff_hook.errors import Unsupported, located, place_of
+from autodiff_hook.ir.types import IR, Statement
+from autodiff_hook.lift import lift
+from autodiff_hook.transform.generic.primal import Primal
+
+_CONSTANT_GLOBALS: Final = (FunctionType, type, ModuleType, type(len))
+_ASYNCHRONOUS: Final = ("aiter", "anext", "enter_async")
+_FRAME_READERS: Final = {"locals": 0, "vars": 0, "dir": 0, "eval": 1, "exec": 1}
+"""Builtins that look at the caller's frame when they are called with no more arguments than this."""
+
+_MISSING: Final = object()
+
+
+def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
+    """Lift a code object and find out what of it can carry a derivative."""
+    ir: IR = lift(code, lifetimes=True)
+    if ir.kind not in ("function", "generator", "coroutine"):
+        place = place_of(ir.filename, ir.first_line, ir.qualname)
+        raise Unsupported(located(f"a {ir.kind.replace('_', ' ')} is not differentiated", place))
+    for block in ir.blocks:
+        for statement in block.statements:
+            if statement.op in _ASYNCHRONOUS:
+                _refuse_statement(ir, statement, "async for and async with are not differentiated")
+    refuse_frame_access(ir, globals_)
+    return Primal(ir, lambda name: _is_constant(name, globals_))
+
+
+def refuse_frame_access(ir: IR, globals_: dict[str, Any]) -> None:
+    """Raise ``Unsupported`` for a function that looks at its own frame, which is another one here."""
+    readers = {}
+    for block in ir.blocks:
+        for statement in block.statements:
+            name, operands = str(statement.data), statement.operands
+            if statement.op == "global" and name in _FRAME_READERS and name not in globals_:
+                readers[statement.result] = name
+            elif statement.op in ("call_method", "load_method"):
+                called = statement.data[0] if statement.op == "call_method" else name
+                if called in ("_getframe", "currentframe"):
+                    _refuse_frame(ir, statement, called)
+            elif statement.op == "call" and operands[0] in readers:
+                called = readers[operands[0]]
+                if len(operands) - 1 <= _FRAME_READERS[called]:
+                    _refuse_frame(ir, statement, called)
+
+
+def _refuse_frame(ir: IR, statement: Statement, name: str) -> None:
+    _refuse_statement(ir, statement, f"{name}() looks at the frame of the function")
+
+
+def _refuse_statement(ir: IR, statement: Statement, why: str) -> None:
+    line = statement.position.line if statement.position else ir.first_line
+    raise Unsupported(located(why, place_of(ir.filename, line, ir.qualname)))
+
+
+class GlobalFacts:
+    """Which globals of a code object are functions, classes and modules, and which are builtins for want of others."""
+
+    __slots__ = ("_absent", "_names", "_types")
+
+    def __init__(self, code: CodeType, globals_: dict[str, Any]) -> None:
+        self._names = [name for name in code.co_names if name in globals_ and _is_constant(name, globals_)]
+        self._types = {type(globals_[name]) for name in self._names}
+        self._absent = [name for name in code.co_names if name not in globals_ and hasattr(builtins, name)]
+
+    def hold(self, globals_: dict[str, Any]) -> bool:
+        """Whether these globals have nothing else by those names."""
+        found = self._types.issuperset(map(type, map(globals_.get, self._names)))
+        return found and globals_.keys().isdisjoint(self._absent)
+
+
+def _is_constant(name: str, globals_: dict[str, Any]) -> bool:
+    value = globals_.get(name, _MISSING)
+    if value is _MISSING:
+        value = getattr(builtins, name, _MISSING)
+    return isinstance(value, _CONSTANT_GLOBALS)

@@ -1,0 +1,44 @@
+"""What ``copy`` and ``pickle`` take an object apart into."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, Result, holder_of, keep_all, load
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.losses import NOT_PYTHON
+from autodiff_hook.semantics.builtins import iter_
+from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.opaque import call_opaque
+
+_CALLED: Final = ("__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
+"""What ``object.__reduce_ex__`` calls if a class has it."""
+
+
+@means(object.__reduce_ex__)
+def reduce_ex(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``object.__reduce_ex__(owner, protocol)``: the attributes in dicts, the items in iterators."""
+    owner = args[0]
+    if any(isinstance(find_in_type(type(owner), name), FunctionType) for name in _CALLED):
+        return call_opaque(alg, t, object.__reduce_ex__, args, kwargs, NOT_PYTHON)
+    made = object.__reduce_ex__(*args)
+    if type(made) is not tuple or len(made) != 5 or kind_of(type(owner)) not in ("object", "list", "dict"):
+        return call_opaque(alg, t, object.__reduce_ex__, args, kwargs, NOT_PYTHON)
+    new, given, state, items, pairs = made
+    parts: tuple[Any, ...] = state if type(state) is tuple and len(state) == 2 else (state,)
+    parts = tuple([_attributes(alg, owner, part) if type(part) is dict else part for part in parts])
+    state = parts if type(state) is tuple and len(state) == 2 else parts[0]
+    if items is not None:
+        items = iter_(alg, (None,), (owner,), {})[0]
+    if pairs is not None:
+        pairs = iter_(alg, (None,), (owner.items(),), {})[0]
+    return (new, given, state, items, pairs), None
+
+
+def _attributes(alg: Algebra, owner: Any, names: dict[str, Any]) -> dict[str, Any]:
+    """A dict of attributes, with the tokens that they have in the object."""
+    found = dict(names)
+    keep_all(alg, found, {name: load(alg, holder_of(owner, name), name, value) for name, value in names.items()})
+    return found

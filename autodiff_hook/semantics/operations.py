@@ -1,0 +1,31 @@
+"""Operators by their symbols."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Final
+
+NAMES: Final = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "<<": "lshift",
+    ">>": "rshift",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+}
+
+
+def _operator(name: str) -> Any:
+    return getattr(operator, name + "_" if name in ("and", "or") else name)
+
+
+BINARY: Final = {op: _operator(name) for op, name in NAMES.items()}
+INPLACE: Final = {op: getattr(operator, "i" + name) for op, name in NAMES.items()}
+UNARY: Final[dict[str, Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}

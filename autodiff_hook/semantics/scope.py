@@ -1,0 +1,76 @@
+"""Which Python functions are differentiated: what was opted in or handed in, and what derivatives lead into."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType, MethodType
+from typing import Any, Final, Protocol
+
+from autodiff_hook import config
+from autodiff_hook.errors import LIBRARIES
+
+OWN_MODULES: Final = (
+    "autodiff_rules",
+    "autodiff_hook.api",
+    "autodiff_hook.semantics.equivalents",
+    "autodiff_hook.semantics.library",
+    "autodiff_hook.runtime.trees",
+    "autodiff_hook.tangent",
+    "autodiff_hook._testing_trees",
+)
+_OWN_PREFIXES: Final = tuple(f"{own}." for own in OWN_MODULES)
+
+
+class Scope(Protocol):
+    """What knows the modules of the functions that were handed in."""
+
+    modules: set[str]
+
+
+def module_of(function: Any) -> str:
+    """The name of the module of a Python function; executed code of none is a module by itself."""
+    return config.module_of(function) or f"<{id(function.__globals__)}>"
+
+
+def in_scope(ctx: Scope, function: Any) -> bool:
+    """Whether a Python function belongs to what is to be differentiated."""
+    own = function.__globals__.get("__name__")
+    if type(own) is str and own in ctx.modules:
+        return True
+    name = module_of(function)
+    return name in ctx.modules or config.function_in_scope(function) or is_own(name)
+
+
+def is_own(module: str) -> bool:
+    """Whether a module is part of the engine, and written to be entered."""
+    return f"{module}.".startswith(_OWN_PREFIXES)
+
+
+def in_library(function: Any) -> bool:
+    """Whether a Python function belongs to the standard library, to NumPy or to SciPy, or to no module.
+
+    Nobody can opt in what is of no module (``sympy.lambdify`` makes such functions): it is entered where derivatives
+    need it, as library code is.
+    """
+    name = config.module_of(function)
+    if name is None:
+        return True
+    # collections.namedtuple gives each class it makes a namespace of this name.
+    return name.partition(".")[0] in LIBRARIES or name.startswith("namedtuple_")
+
+
+def module_of_callable(f: Any) -> str:
+    """The name of the module that a callable was defined in."""
+    while not isinstance(f, FunctionType):
+        if isinstance(f, functools.partial):
+            f = f.func
+        elif isinstance(f, MethodType):
+            f = f.__func__
+        elif hasattr(f, "__wrapped__"):
+            f = f.__wrapped__
+        else:
+            cls = f if isinstance(f, type) else type(f)
+            return str(cls.__module__)
+    found = module_of(f)
+    # What wraps a function for the engine stands for that.
+    return module_of_callable(f.__wrapped__) if is_own(found) and hasattr(f, "__wrapped__") else found

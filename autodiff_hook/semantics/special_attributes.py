@@ -1,0 +1,56 @@
+"""Attributes that show what is kept elsewhere: in cells, defaults, methods, partials, and the memory of arrays."""
+
+from __future__ import annotations
+
+import functools
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType
+from typing import Any, Final
+
+from autodiff_hook.errors import CUT, NotDifferentiable
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.losses import array_mutation
+
+RECEIVER: Final = "__self__"
+"""The slot of a bound method."""
+BASE: Final = 0
+"""The key of the token of the array that a ``flatiter`` goes over."""
+
+
+_SHOWING: Final = frozenset({"cell_contents", "__self__", "__defaults__", "args", "keywords"})
+
+
+def introspected(owner: Any, name: str) -> Any:
+    """The slot of a cell, function, method or partial that an attribute shows.
+
+    ``...``: a tuple of its first slots; ``"keywords"``: a dict of those that have names.
+    """
+    if name not in _SHOWING:
+        return None
+    cls = type(owner)
+    if cls is CellType and name == "cell_contents":
+        return 0
+    if cls in (MethodType, BuiltinFunctionType) and name == "__self__":
+        return RECEIVER
+    if cls is functools.partial and name == "keywords":
+        return "keywords"
+    if cls is FunctionType and name == "__defaults__" or cls is functools.partial and name == "args":
+        return ...
+    return None
+
+
+def is_content(owner: Any, name: str) -> bool:
+    """Whether an attribute of an array says what the array holds, or how it is to be read."""
+    return name in _CONTENT and kind_of(type(owner)) == "array"
+
+
+def content_assigned(name: str) -> NotDifferentiable:
+    """The error for the assignment to such an attribute."""
+    if name != "shape":
+        return array_mutation(f"the assignment to the attribute {name} writes to")
+    return NotDifferentiable(
+        "an array that the gradient depends on gets another shape in place, which is not differentiated",
+        remedies=("make another array of it: b = a.reshape(...)", CUT),
+    )
+
+
+_CONTENT: Final = ("flat", "real", "imag", "data", "dtype", "strides", "shape")
