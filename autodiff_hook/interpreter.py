@@ -7,6 +7,8 @@ import sys
 SUPPORTED = ((3, 11), (3, 12), (3, 13), (3, 14))
 TUPLES_ASK_LENGTH = sys.version_info < (3, 14)
 """Whether ``tuple(x)`` asks an object for its length before it takes any items, as ``list(x)`` does."""
+LISTS_DOUBLE = sys.version_info >= (3, 13)
+"""Whether a list that is extended by itself is not asked for an iterator, whatever its class says."""
 
 _NAMES = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalPy"}
 

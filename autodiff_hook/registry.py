@@ -232,6 +232,11 @@ class Registry:
         self.load_packs()
         return id(target) in self._rules
 
+    def knows(self, target: AnyType) -> bool:
+        """Whether ``target`` has rules or is declared to have no derivative."""
+        self.load_packs()
+        return id(target) in self._rules or id(target) in self._constants
+
     def is_constant(self, target: AnyType) -> bool:
         """Whether ``target`` is declared non-differentiable."""
         if id(target) in self._constants:
@@ -245,8 +250,11 @@ class Registry:
         A thread that finds another at it waits in the import system, which knows the locks that imports wait for; so
         none is held here.
         """
-        seen, thread = len(sys.modules), threading.get_ident()
-        if seen == self._modules_seen or thread in self._loading:
+        seen = len(sys.modules)
+        if seen == self._modules_seen:
+            return
+        thread = threading.get_ident()
+        if thread in self._loading:
             return
         self._loading.add(thread)
         try:

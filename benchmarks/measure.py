@@ -11,6 +11,7 @@ import json
 import statistics
 import subprocess
 import sys
+import time
 import timeit
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -38,11 +39,13 @@ QUICK = Pace(rounds=3, block=0.002)
 FULL = Pace(rounds=9, block=0.01)
 
 
-def timer(function: Callable[..., Any], arguments: Sequence[Any]) -> timeit.Timer:
+def timer(
+    function: Callable[..., Any], arguments: Sequence[Any], clock: Callable[[], float] = time.perf_counter
+) -> timeit.Timer:
     """A timer of the call as one writes it: no ``*arguments``, which would cost more than a short program."""
     names = [f"argument{i}" for i in range(len(arguments))]
     scope = {"function": function, "gc": gc, **dict(zip(names, arguments))}
-    return timeit.Timer(f"function({', '.join(names)})", setup="gc.enable()", globals=scope)
+    return timeit.Timer(f"function({', '.join(names)})", setup="gc.enable()", timer=clock, globals=scope)
 
 
 def calls_in(clock: timeit.Timer, seconds: float) -> int:

@@ -13,6 +13,7 @@ from autodiff_hook import gradient
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks/ is no part of what is installed
 
+from benchmarks.operations import OPERATIONS
 from benchmarks.workloads import WORKLOADS
 from benchmarks.workloads.base import disagreement, mapped
 
@@ -30,6 +31,12 @@ def test_the_loss_is_the_program_with_its_constants(workload):
     case = workload.build(workload.small)
     value = case.loss(*case.params)
     assert np.isfinite(value) and value == case.forward(*case.params, *case.constants)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_gradient_of_an_operation_is_that_of_the_minimal_tape(operation):
+    x = operation.argument()
+    assert disagreement(operation.by_hand(x, 20), gradient(operation.looped(20), x)[0]) is None
 
 
 def test_what_is_wrong_is_found():
@@ -60,6 +67,16 @@ def test_a_quick_run_prints_and_writes_a_table(tmp_path):
     assert head.split() == ["workload", "forward", "by", "hand", "gradient", "/", "hand", "/", "forward"]
     assert row.startswith("sincos")
     assert "| sincos |" in (tmp_path / "out.md").read_text(encoding="utf-8")
+
+
+def test_a_quick_run_of_operations_prints_and_writes_a_table(tmp_path):
+    command = [sys.executable, RUN.with_name("carried.py"), "--quick", "--operation", "scalar*"]
+    done = subprocess.run([*command, "--json", str(tmp_path / "out.json")], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    head, row, jvp, hvp = done.stdout.splitlines()
+    assert head.startswith("operation") and row.startswith("scalar arithmetic")
+    assert jvp.startswith("jvp") and hvp.startswith("hvp")
+    assert (tmp_path / "out.json").exists()
 
 
 WRONG = """

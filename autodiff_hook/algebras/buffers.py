@@ -9,14 +9,13 @@ the program left it.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from autodiff_hook.algebras.odd import refuse_shared, truncates
-from autodiff_hook.algebras.restoring import HOLDERS, Memory
+from autodiff_hook.algebras.restoring import HOLDERS, Memory, content_at
 from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Storing
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.buffers import frozen_key, root_of
@@ -39,7 +38,10 @@ class Buffers:
         self.nodes, self.versions, self.held = tape.nodes, tape.buffers, tape.held
         self._unknown = tape.unknown
         self.memory = Memory()
-        self.made: dict[int, tuple[Any, Any, Token]] = {}
+        self.made: dict[int, Token] = {}
+        """The tokens that buffers were made with, which are held."""
+        self.views: dict[int, Layout] = {}
+        """Where in it the array is that the token of a buffer is of, if that is a view."""
         self.given: set[int] = set()
         """The buffers that were there before the program."""
         self._layouts: dict[int, tuple[Any, Layout]] = {}
@@ -72,22 +74,23 @@ class Buffers:
         root = root_of(array)
         key = id(root)
         self.held[key] = root
-        known = self.made.get(key)
-        if known is None or known[0]() is not root:
-            self.made[key] = (weakref.ref(root), None if array is root else Layout(root, array), token)
+        if key not in self.made:
+            self.made[key] = token
+            if array is not root:
+                self.views[key] = Layout(root, array)
 
-    def hold_all(self, args: tuple[Any, ...], value: Any, token: Token) -> None:
-        """A pullback holds the arguments of a rule, and its value, a new array."""
-        held, key = self.held, id(value)
-        held[key] = value
-        self.made[key] = (weakref.ref(value), None, token)
+    def hold_all(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A pullback holds the arguments of a rule."""
+        held = self.held
         for item in args:
             cls = type(item)
             if cls is np.ndarray:
                 root = item if item.base is None else root_of(item)
                 held[id(root)] = root
-            elif cls is not float and cls is not int:
+            elif cls is not float:
                 self.hold_in(item)
+        for item in kwargs.values():
+            self.hold_in(item)
 
     def hold_in(self, value: Any) -> None:
         """A pullback holds what is in a value."""
@@ -148,11 +151,11 @@ class Buffers:
             array[key] = value
             return
         key = frozen_key(key)
-        content = _copied(array, key) if held or others else None
+        content = content_at(plain(array), key) if held or others else None
         for memory in others:
             memory.later.append((array, key, content))
         layout = self._layout(root, array)
-        carries = moving is not None or before is not None or known is not None or self._is_made(root)
+        carries = moving is not None or before is not None or known is not None or place in self.made
         if carries:
             _check(array, layout, moving)
             version = self._begun(root, array, before, layout) if known is None else known[1]
@@ -160,14 +163,9 @@ class Buffers:
         if not carries:
             self._node(Storing(self.memory, array, key, None, layout, content), (None, None))
             return
-        shape = None if moving is None else () if type(value) is float else np.shape(value)
+        shape = None if moving is None else () if kind_of(type(value)) == "number" else np.shape(value)
         store = Storing(self.memory, array, key, shape, layout, content if held else None)
         self.versions[place] = root, self._node(store, (version, moving))
-
-    def _is_made(self, root: Any) -> bool:
-        """Whether a buffer was made with a token."""
-        known = self.made.get(id(root))
-        return known is not None and known[0]() is root
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
         """Native code has written to an array, or may have: constants, or what is unknown."""
@@ -186,23 +184,17 @@ class Buffers:
         self.versions[id(root)] = (root, node)
 
     def _begun(self, root: Any, array: Any, before: Token, layout: Layout) -> Token:
-        if self._is_made(root):
-            known = self.made[id(root)]
-            layout, before = known[1] or Layout(root, root), known[2]
+        key = id(root)
+        if key in self.made:
+            layout, before = self.views.get(key) or Layout(root, root), self.made[key]
         return self._node(Begun(layout), (before,))
 
     def finish(self, own: Callable[[Any], bool]) -> None:
         """The forward pass is over: keep what buffers hold that others can write to; ``own`` tells which nobody can."""
         for place, (root, _) in self.versions.items():
-            made = self._is_made(root) and place not in self.given
+            made = place in self.made and place not in self.given
             if place in self.held and not made and not own(root) and root.dtype.kind in "fciu":
                 self.memory.at_end.append((root, np.array(root)))
-
-
-def _copied(array: Any, key: Any) -> Any:
-    """What is in an array at ``key``, which later stores do not change."""
-    content = plain(array)[key]
-    return content.copy() if isinstance(content, np.ndarray) and content.base is not None else content
 
 
 def _check(array: Any, layout: Layout, moving: Token) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, Any
 
+from autodiff_hook.algebras.finalizers import Carrying
+from autodiff_hook.algebras.lifetimes import Table, alive
 from autodiff_hook.algebras.worlds import World, check_again
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 
 if TYPE_CHECKING:
-    from autodiff_hook.algebras.shadows import Result, Token
+    from autodiff_hook.algebras.shadows import Result
     from autodiff_hook.algebras.tape import Tape
 
 
@@ -43,8 +45,8 @@ class Recomputed:
             held.add(id(root_of(array)))
         _forget(tape.held, held)
         _forget(tape.buffered.made, made)
+        _forget(tape.buffered.views, made)
         _forget(tape.losses, losses)
-        _forget(tape.places, range(self.mark))
         _forget(tape.shadows, self.shadows)
         _forget(tape.buffers, self.versions)
         del tape.nodes[self.mark :]
@@ -63,14 +65,15 @@ class Recomputed:
         _refill(tape.shadows, copied(self.shadows))
         _refill(tape.buffers, self.versions)
         try:
-            value, token = self.run()
+            with Carrying(tape):
+                value, token = self.run()
             check_again(self.function, self.value, value)
             values[mark:] = [None] * (len(tape.nodes) - mark)
             tape.sweeping.give(token, cotangent)
             tape.sweep_down(mark)
         finally:
             tape.nodes[mark:], values[mark:] = later[:2]
-            _refill(tape.shadows, later[2])
+            _refill(tape.shadows, alive(later[2]))
             _refill(tape.buffers, later[3])
         return ()
 
@@ -81,9 +84,9 @@ def is_plain(value: Any) -> bool:
     return kind in ("number", "array") or kind == "tuple" and all(map(is_plain, value))
 
 
-def copied(shadows: dict[int, tuple[Any, Any]]) -> dict[int, tuple[Any, Token]]:
+def copied(shadows: Table) -> Table:
     """Shadows as they are now."""
-    return {key: (reference, tokens.copy()) for key, (reference, tokens) in shadows.items()}
+    return {key: (held, tokens.copy(), *owned) for key, (held, tokens, *owned) in alive(shadows).items()}
 
 
 def _forget(table: dict[Any, Any], kept: Container[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import Pair, over_of, own_of
 from autodiff_hook.algebras.nested import Moving, NestedTangents, fitted
@@ -56,14 +57,17 @@ def pushed(
     seeder = _Seeder(alg)
     edges = [seeder.seed(*row, f"tangents[{i}]") for i, row in enumerate(zip(primals, tokens, tangents, moving))]
     try:
-        with deeper_recursion:
+        with deeper_recursion, Carrying(alg):
             value, token = apply(alg, (None, *edges), f, primals, {})
+        alg.refuse_dropped()
+        tangent, tree = _Mirrors(alg).mirrored(value, token)
     except BaseException as error:
         error.__traceback__ = without_engine(error.__traceback__)
         alg.refuse_dropped(error)
         raise
-    alg.refuse_dropped()
-    tangent, tree = _Mirrors(alg).mirrored(value, token)
+    finally:
+        if below is None:
+            alg.lifetimes.end()
     return value, tangent, over_of(alg, gather(alg, value, token)) if below is not None else None, tree
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Token
+from autodiff_hook.algebras.shadows import Algebra, Token, is_list
 from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.mirror import Mirror
@@ -27,10 +27,10 @@ class Given:
 
     def __init__(self, function: Any, mirrors: list[Mirror]) -> None:
         self._function = function
-        self._outside: set[int] | None = None
+        self._outside: dict[int, Any] | None = None
         self.ids: set[int] = set()
-        self.kept: dict[tuple[int, Any], Any] = {}
-        """The slots that the program itself has put an argument into, with their references."""
+        self.kept: set[tuple[int, Any]] = set()
+        """The slots that the program itself has put an argument into, by the identity of their references."""
         for mirror in mirrors:
             self._holds_leaves(mirror, {})
 
@@ -55,7 +55,7 @@ class Given:
         for item in reachable(value):
             entry = alg.shadows.get(id(item))
             tokens = [] if entry is None else entry[1]
-            for key in range(len(tokens)) if isinstance(tokens, list) else list(tokens):
+            for key in range(len(tokens)) if is_list(tokens) else list(tokens):
                 tokens[key] = _lost(tokens[key], unknown)
 
     def _is_outside(self, reference: Any) -> bool:
@@ -96,15 +96,15 @@ def _name_of(reference: Any, key: Any) -> str:
     return f"the item {key!r} of a {type(reference).__qualname__}"
 
 
-def _environment(function: Any) -> set[int]:
+def _environment(function: Any) -> dict[int, Any]:
     """What a function can reach before it is called, by identity: what it captured, is bound to, and names."""
-    found: set[int] = set()
+    found: dict[int, Any] = {}
     stack = [function]
     while stack and len(found) < _SCAN_LIMIT:
         for item in reachable(stack.pop()):
             if id(item) in found:
                 continue
-            found.add(id(item))
+            found[id(item)] = item
             if type(item) is FunctionType:
                 stack += [item.__globals__[name] for name in names_in(item.__code__) if name in item.__globals__]
             else:

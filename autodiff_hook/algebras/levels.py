@@ -45,6 +45,16 @@ def lowered(alg: Algebra, token: Token) -> Token:
     return token
 
 
+def parted(alg: Algebra, token: Token) -> tuple[Any, Token]:
+    """What one token is at the level of ``alg``, and below."""
+    if type(token) is Pair:
+        if token.level is alg:
+            return token.own, token.over
+        if token.level.depth > alg.depth:
+            return parted(alg, token.over)
+    return (token, None) if alg.over is None else (None, token)
+
+
 def own_of(alg: Algebra, tree: Any) -> Any:
     """What the tokens of a tree are at the level of ``alg``."""
 

@@ -8,9 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from autodiff_hook.algebras.arithmetic import REAL, scaled, summed
 from autodiff_hook.algebras.levels import Pair, mapped, over_of, own_of, settled
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
-from autodiff_hook.algebras.places import here, line_of, tell
+from autodiff_hook.algebras.places import here, line_of, made_at, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.stores import buffer_type
 from autodiff_hook.algebras.tangents import Placement, Tangents, UnknownTangent, lacking, one_like, placed, places_in
@@ -122,8 +123,8 @@ class NestedTape(Tape):
         value, tree, pullback = run_rule(self.over, rule, function, args, kwargs, overs)
         if is_odd(value):
             return value, self.unknown(odd_result(function))
-        node = self.node(pullback, owns)
-        self.places[node] = here()
+        node = len(self.nodes)
+        self.nodes.append((pullback, owns, here()))
         return value, self.spread_over(value, node, tree)
 
     def spread_over(self, value: Any, own: int, tree: Any) -> Token:
@@ -242,7 +243,7 @@ class NestedTape(Tape):
         self._give(found, tree, cotangent, tokens)
         for index in range(len(self.nodes) - 1, -1, -1):
             given = found[index]
-            pullback, inputs = self.nodes[index]
+            pullback, inputs = self.nodes[index][:2]
             if given is None or pullback is None:
                 continue
             found[index] = None
@@ -250,11 +251,16 @@ class NestedTape(Tape):
                 if type(given[0]) is NotImplementedCotangent:
                     self._pass_on(found, given[0], pullback, inputs)
                     continue
+                if type(pullback) is tuple:
+                    for target, partial in zip(inputs, pullback):
+                        if target is not None:
+                            self._give(found, target, *scaled(self.over, partial, given))
+                    continue
                 parts, below = pulled(self.over, pullback, given)
                 for place, target in enumerate(inputs):
                     self._give(found, target, parts[place], None if below is None else below[place], index)
             except Exception as error:
-                tell(error, self.places.get(index))
+                tell(error, made_at(self.nodes[index]))
                 raise
         return found
 
@@ -269,11 +275,13 @@ class NestedTape(Tape):
         if target is None or cotangent is None:
             return
         if isinstance(cotangent, NotImplementedCotangent):
-            place = None if node is None else line_of(self.places.get(node))
+            place = None if node is None else line_of(made_at(self.nodes[node]))
             self._pass_on(found, cotangent.at(place), None, (target,))
         elif type(target) is int:
             before = found[target]
-            if before is not None and type(before[0]) is NotImplementedCotangent:
+            if before is not None and (
+                type(before[0]) is NotImplementedCotangent or type(self.nodes[target][0]) is Unknown
+            ):
                 return
             found[target] = (cotangent, tokens) if before is None else added(self.over, before, (cotangent, tokens))
         else:
@@ -311,7 +319,7 @@ def added(over: Algebra, a: Carried, b: Carried) -> Carried:
             for i, (x, y) in enumerate(zip(a[0], b[0]))
         ]
         return tuple([x for x, _ in pairs]), tuple([t for _, t in pairs])
-    return carry(over, operator.add, a, b)
+    return summed(over, a, b) if type(a[0]) in REAL and type(b[0]) in REAL else carry(over, operator.add, a, b)
 
 
 def _at(cotangent: Carried, key: Any) -> Carried:
@@ -343,8 +351,22 @@ class NestedTangents(Tangents):
         value, tree, pullback = run_rule(self.over, rule, function, args, kwargs, overs)
         if is_odd(value):
             return value, self.unknown(odd_result(function))
-        tangent = transpose_over(self.over, pullback, value, owns)
+        if type(value) is float and REAL.issuperset(map(type, args)) and not kwargs:
+            tangent = direct_over(self.over, pullback, value, owns)
+        else:
+            tangent = transpose_over(self.over, pullback, value, owns)
         return value, self.spread_over(value, tangent, tree)
+
+    def linear(self, partials: Any, tokens: Any) -> Any:
+        found: Carried | None = None
+        for partial, own in zip(partials, tokens):
+            if type(own) is UnknownTangent:
+                return own
+            if own is not None:
+                part = scaled(self.over, partial, (own.value, own.tokens))
+                found = part if found is None else summed(self.over, found, part)
+        assert found is not None
+        return Moving(*found)
 
     def spread_over(self, value: Any, tangent: Carried, tree: Any) -> Token:
         """The token of a new value with this tangent, and these tokens below."""
@@ -456,6 +478,21 @@ def paired(alg: Algebra, value: Any, tangent: Any, moving: Any, tree: Any) -> An
             for key, item in value.items()
         }
     return Pair(alg, tangent if type(tangent) is UnknownTangent else Moving(tangent, moving), tree)
+
+
+def direct_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carried:
+    """The tangent of a real number that is made of such: the derivative by each is its own transpose."""
+    found: Carried = None, None
+    for place, own in enumerate(owns):
+        if own is None:
+            continue
+        is_unknown = type(own) is UnknownTangent
+        parts, below = pulled(over, pullback, (1.0, None) if is_unknown else (own.value, own.tokens))
+        missing = lacking(own, parts[place])
+        if missing is not None:
+            return missing, None
+        found = added(over, found, (parts[place], _token_at(below, place)))
+    return fitted(over, value, *found)
 
 
 def transpose_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carried:

@@ -9,13 +9,15 @@ from typing import Any, Final
 from autodiff_hook.errors import NotDifferentiable, is_engine, place_of
 
 Place = tuple[CodeType, int]
+Node = tuple[Any, ...]
+"""A pullback, where its cotangents go, and, if it may fail, the place."""
 
 _OF_ENGINE: Final[dict[Any, bool]] = {}
 
 
 def here() -> Place | None:
-    """The instruction of the program that is carried now."""
-    frame: FrameType | None = sys._getframe(2)
+    """The instruction of the program that is carried now, for a method of an algebra that the engine has called."""
+    frame: FrameType | None = sys._getframe(3)
     while frame is not None:
         name = frame.f_globals.get("__name__")
         own = _OF_ENGINE.get(name)
@@ -25,6 +27,11 @@ def here() -> Place | None:
             return frame.f_code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def made_at(node: Node) -> Place | None:
+    """Where a node was made, if that was noted."""
+    return node[2] if len(node) == 3 else None
 
 
 def line_of(place: Place | None) -> str | None:

@@ -20,6 +20,13 @@ from autodiff_hook.runtime.buffers import root_of
 T = TypeVar("T")
 
 
+def content_at(array: Any, key: Any) -> Any:
+    """What is in an array at ``key``, which later stores do not change."""
+    content = array[key]
+    is_view = isinstance(content, (np.ndarray, np.void)) and content.base is not None
+    return content.copy() if is_view else content
+
+
 class Log:
     """What one sweep has changed in memory."""
 
@@ -33,7 +40,7 @@ class Log:
     def put(self, array: Any, key: Any, content: Any) -> None:
         """Write to memory for the time of the sweep."""
         target = self._writeable(array)
-        self.entries.append((target, key, np.array(target[key])))
+        self.entries.append((target, key, content_at(target, key)))
         target[key] = content
 
     def _writeable(self, array: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import over_of, own_of, settled
 from autodiff_hook.algebras.nested import NestedTape, fitted
@@ -74,14 +75,18 @@ class Reverse:
         if self.function is not None:
             self._seed(self.function, None)
         try:
-            with deeper_recursion:
+            with deeper_recursion, Carrying(tape):
                 self.value, token = apply(tape, (None, *tokens, *named), f, args, kwargs)
         except BaseException as error:
+            if tape.over is None:
+                tape.lifetimes.end()
             error.__traceback__ = without_engine(error.__traceback__)
             tape.refuse_dropped(error)
             raise
         tape.refuse_dropped()
         tree = gather(tape, self.value, token)
+        if tape.over is None:
+            tape.lifetimes.end()
         if tape.over is None and (tape.held or tape.buffers):
             tape.buffered.finish(tape.memories.is_own)
             HOLDERS.add(self)

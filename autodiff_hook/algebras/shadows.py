@@ -1,15 +1,18 @@
 """Shadows: the tokens of what references hold, by identity; those of values travel beside them.
 
-The shadow of a list is a parallel list of tokens; that of anything else is a dict, by key, attribute,
-element, or 0 for a cell. None is certainly constant.
+The shadow of a list or deque is a parallel one of tokens; that of anything else is a dict, by key, attribute,
+element, or 0 for a cell. The keys of a dict are slots of it, too, by ``Key``. None is certainly constant.
 """
 
 from __future__ import annotations
 
+import gc
+from collections import deque
 from collections.abc import Callable
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final, Protocol
 
+from autodiff_hook.algebras.lifetimes import MANY, Lifetimes, Table, enter_weakly
 from autodiff_hook.errors import AutodiffError, NotDifferentiable, Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
@@ -24,11 +27,26 @@ Result = tuple[Any, Token]
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
 
 
+class Key:
+    """The slot of a dict that holds one of its keys: the very object, not one that is equal to it."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+    def __hash__(self) -> int:
+        return id(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Key and other.key is self.key
+
+
 class Given(Protocol):
     """The references among the arguments (``given.py``)."""
 
     ids: set[int]
-    kept: dict[tuple[int, Any], Any]
+    kept: set[tuple[int, Any]]
 
     def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
         """An argument was read from a slot of what is none."""
@@ -46,8 +64,10 @@ class Algebra:
         self.depth: int = 0 if over is None else over.depth + 1
         self.nested = False
         """Whether there are levels above."""
-        self.shadows: dict[int, tuple[Any, Any]] = {} if over is None else over.shadows
-        self.losses: dict[int, tuple[Any, Token]] = {} if over is None else over.losses
+        self.shadows: Table = {} if over is None else over.shadows
+        self.lifetimes: Lifetimes = Lifetimes(self.shadows) if over is None else over.lifetimes
+        self.fresh = self.lifetimes.fresh
+        self.losses: Table = {} if over is None else over.losses
         """References all of whose slots are unknown, with the token of that."""
         self.generators: dict[int, Any] = {} if over is None else over.generators
         """Generators and coroutines that are carried: a weak reference, and where their tokens are."""
@@ -57,7 +77,7 @@ class Algebra:
         self.given: Given | None = None if over is None else over.given
         """The references among the arguments, which may be met under another name."""
         self.numbers: Callable[[tuple[float, float], Any], Token] | None = None
-        """What makes a token of two partial derivatives and the tokens of two numbers; None within derivatives."""
+        """``linear``, where there is but this level."""
         self.typed: Any = None
         """What calls functions of numbers by typed programs, if this algebra has a use for them."""
         self.memories: Memories = Memories() if over is None else over.memories
@@ -78,6 +98,13 @@ class Algebra:
 
     def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: tuple[Any, ...]) -> Result:
         """The value of a rule, and its token; ``tokens`` are the whole ones, in the order of the cotangents."""
+        raise NotImplementedError
+
+    def linear(self, partials: Any, tokens: Any) -> Any:
+        """What a number is at this level that is made of two, from its partial derivatives and what these are.
+
+        Over another algebra, the partial derivatives have tokens there.
+        """
         raise NotImplementedError
 
     def unknown(self, error: NotDifferentiable) -> Token:
@@ -135,18 +162,24 @@ def kind(value: Any) -> str:
 
 
 def is_list(value: Any) -> bool:
-    """Whether the tokens of ``value`` are kept in a list."""
-    return isinstance(value, list)
+    """Whether the tokens of ``value`` are kept in a list or deque."""
+    return issubclass(type(value), _PARALLEL)
+
+
+_PARALLEL: Final = (list, deque)
 
 
 def some(tokens: Any) -> bool:
     """Whether one of the tokens is not None."""
-    return any(token is not None for token in tokens)
+    for token in tokens:
+        if token is not None:
+            return True
+    return False
 
 
 def quiet(alg: Algebra, tokens: Any) -> bool:
     """Whether a call with these tokens can have no derivative at all."""
-    return idle(alg) and all(token is None for token in tokens)
+    return not some(tokens) and idle(alg)
 
 
 def idle(alg: Algebra) -> bool:
@@ -162,7 +195,15 @@ def reaches(alg: Algebra, value: Any) -> bool:
     return any(_has_token(alg, item) for item in reachable(value, written, alg.memories.given))
 
 
+def holds(alg: Algebra, reference: Any) -> bool:
+    """Whether a slot of ``reference`` itself has a token."""
+    entry = alg.shadows.get(id(reference))
+    return entry is not None and some(entry[1] if is_list(entry[1]) else entry[1].values())
+
+
 def _has_token(alg: Algebra, item: Any) -> bool:
+    if issubclass(type(item), type):
+        return any([holds(alg, holder_of(base, "")) for base in item.__mro__])
     form = kind_of(type(item))
     if form == "array":
         return id(root_of(item)) in alg.buffers
@@ -174,9 +215,8 @@ def _has_token(alg: Algebra, item: Any) -> bool:
         and any([id(cell) in alg.shadows for cell in captured_by(type(item))])
     ):
         return True
-    entry = alg.shadows.get(id(item))
-    if entry is not None:
-        return some(entry[1] if isinstance(entry[1], list) else entry[1].values())
+    if id(item) in alg.shadows:
+        return holds(alg, item)
     if id(item) in alg.losses:
         return True
     return bool(alg.buffers) and alg.memories.may_have(item, [root for root, _ in alg.buffers.values()])
@@ -187,9 +227,10 @@ _HEAP_TYPE: Final = 1 << 9
 
 def check_length(reference: Any, tokens: Any) -> None:
     """Raise if a list was changed by code that is not carried."""
-    if isinstance(reference, list) and len(reference) != len(tokens):
+    if is_list(reference) and len(reference) != len(tokens):
+        name = type(reference).__name__
         raise Unsupported(
-            located("a list that holds what is differentiated was changed by code that is not differentiated")
+            located(f"a {name} that holds what is differentiated was changed by code that is not differentiated")
         )
 
 
@@ -206,9 +247,16 @@ def opened(alg: Algebra, reference: Any) -> Any:
     """The tokens of the slots of ``reference``, to be changed."""
     found = known(alg, reference)
     if found is None:
-        found = [None] * len(reference) if is_list(reference) else {}
-        alg.shadows[id(reference)] = (reference, found)
+        found = blank_tokens(reference)
+        alg.lifetimes.hold(reference, found)
     return found
+
+
+def blank_tokens(reference: Any) -> Any:
+    """The tokens of the slots of ``reference`` if all are constant."""
+    if issubclass(type(reference), deque):
+        return deque([None] * len(reference), reference.maxlen)
+    return [None] * len(reference) if is_list(reference) else {}
 
 
 def to_change(alg: Algebra, reference: Any, tokens: Any) -> Any:
@@ -227,13 +275,21 @@ def keep_attribute(alg: Algebra, owner: Any, name: str, token: Token) -> None:
     """The token of an attribute that ``owner`` itself has is this from now on."""
     holder = holder_of(owner, name)
     if not is_list(holder):
-        keep(alg, holder, name, token)
+        entry = alg.shadows.get(id(holder))
+        if entry is not None:
+            entry[1][name] = token
+        elif token is not None and holder is not owner:
+            alg.lifetimes.hold_owned(owner, holder, {name: token})
+        else:
+            keep(alg, holder, name, token)
     elif token is not None:
         raise Unsupported(located(f"the attribute {name!r} of a {type(owner).__qualname__}, a list with __slots__"))
 
 
 def holder_of(owner: Any, name: str) -> Any:
     """The reference that an attribute of ``owner`` is a slot of: its ``__dict__``, or ``owner`` itself."""
+    if issubclass(type(owner), type):
+        return gc.get_referents(owner.__dict__)[0]
     dictionary = getattr(owner, "__dict__", None)
     if type(dictionary) is dict and (name in dictionary or not isinstance(find_in_type(type(owner), name), _SLOTS)):
         return dictionary
@@ -242,8 +298,42 @@ def holder_of(owner: Any, name: str) -> Any:
 
 def load(alg: Algebra, reference: Any, key: Any, value: Any) -> Token:
     """The token of ``value``, which is in a slot of ``reference``."""
-    token = _slot(alg, reference, key)
-    return _arrived(alg, reference, key, value) if token is None else token
+    found = known(alg, reference)
+    if found is not None:
+        token = found.get(key) if type(found) is dict else found[key]
+        if token is not None:
+            return token
+    return _arrived(alg, reference, key, value)
+
+
+def load_key(alg: Algebra, reference: Any, key: Any) -> Token:
+    """The token of a key that a dict has: this object."""
+    return None if type(key) is str else load(alg, reference, Key(key), key)
+
+
+def keep_key(alg: Algebra, reference: Any, key: Any, token: Token) -> None:
+    """A dict is about to get a key with this token; it keeps the key that it has, if that is equal."""
+    if type(key) is str:
+        return
+    found = opened(alg, reference) if token is not None else known(alg, reference)
+    if found is None:
+        return
+    slot = Key(key)
+    if found.get(slot) is not token and not dict.__contains__(reference, key):
+        found[slot] = token
+
+
+def keep_keys(alg: Algebra, reference: Any, keys: Any, tokens: Any) -> None:
+    """The tokens of the keys of a new dict."""
+    for key, token in zip(keys, tokens):
+        if token is not None:
+            opened(alg, reference)[Key(key)] = token
+
+
+def drop_key(found: Any, key: Any) -> Token:
+    """Forget the tokens of a key and its value; what that of the value was."""
+    found.pop(Key(key), None)
+    return found.pop(key, None)
 
 
 def _slot(alg: Algebra, reference: Any, key: Any) -> Token:
@@ -265,7 +355,7 @@ def _arrived(alg: Algebra, reference: Any, key: Any, value: Any) -> Token:
 def note_kept(alg: Algebra, reference: Any, key: Any, value: Any) -> None:
     """The program has put ``value`` into a slot: if that is an argument, it is its name from now on."""
     if alg.given is not None and id(value) in alg.given.ids:
-        alg.given.kept[id(reference), key] = reference
+        alg.given.kept.add((id(reference), key))
 
 
 def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
@@ -279,19 +369,33 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
         return None
     if form == "list":
         tokens: list[Token] = [None] * len(value)
-        alg.shadows[id(value)] = (value, tokens)
+        alg.lifetimes.hold(value, tokens)
         for index, item in enumerate(value):
             tokens[index] = lose(alg, item, unknown)
     elif form == "dict":
         named: dict[Any, Token] = {}
-        alg.shadows[id(value)] = (value, named)
+        alg.lifetimes.hold(value, named)
         for key, item in value.items():
             named[key] = lose(alg, item, unknown)
+            if type(key) not in (str, int):
+                named[Key(key)] = lose(alg, key, unknown)
     else:
-        alg.losses[id(value)] = (value, unknown)
+        enter_weakly(alg.losses, value, unknown)
         if type(getattr(value, "__dict__", None)) is dict:
             lose(alg, value.__dict__, unknown)
     return None
+
+
+def ended(alg: Algebra) -> None:
+    """Some variables have ended, or slots were emptied: what only shadows refer to goes."""
+    if alg.fresh or alg.lifetimes.suspects:
+        alg.lifetimes.drop_suspects()
+
+
+def note_lost(alg: Algebra, reference: Any, unknown: Token) -> None:
+    """All that a reference holds is unknown from now on, unless that has been said before."""
+    if id(reference) not in alg.losses:
+        enter_weakly(alg.losses, reference, unknown)
 
 
 def keep(alg: Algebra, reference: Any, key: Any, token: Token) -> None:
@@ -302,5 +406,11 @@ def keep(alg: Algebra, reference: Any, key: Any, token: Token) -> None:
 
 def keep_all(alg: Algebra, reference: Any, tokens: Any) -> None:
     """The tokens of all slots of a new reference."""
-    if some(tokens if is_list(tokens) else tokens.values()):
-        alg.shadows[id(reference)] = (reference, tokens)
+    if some(tokens.values() if type(tokens) is dict else tokens):
+        cls, fresh = type(reference), alg.fresh
+        if (cls is list or cls is dict) and len(fresh) < MANY:
+            key = id(reference)
+            alg.shadows[key] = reference, tokens
+            fresh.append(key)
+        else:
+            alg.lifetimes.hold(reference, tokens)

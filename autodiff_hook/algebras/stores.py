@@ -7,10 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.restoring import Memory
-from autodiff_hook.runtime.buffers import Scatter, dense, lender_of
+from autodiff_hook.runtime.buffers import Scatter, add_at, dense, is_fancy, lender_of
 from autodiff_hook.runtime.buffers import _bounds as byte_bounds
 from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
-from autodiff_hook.runtime.kinds import kind_of
 
 FLOATING: Final = "fc"
 
@@ -79,20 +78,13 @@ class BufferCotangent:
     def add(self, layout: Layout, key: Any, cotangent: Any) -> None:
         """Add to the elements ``key`` of an array in the buffer."""
         whole = self.of(layout)
-        if type(cotangent) is float:
-            if type(key) is int:
-                whole[key] += cotangent
-                return
+        cotangent = dense(cotangent)
+        if isinstance(cotangent, np.ndarray) and cotangent.dtype.hasobject:
+            cotangent = cotangent.astype(float)
+        if layout.overlaps():
+            np.add.at(whole, key, np.real(cotangent) if whole.dtype.kind != "c" else cotangent)
         else:
-            cotangent = dense(cotangent)
-            if isinstance(cotangent, np.ndarray) and cotangent.dtype.hasobject:
-                cotangent = cotangent.astype(float)
-        if whole.dtype.kind != "c" and np.iscomplexobj(cotangent):
-            cotangent = np.real(cotangent)
-        if layout.overlaps() or is_fancy(key):
-            np.add.at(whole, key, cotangent)
-        else:
-            whole[key] += cotangent
+            add_at(whole, key, cotangent)
 
     def add_whole(self, other: BufferCotangent) -> None:
         """Add the cotangent of the same buffer that came another way: from what went on with the same version."""
@@ -148,8 +140,9 @@ class Storing:
     __slots__ = ("array", "content", "key", "layout", "memory", "shape")
 
     def __init__(self, memory: Memory, array: Any, key: Any, shape: Any, layout: Layout, content: Any) -> None:
-        self.memory, self.array, self.key, self.shape = memory, array, key, shape
+        self.memory, self.key, self.shape = memory, key, shape
         self.layout, self.content = layout, content
+        self.array = None if content is None else array
 
     def __call__(self, cotangent: BufferCotangent | None) -> Any:
         if self.content is not None:
@@ -195,7 +188,7 @@ class Part:
         self.dtype = array.dtype if array.dtype.kind in FLOATING else np.dtype(float)
 
     def __call__(self, cotangent: Any) -> Any:
-        return (Scatter(self.shape, self.dtype, self.key, dense(cotangent)),)
+        return (Scatter(self.shape, self.dtype, (self.key, dense(cotangent))),)
 
 
 def unbroadcast(cotangent: Any, shape: tuple[int, ...]) -> Any:
@@ -213,7 +206,3 @@ def lasting(places: Any) -> Any:
     for number, place in enumerate(np.ravel(places).tolist()):
         last[place] = number
     return np.isin(order, list(last.values())).astype(float) if len(last) != order.size else 1.0
-
-
-def is_fancy(key: Any) -> bool:
-    return any(kind_of(type(k)) in ("array", "list") for k in (key if isinstance(key, tuple) else (key,)))

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_hook.algebras.arithmetic import REAL
 from autodiff_hook.algebras.levels import mapped, own_of, settled
+from autodiff_hook.algebras.lifetimes import drop_buffers
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
@@ -40,7 +42,8 @@ class Tangents(Algebra):
     def __init__(self, over: Algebra | None = None) -> None:
         super().__init__(over)
         if over is None:
-            self.numbers = _moved
+            self.numbers = self.linear
+        self._most = drop_buffers(self.buffers)
         self.made: dict[int, tuple[Any, Any, Any]] = {}
         """With which tangents buffers were made: a weak reference, the places in it, the tangent."""
 
@@ -66,7 +69,17 @@ class Tangents(Algebra):
             owed = Owed(rule, args, kwargs)
         if is_odd(value):
             return value, self.unknown(odd_result(function))
+        if type(value) is float and REAL.issuperset(map(type, args)) and not kwargs:
+            return value, direct(pullback, value, tokens, owed)
         return value, self.spread(value, transpose(pullback, value, tokens, owed))
+
+    def linear(self, partials: Any, tokens: Any) -> Any:
+        first, second = tokens
+        if type(first) is UnknownTangent or type(second) is UnknownTangent:
+            return first if type(first) is UnknownTangent else second
+        if first is None:
+            return partials[1] * second
+        return partials[0] * first if second is None else partials[0] * first + partials[1] * second
 
     def spread(self, value: Any, token: Token) -> Token:
         """The token of a new value from the whole tangent of it."""
@@ -120,6 +133,8 @@ class Tangents(Algebra):
         array[key] = value
         whole.reshape(-1)[places] = 0.0 if moving is None else moving
         self.buffers[id(root)] = (root, whole)
+        if len(self.buffers) > self._most:
+            self._most = drop_buffers(self.buffers)
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
         root = root_of(array)
@@ -147,16 +162,6 @@ class Tangents(Algebra):
         elif token is not None:
             whole.reshape(-1)[places_in(root, array)] = token
         return whole
-
-
-def _moved(partials: tuple[float, float], tangents: Any) -> Any:
-    """The tangent of a number that is made of two."""
-    first, second = tangents
-    if type(first) is UnknownTangent or type(second) is UnknownTangent:
-        return first if type(first) is UnknownTangent else second
-    if first is None:
-        return partials[1] * second
-    return partials[0] * first if second is None else partials[0] * first + partials[1] * second
 
 
 def refuse_unknown(tree: Any) -> None:
@@ -192,6 +197,24 @@ def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None
         return None
     found = tape.sweep(tree, placed(tangents, cotangents)).values
     return fit(value, mapped(leaves, lambda leaf: found[leaf]))
+
+
+def direct(pullback: Any, value: Any, tangents: Any, owed: Owed | None) -> Any:
+    """The tangent of a real number that is made of such: the derivative by each is its own transpose."""
+    found: Any = None
+    for place, tangent in enumerate(tangents):
+        if tangent is None:
+            continue
+        is_unknown = type(tangent) is UnknownTangent
+        cotangents = pullback(1.0 if is_unknown else tangent)
+        if owed is not None:
+            cotangents = owed.checked(cotangents)
+        missing = lacking(tangent, cotangents[place])
+        if missing is not None:
+            return missing
+        if cotangents[place] is not None:
+            found = cotangents[place] if found is None else found + cotangents[place]
+    return fit(value, found)
 
 
 def placed(tangents: Any, cotangents: Any) -> Any:

@@ -11,7 +11,7 @@ from autodiff_hook.algebras.buffers import Buffers
 from autodiff_hook.algebras.checkpoints import Recomputed
 from autodiff_hook.algebras.levels import own_of
 from autodiff_hook.algebras.odd import holds_odd, is_odd_part, odd_part, odd_result
-from autodiff_hook.algebras.places import Place, here, line_of, tell
+from autodiff_hook.algebras.places import Node, here, line_of, made_at, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.stores import BufferCotangent, Overwritten, Reading, Storing
 from autodiff_hook.errors import NotDifferentiable
@@ -37,17 +37,19 @@ class Tape(Algebra):
 
     def __init__(self, over: Algebra | None = None) -> None:
         super().__init__(over)
-        self.nodes: list[tuple[Any, Inputs]] = []
+        self.nodes: list[Node] = []
         self.buffered = Buffers(self)
         if over is None:
-            self.numbers = self.node
-        self.places: dict[int, Place | None] = {}
-        """Where nodes were made whose pullbacks may fail."""
-        self.sweeping = Cotangents(0, self.places)
+            self.numbers = self.linear
+        self.sweeping = Cotangents([])
 
     def node(self, pullback: Any, inputs: Inputs) -> int:
         """A new node."""
         self.nodes.append((pullback, inputs))
+        return len(self.nodes) - 1
+
+    def linear(self, partials: Any, tokens: Any) -> int:
+        self.nodes.append((partials, tokens))
         return len(self.nodes) - 1
 
     def leaf(self) -> int:
@@ -61,25 +63,24 @@ class Tape(Algebra):
                 return function(*args, **kwargs), None
         if kwargs:
             tokens = in_places(rule, function, len(args), kwargs, tokens)
+        tested = id(rule) in _TESTED
+        value, pullback = rule(*args, **kwargs) if tested else checked_rule(rule, args, kwargs)
         nodes = self.nodes
-        if id(rule) in _TESTED:
-            value, pullback = rule(*args, **kwargs)
-        else:
-            value, pullback = checked_rule(rule, args, kwargs)
-            self.places[len(nodes)] = here()
-        nodes.append((pullback, tokens))
+        token = len(nodes)
         cls = type(value)
         if cls is float:
-            return value, len(nodes) - 1
-        if holds_odd(value):
+            nodes.append((pullback, tokens) if tested else (pullback, tokens, here()))
+            return value, token
+        nodes.append((pullback, tokens, here()))
+        if cls is not np.float64 and holds_odd(value):
             return value, self.unknown(odd_result(function))
-        self.places[len(nodes) - 1] = here()
-        if cls is np.ndarray and value.base is None and not kwargs and tokens is not None:
-            self.buffered.hold_all(args, value, len(nodes) - 1)
-            return value, len(nodes) - 1
-        for item in (*args, *kwargs.values()):
-            self.buffered.hold_in(item)
-        return value, self.spread(value, len(nodes) - 1)
+        buffered = self.buffered
+        buffered.hold_all(args, kwargs)
+        if cls is np.ndarray and value.base is None:
+            key = id(value)
+            buffered.held[key], buffered.made[key] = value, token
+            return value, token
+        return value, self.spread(value, token)
 
     def spread(self, value: Any, token: Token) -> Token:
         """The token of what a node gives: containers have those of their items in their shadows."""
@@ -93,10 +94,10 @@ class Tape(Algebra):
             return tuple([self.spread(item, self._item(token, i, len(value))) for i, item in enumerate(value)])
         if kind == "list":
             tokens = [self.spread(item, self._item(token, i, len(value))) for i, item in enumerate(value)]
-            self.shadows[id(value)] = (value, tokens)
+            self.lifetimes.hold(value, tokens)
         elif kind == "dict":
             named = {key: self.spread(item, self.node(keyed_pullback(key), (token,))) for key, item in value.items()}
-            self.shadows[id(value)] = (value, named)
+            self.lifetimes.hold(value, named)
         return None
 
     def _item(self, token: Token, index: int, count: int) -> Token:
@@ -136,7 +137,7 @@ class Tape(Algebra):
 
     def sweep(self, tree: Any, cotangent: Any) -> Cotangents:
         """The cotangents of all leaves, for one of what has the tokens ``tree``."""
-        found = Cotangents(len(self.nodes), self.places)
+        found = Cotangents(self.nodes)
         found.give(tree, cotangent)
         self.buffered.memory.during(self._sweep, found)
         return found
@@ -157,16 +158,17 @@ class Tape(Algebra):
         try:
             for index in range(len(nodes) - 1, end - 1, -1):
                 given = values[index]
-                pullback, inputs = nodes[index]
+                node = nodes[index]
+                pullback, inputs = node[0], node[1]
                 if given is None:
                     if type(pullback) is not Storing:
                         continue
                 elif type(pullback) is tuple:
                     first, second = inputs
                     if first is not None:
-                        found.add(first, given * pullback[0])
+                        values[first] = accumulate(values[first], given * pullback[0])
                     if second is not None:
-                        found.add(second, given * pullback[1])
+                        values[second] = accumulate(values[second], given * pullback[1])
                     values[index] = None
                     continue
                 elif pullback is None:
@@ -183,16 +185,17 @@ class Tape(Algebra):
                 for target, part in zip(inputs, pullback(given)):
                     if part is None or target is None:
                         continue
-                    if type(target) is int and type(part) is float:
-                        found.add(target, part)
+                    if type(part) in _VALUES and type(target) is int and values[target] is None:
+                        values[target] = part
                     else:
                         found.give(target, part, index)
         except Exception as error:
-            tell(error, self.places.get(index))
+            tell(error, made_at(nodes[index]))
             raise
 
 
 _CONTAINERS: Final = (tuple, list)
+_VALUES: Final = frozenset({float, np.float64, np.ndarray})
 
 
 def in_places(rule: Any, function: Any, count: int, kwargs: Any, tokens: Inputs) -> Inputs:
@@ -212,29 +215,30 @@ def in_places(rule: Any, function: Any, count: int, kwargs: Any, tokens: Inputs)
 class Cotangents:
     """The cotangents of the nodes of a tape, by number."""
 
-    def __init__(self, count: int, places: dict[int, Place | None]) -> None:
-        self.values: list[Any] = [None] * count
-        self.places = places
+    def __init__(self, nodes: list[Node]) -> None:
+        self.nodes = nodes
+        self.values: list[Any] = [None] * len(nodes)
 
-    def add(self, target: int, cotangent: Any) -> None:
-        """Add a number to the cotangent of a node."""
-        before = self.values[target]
-        self.values[target] = cotangent if before is None else accumulate(before, cotangent)
+    def is_lost(self, node: int) -> bool:
+        """Whether a node is of what has no known derivative: values of any shape may share one."""
+        return type(self.nodes[node][0]) is Unknown
 
     def give(self, target: Any, cotangent: Any, node: int | None = None) -> None:
         """Add a cotangent, which comes from ``node``, to what has these tokens."""
         if cotangent is None or target is None:
             return
         if type(cotangent) is NotImplementedCotangent:
-            self.spoil(target, cotangent if node is None else cotangent.at(line_of(self.places.get(node))))
+            self.spoil(target, cotangent if node is None else cotangent.at(line_of(made_at(self.nodes[node]))))
         elif type(target) is int:
             before = self.values[target]
-            if type(before) is NotImplementedCotangent:
+            if type(before) is NotImplementedCotangent or before is not None and self.is_lost(target):
                 return
             if type(cotangent) is Reading:
                 self.values[target] = cotangent.added_to(before)
             elif type(before) is BufferCotangent:
                 before.add_whole(cotangent)
+            elif type(cotangent) is Scatter and type(before) is Scatter:
+                before.take(cotangent)
             else:
                 self.values[target] = accumulate(before, cotangent)
         elif isinstance(target, dict):

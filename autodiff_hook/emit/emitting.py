@@ -34,7 +34,7 @@ def emit(ir: IR, release: bool = False, small: Container[Variable] = (), lifetim
     if release:
         released = [v for v in liveness.variables if v not in small]
     else:
-        released = _exceptions(graph) + (_ending(graph, liveness) if lifetimes else [])
+        released = _exceptions(graph) + (_ending(liveness) if lifetimes else [])
     lowering = Lowering(slots, liveness, graph.cells, released, keep=not release)
     order = layout(segments)
     dying = liveness.dying(order)
@@ -49,10 +49,9 @@ def emit(ir: IR, release: bool = False, small: Container[Variable] = (), lifetim
     return Assembler(ir, names, cells, handlers).assemble(code)
 
 
-def _ending(graph: Graph, liveness: Liveness) -> list[Variable]:
-    """Variables that end where they are used last: those without a name, and those that ``del`` forgets."""
-    forgotten = [x for chain in graph.chains for step in chain.steps if step.op == "forget" for x in step.operands]
-    return [v for v in liveness.variables if v.name is None] + [v for v in forgotten if isinstance(v, Variable)]
+def _ending(liveness: Liveness) -> list[Variable]:
+    """Variables without a name, which end where they are used last."""
+    return [v for v in liveness.variables if v.name is None]
 
 
 def _exceptions(graph: Graph) -> list[Variable]:

@@ -37,6 +37,8 @@ class Null(Enum):
 
 NULL: Final = Null.NULL
 NO_ARG: Final = object()
+FORGET: Final = "FORGET"
+"""What pops a value whose variable forgets it, if no other one has it."""
 
 
 @dataclass(eq=False, slots=True)

@@ -7,7 +7,20 @@ from typing import Final
 
 from autodiff_hook import budget
 from autodiff_hook.emit import versions
-from autodiff_hook.emit.items import NO_ARG, CellVar, Copies, FreeVar, Load, Mark, Null, Op, Segment, Store
+from autodiff_hook.emit.items import (
+    FORGET,
+    NO_ARG,
+    CellVar,
+    Copies,
+    FreeVar,
+    Item,
+    Load,
+    Mark,
+    Null,
+    Op,
+    Segment,
+    Store,
+)
 from autodiff_hook.emit.slots import Liveness, Slots, bits
 from autodiff_hook.ir.types import Constant, Operand, Position, Variable
 
@@ -36,12 +49,13 @@ class Lowering:
         out: list[Lowered] = []
         live = self._liveness.live_out(segment)
         dead_load: Variable | None = None
+        forgotten = False
         budget.check()
         for item in reversed(segment.items):
             if isinstance(item, Load):
                 dead_load = None
                 if item.bit and not live & item.bit:
-                    dead_load = self._last_load(item, live, out)
+                    dead_load = self._last_load(item, live, out, forgotten)
                     live |= item.bit
                 out.append(self.load(item.value, item.position))
             elif isinstance(item, Store):
@@ -59,8 +73,9 @@ class Lowering:
                 live = self._liveness.before_copies(item, live)
             else:
                 dead_load = None
-                out.append(item)
+                out.append(Op("POP_TOP", NO_ARG, item.position) if isinstance(item, Op) and _forgets(item) else item)
                 live = self._liveness.before(item, live)
+            forgotten = _forgets(item)
         first = len(out)
         self._release(dying & self._released & ~live, live, out, _first_position(segment))
         released = out[first:][::-1]
@@ -69,11 +84,11 @@ class Lowering:
         out[segment.fixed : segment.fixed] = released
         return out
 
-    def _last_load(self, item: Load, live: int, out: list[Lowered]) -> Variable | None:
+    def _last_load(self, item: Load, live: int, out: list[Lowered], forgotten: bool) -> Variable | None:
         """Release after its last use what is to be released; other values need not be stored just before it."""
         value = item.value
         assert isinstance(value, Variable)
-        if not item.bit & self._released:
+        if not item.bit & self._released and not forgotten:
             return None if self._kept(value) else value
         self._release(item.bit, live, out, item.position)
         return None
@@ -116,6 +131,10 @@ class Lowering:
             dead = not live & self._liveness.bit(target)
             stores.append(Op("POP_TOP", NO_ARG, item.position) if dead else self._store(target, item.position))
         return loads + stores
+
+
+def _forgets(item: Item) -> bool:
+    return isinstance(item, Op) and item.name == FORGET
 
 
 def _first_position(segment: Segment) -> Position | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from autodiff_hook.emit import helpers, versions
 from autodiff_hook.emit.graph import Step
-from autodiff_hook.emit.items import NO_ARG, CellVar, Entry, FreeVar, Label, Mark, Null, Op, Pending
+from autodiff_hook.emit.items import FORGET, NO_ARG, CellVar, Entry, FreeVar, Label, Mark, Null, Op, Pending
 from autodiff_hook.emit.versions import Code
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Position, Variable
 
@@ -273,7 +273,7 @@ _SELECTORS: Final[dict[str, Selector]] = {
         list(step.operands), [*versions.formatting(step.data or "", len(step.operands) > 1)]
     ),
     "get_iter": _get_iter,
-    "forget": lambda step, context: Selection(list(step.operands), [("POP_TOP", NO_ARG)], 0),
+    "forget": lambda step, context: Selection(list(step.operands), [(FORGET, NO_ARG)], 0),
     "get_len": _simple("GET_LEN", drop=1),
     "make_function": _make_function,
     "build_class_function": _simple("LOAD_BUILD_CLASS"),

@@ -29,6 +29,8 @@ Operations (operands → result; ``data`` in brackets) speak of Python semantics
 ==================  ===========================================================================
 names               global[name], store_global[name] v, delete_global[name],
                     check[name] v → v (UnboundLocalError if v is UNBOUND)
+class bodies        name_get[name] mapping → v (there, a global or a builtin), name_del[name] mapping,
+                    name_or_cell_get[name] mapping cell → v, setup_annotations mapping
 cells               make_cell v → cell (v may be UNBOUND), cell_get[name] c, cell_set[name] c v,
                     cell_del[name] c
 attributes, items   getattr[name] o, setattr[name] o v, delattr[name] o,

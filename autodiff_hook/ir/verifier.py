@@ -10,6 +10,7 @@ from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, 
 
 OPERATIONS: Final = frozenset(
     """
+    name_get name_del name_or_cell_get setup_annotations
     global store_global delete_global check make_cell cell_get cell_set cell_del getattr setattr delattr getitem
     setitem delitem unary not truth binary inplace compare is is_not in not_in call call_method load_method
     call_loaded call_ex build_tuple build_list build_set build_map build_slice build_string list_append set_add

@@ -27,7 +27,7 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.lift.binding import Bindings
 from autodiff_hook.lift.cfg import Instruction, Region, read_instructions, reverse_postorder, split
-from autodiff_hook.lift.code import parameter_names, slot_names
+from autodiff_hook.lift.code import NAMESPACE, is_class_body, parameter_names, slot_names
 from autodiff_hook.lift.effects import cannot_raise, exact_bool, terminator_raises
 
 
@@ -58,6 +58,8 @@ class Machine:
         self.layout: list[Slot] = []
         self.made: dict[Variable, Statement] = {}
         self.keyword_names: tuple[str, ...] = ()
+        self.namespace = Variable(NAMESPACE)
+        """Where the names of a class body are."""
         self.offset_of: dict[Block, int] = {}
         self.names = code.co_names
         self._dialect = dialect
@@ -84,6 +86,9 @@ class Machine:
         self._block = self._new_block(-1, sealed=True)
         names = parameter_names(self.code)
         free = self.code.co_freevars
+        if is_class_body(self.code):
+            names = ()
+            self._block.params.append(self.namespace)
         keys = self._keys[: len(names)] + self._keys[len(self._keys) - len(free) :]
         for name, key in zip(names + free, keys, strict=True):
             param = Variable(name)
@@ -252,7 +257,8 @@ class Machine:
     def certainly_bound(self, slot: int) -> bool:
         """Whether a local has a value here on every path."""
         if self._bindings is None:
-            parameters = (1 << len(parameter_names(self.code))) - 1
+            names = () if is_class_body(self.code) else parameter_names(self.code)
+            parameters = (1 << len(names)) - 1
             self._bindings = Bindings(self._codes, self._order, parameters)
         return self._bindings.is_bound(slot, self.instruction)
 

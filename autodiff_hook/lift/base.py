@@ -6,6 +6,7 @@ from typing import Final
 
 from autodiff_hook.lift import control, values
 from autodiff_hook.lift.abstract import Meaning
+from autodiff_hook.lift.class_bodies import CLASS_BODIES
 
 BASE: Final[dict[str, Meaning]] = {
     **dict.fromkeys(("NOP", "RESUME", "COPY_FREE_VARS"), values.skip),
@@ -75,4 +76,5 @@ BASE: Final[dict[str, Meaning]] = {
     "MATCH_KEYS": values.inspection("match_keys", 2),
     "IMPORT_NAME": values.import_name,
     "IMPORT_FROM": values.import_from,
+    **CLASS_BODIES,
 }

@@ -15,8 +15,14 @@ _KINDS: Final[dict[int, FunctionKind]] = {
 }
 
 
+NAMESPACE: Final = ".namespace"
+"""The parameter of a class body, which its code does not name."""
+
+
 def parameter_names(code: CodeType) -> tuple[str, ...]:
     """The parameters in the order of ``co_varnames``."""
+    if is_class_body(code):
+        return (NAMESPACE,)
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     return code.co_varnames[:count]
@@ -26,7 +32,7 @@ def signature(code: CodeType) -> Signature:
     """The parameters as the IR describes them."""
     return Signature(
         names=parameter_names(code),
-        positional=code.co_argcount,
+        positional=code.co_argcount or is_class_body(code),
         positional_only=code.co_posonlyargcount,
         keyword_only=code.co_kwonlyargcount,
         varargs=bool(code.co_flags & inspect.CO_VARARGS),
@@ -38,6 +44,11 @@ def slot_names(code: CodeType) -> list[tuple[str, str]]:
     """A key for each slot of the frame; a name can be both a local (of a comprehension) and free."""
     own = dict.fromkeys(code.co_varnames + code.co_cellvars)
     return [("local", name) for name in own] + [("free", name) for name in code.co_freevars]
+
+
+def is_class_body(code: CodeType) -> bool:
+    """Whether the code is that of a class statement."""
+    return not is_function(code) and code.co_name != "<module>" and "__module__" in code.co_names
 
 
 def kind(code: CodeType) -> FunctionKind:

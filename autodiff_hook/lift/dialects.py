@@ -11,6 +11,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.lift import control, values
 from autodiff_hook.lift.abstract import NULL, Machine, Meaning
 from autodiff_hook.lift.base import BASE
+from autodiff_hook.lift.class_bodies import CLASS_BODIES_311, CLASS_BODIES_SINCE_312
 from autodiff_hook.lift.since314 import SINCE_314, SINCE_315
 
 # 3.11
@@ -236,6 +237,7 @@ _BELOW_313: Final[dict[str, Meaning]] = {
 }
 
 _SINCE_312: Final[dict[str, Meaning]] = {
+    **CLASS_BODIES_SINCE_312,
     "LOAD_FAST_CHECK": values.load_fast_check,
     "LOAD_FAST_AND_CLEAR": values.load_fast_and_clear,
     "LOAD_ATTR": _load_attr,
@@ -257,6 +259,7 @@ _SINCE_312: Final[dict[str, Meaning]] = {
 _DIALECT_311: Final[dict[str, Meaning]] = {
     **BASE,
     **_BELOW_313,
+    **CLASS_BODIES_311,
     "LOAD_FAST": _load_fast_unless_unbound,
     "LOAD_ATTR": _load_attr_311,
     "LOAD_METHOD": _load_method,

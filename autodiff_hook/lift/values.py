@@ -126,14 +126,20 @@ def load_fast_and_clear(m: Machine, slot: int) -> None:
 
 
 def store_fast(m: Machine, slot: int) -> None:
-    m.write_local(slot, m.pop())
+    value = m.pop()
+    # What has a place already is not stored again, which would let go of what was there.
+    placed = isinstance(value, Constant) or value.name is not None
+    held = m.read_local(slot) if m.lifetimes and placed else None
+    m.write_local(slot, value)
+    if isinstance(held, Variable) and held is not value:
+        m.effect("forget", held, data=isinstance(value, Constant) and value.value is None)
 
 
 def delete_fast(m: Machine, slot: int) -> None:
     check(m, slot)
     held = m.read_local(slot)
     if m.lifetimes and isinstance(held, Variable):
-        m.effect("forget", held)
+        m.effect("forget", held, data=True)
     m.write_local(slot, Constant(UNBOUND))
 
 

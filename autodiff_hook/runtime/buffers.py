@@ -106,42 +106,46 @@ def frozen_key(key: Any) -> Any:
 
 
 class Scatter:
-    """The cotangent of an array of which one part was read; sums of such are trees, made dense once."""
+    """The cotangent of an array of which parts were read, made dense once."""
 
-    __slots__ = ("cotangent", "dtype", "key", "left", "right", "shape")
+    __slots__ = ("dtype", "parts", "shape")
     __array_ufunc__ = None
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, key: Any, cotangent: Any) -> None:
-        self.shape, self.dtype, self.key, self.cotangent = shape, dtype, key, cotangent
-        self.left: Any = None
-        self.right: Any = None
+    def __init__(self, shape: tuple[int, ...], dtype: Any, *parts: tuple[Any, Any]) -> None:
+        self.shape, self.dtype = shape, dtype
+        self.parts = list(parts)
+        """Keys, and what is added there, which may be another one as a whole."""
 
     def __add__(self, other: Any) -> Any:
-        both = Scatter(self.shape, self.dtype, None, None)
-        both.left, both.right = self, other
-        return both
+        return Scatter(self.shape, self.dtype, (..., self), (..., other))
 
     __radd__ = __add__
+
+    def take(self, other: Scatter) -> None:
+        """Add another one in place."""
+        self.parts += other.parts
 
     def dense(self) -> Any:
         """The array that this stands for."""
         whole = np.zeros(self.shape, self.dtype)
-        self.add_to(whole)
-        return whole
-
-    def add_to(self, whole: Any) -> None:
-        """Add this cotangent to an array."""
         stack: list[Any] = [self]
         while stack:
-            node = stack.pop()
-            if not isinstance(node, Scatter):
-                whole += _like(whole, node)
-            elif node.left is not None:
-                stack += [node.left, node.right]
-            elif _is_fancy(node.key):
-                np.add.at(whole, node.key, _like(whole, node.cotangent))
-            else:
-                whole[node.key] += _like(whole, node.cotangent)
+            for key, cotangent in stack.pop().parts:
+                if type(cotangent) is Scatter:
+                    stack.append(cotangent)
+                else:
+                    add_at(whole, key, cotangent)
+        return whole
+
+
+def add_at(whole: Any, key: Any, cotangent: Any) -> None:
+    """Add to a part of an array."""
+    if type(key) is int and isinstance(cotangent, float):
+        whole[key] += cotangent
+    elif is_fancy(key):
+        np.add.at(whole, key, _like(whole, cotangent))
+    else:
+        whole[key] += _like(whole, cotangent)
 
 
 def _like(whole: Any, cotangent: Any) -> Any:
@@ -154,5 +158,6 @@ def dense(cotangent: Any) -> Any:
     return cotangent.dense() if type(cotangent) is Scatter else cotangent
 
 
-def _is_fancy(key: Any) -> bool:
+def is_fancy(key: Any) -> bool:
+    """Whether a key may name an element twice."""
     return any(kind_of(type(k)) in ("array", "list") for k in (key if isinstance(key, tuple) else (key,)))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.registry import Array
+from autodiff_hook.registry import Array, Complex
 from autodiff_hook.runtime.kinds import kind_of
 
 _NUMBERS: Final = frozenset({float, int, complex, bool, type(None), str})
@@ -77,4 +77,11 @@ def adds_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     if not args or len(args) > 2 or not kwargs.keys() <= {"start"}:
         return False
     items = args[0] if type(args[0]) in (list, tuple) else ()
-    return any(kind_of(type(x)) in ("object", "list", "tuple") for x in (*items, *args[1:], *kwargs.values()))
+    terms = (*items, *args[1:], *kwargs.values())
+    return any(kind_of(type(x)) in ("object", "list", "tuple") or is_own_number(x) for x in terms)
+
+
+def is_own_number(value: Any) -> bool:
+    """Whether ``value`` is a float or an int of a class that has written its arithmetic in Python."""
+    cls = type(value)
+    return cls not in _NUMBERS and issubclass(cls, (float, int)) and not Complex.contains(cls)

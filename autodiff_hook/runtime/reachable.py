@@ -14,26 +14,31 @@ from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
 
+_HEAP_TYPE: Final = 1 << 9
 _SCAN_LIMIT: Final = 10_000
 
 
 def reachable(value: Any, arrays: bool = False, given: dict[int, tuple[Any, list[Any]]] | None = None) -> Iterator[Any]:
-    """``value`` and what it refers to: elements, attributes, captured cells, bound objects."""
+    """``value`` and what it refers to: elements, attributes, captured cells, bound objects, classes without more."""
     seen: set[int] = set()
-    stack = [value]
-    while stack and len(seen) < _SCAN_LIMIT:
-        item = stack.pop()
+    waiting = [value]
+    for item in waiting:  # it grows: what is near comes first
+        if len(seen) >= _SCAN_LIMIT:
+            return
         kind = kind_of(type(item))
         if id(item) in seen or kind == "number" or kind == "array" and not arrays:
             continue
         if kind == "inert" and type(item) is not BuiltinFunctionType and type(item) is not slice:
-            stack.extend(captured_by(item))
+            waiting.extend(captured_by(item))
+            if issubclass(type(item), type) and item.__flags__ & _HEAP_TYPE:
+                seen.add(id(item))
+                yield item
             continue
         seen.add(id(item))
         yield item
-        stack.extend(_referents(item, kind))
+        waiting.extend(_referents(item, kind))
         if given and id(item) in given:
-            stack.extend(given[id(item)][1])
+            waiting.extend(given[id(item)][1])
 
 
 def _referents(item: Any, kind: str) -> list[Any]:

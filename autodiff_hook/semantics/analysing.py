@@ -72,8 +72,9 @@ class GlobalFacts:
 
     def hold(self, globals_: dict[str, Any]) -> bool:
         """Whether these globals have nothing else by those names."""
-        found = self._types.issuperset(map(type, map(globals_.get, self._names)))
-        return found and globals_.keys().isdisjoint(self._absent)
+        if self._names and not self._types.issuperset(map(type, map(globals_.get, self._names))):
+            return False
+        return not self._absent or globals_.keys().isdisjoint(self._absent)
 
 
 def _is_constant(name: str, globals_: dict[str, Any]) -> bool:

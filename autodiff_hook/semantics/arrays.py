@@ -16,12 +16,13 @@ from autodiff_hook.semantics.structures import gather
 def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     """``array[key] = value``."""
     moving = t[2]
-    if kind(value) in ("list", "tuple"):
+    form = kind(value)
+    if form in ("list", "tuple"):
         if gather(alg, value, moving) is not None:
             value, moving = apply(alg, (None, moving), np.array, (value,), {})
         else:
             moving = None
-    elif kind(value) == "array":
+    elif form == "array":
         moving = alg.read(value, moving)
     if array.dtype.kind == "O" and (moving is not None or t[0] is not None):
         raise array_mutation("this store writes to an array of objects:")

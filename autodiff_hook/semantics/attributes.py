@@ -49,6 +49,7 @@ _CONTAINERS: Final = (dict, list, set)
 
 Plan = tuple[str, Any]
 _PLAINLY: Final[Any] = object.__getattribute__
+_SET_PLAINLY: Final[Any] = object.__setattr__
 
 
 def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
@@ -56,7 +57,7 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
     if quiet(alg, t):
         return getattr(owner, name), None
     cls = type(owner)
-    if cls.__getattribute__ is _PLAINLY and not hasattr(cls, name):
+    if cls.__getattribute__ is _PLAINLY and find_in_type(cls, name) is None:
         dictionary = getattr(owner, "__dict__", None)
         if type(dictionary) is dict and name in dictionary:
             value = dictionary[name]
@@ -102,7 +103,7 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
         return value, t[0]
     if kind(owner) == "array":
         refuse_copied(alg, owner, name)
-    return value, load(alg, found, name, value) if form == "inherited" else load_attribute(alg, owner, name, value)
+    return value, load_attribute(alg, found if form == "inherited" else owner, name, value)
 
 
 def refuse_copied(alg: Algebra, array: Any, name: str) -> None:
@@ -110,7 +111,7 @@ def refuse_copied(alg: Algebra, array: Any, name: str) -> None:
     known = id(holder_of(array, name)) in alg.shadows
     if known or not isinstance(find_in_type(type(array), "__array_finalize__"), FunctionType):
         return
-    if any(isinstance(slots, dict) and slots.get(name) is not None for _, slots in alg.shadows.values()):
+    if any(isinstance(slots, dict) and slots.get(name) is not None for _, slots, *_ in list(alg.shadows.values())):
         raise failure(f"{type(array).__qualname__}.{name}", "an attribute that NumPy copies to new arrays")
 
 
@@ -162,7 +163,8 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
     if held is not None:
         return "held", held
     if isinstance(found, (GetSetDescriptorType, MemberDescriptorType)) or type(found).__module__ == "numpy":
-        rule = registry.rule(found, (cls,)) if registry.has_rules(found) else None
+        owned = float if getattr(found, "__objclass__", None) is float else cls
+        rule = registry.rule(found, (owned,)) if registry.has_rules(found) else None
         return ("builtin", None) if rule is None else ("rule", rule)
     dictionary = getattr(owner, "__dict__", None)
     if isinstance(dictionary, dict) and name in dictionary and not is_data_descriptor(found):
@@ -213,6 +215,12 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
     """``owner.name = value``."""
     if quiet(alg, t):
         setattr(owner, name, value)
+        return None, None
+    cls = type(owner)
+    if cls.__setattr__ is _SET_PLAINLY and find_in_type(cls, name) is None:
+        setattr(owner, name, value)
+        keep_attribute(alg, owner, name, t[1])
+        note_kept(alg, owner, Attribute(name), value)
         return None, None
     if is_content(owner, name) and (t[0] is not None or t[1] is not None or reaches(alg, (owner, value))):
         refuse_content(name)

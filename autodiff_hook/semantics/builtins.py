@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, lose, reaches, some
+from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, reaches, some
 from autodiff_hook.semantics.comparing import truth
 from autodiff_hook.semantics.generators import exchange_of, resumed
 from autodiff_hook.semantics.items import getitem
@@ -97,10 +97,10 @@ def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     method = python_method(sequence, "__reversed__")
     if method is not None:
         return apply(alg, (None, t[0]), method, (sequence,), {})
-    if is_view(sequence):
+    if is_view(sequence) or kind(sequence) == "dict":
         pairs = list(get_iter(alg, t, None, sequence)[0])
         return iteration(alg, _given_pairs(pairs[::-1])), None
-    if not hasattr(sequence, "__getitem__") or not hasattr(sequence, "__len__") or isinstance(sequence, dict):
+    if not hasattr(sequence, "__getitem__") or not hasattr(sequence, "__len__"):
         return builtins.reversed(sequence), None
     return iteration(alg, _reversed_pairs(alg, t[0], sequence)), None
 
@@ -208,7 +208,6 @@ _NATIVE: tuple[Any, ...] = (
         list.count,
         tuple.index,
         tuple.count,
-        dict.keys,
         isinstance,
         issubclass,
         hasattr,

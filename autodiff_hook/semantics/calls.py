@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from types import (
     BuiltinFunctionType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
+    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -18,17 +20,25 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.algebras.finalizers import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, quiet, reaches, some
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
-from autodiff_hook.runtime.oddities import adds_objects
+from autodiff_hook.runtime.oddities import adds_objects, is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.comparing import compares_by_code
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_code, is_iteration, is_view, python_method
+from autodiff_hook.semantics.iteration import (
+    get_iter,
+    is_iterated_by_code,
+    is_iterated_by_type,
+    is_iteration,
+    is_view,
+    python_method,
+)
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, meaning_of, meaning_with_options, means
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
@@ -122,10 +132,12 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
 def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """Call with tokens: a rule, a constant, code in scope, or an opaque call, in this order."""
     if quiet(alg, t) and not looks_later(function):
+        if isinstance(function, type):
+            watch(function)
         return function(*args, **kwargs), None
     if type(function) is FunctionType and not kwargs:
         # The registry is asked first: that loads the packs of what is imported by now, which know meanings as well.
-        if not registry.has_rules(function) and not registry.is_constant(function) and id(function) not in MEANINGS:
+        if not registry.knows(function) and id(function) not in MEANINGS:
             return _call_function(alg, t, function, args, kwargs)
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
@@ -141,6 +153,11 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         rule = rule_for(function, args, kwargs)
         if rule is not None:
             return call_rule(alg, t[1:], rule, function, args, kwargs)
+        if reads_floats(function) and any(map(is_own_number, args)):
+            args = tuple([plain_float(x) for x in args])
+            rule = rule_for(function, args, kwargs)
+            if rule is not None:
+                return call_rule(alg, t[1:], rule, function, args, kwargs)
         misfit = misfit_of(function, args, kwargs)
     meaning = meaning_of(function)
     if meaning is not None:
@@ -153,6 +170,18 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
             return value, alg.unknown(odd_result(function))
         return value, token
     return _unfold(alg, t, function, args, kwargs)
+
+
+def reads_floats(function: Any) -> bool:
+    """Whether a callable takes floats for what they are, whatever arithmetic their class has."""
+    if type(function) is MethodDescriptorType:
+        return function.__objclass__ is float
+    return getattr(function, "__module__", None) in ("math", "cmath") or isinstance(function, np.ufunc)
+
+
+def plain_float(value: Any) -> Any:
+    """A float as one of no class of its own."""
+    return float.__float__(value) if issubclass(type(value), float) else value
 
 
 def looks_later(function: Any) -> bool:
@@ -168,9 +197,14 @@ def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
         return None
     if function in _EXTREMES:
         items = args if len(args) > 1 else args[0] if args and type(args[0]) in (list, tuple) else ()
-        return _EXTREMES[function] if any(compares_by_code(item) for item in items) else None
+        return _EXTREMES[function] if any(chosen_whole(item) for item in items) else None
     code = _ADDING.get(function)
     return code if code is not None and adds_objects(function, args, kwargs) else None
+
+
+def chosen_whole(item: Any) -> bool:
+    """Whether ``max`` and ``min`` only choose such an item: it is no number, nor an array."""
+    return kind(item) in ("tuple", "list") or compares_by_code(item)
 
 
 _ADDING: Final[Any] = {sum: equivalents.total, math.prod: equivalents.product_of}
@@ -210,6 +244,8 @@ def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
     if is_view(value) or form == "set":
         return reaches(alg, value)
     summing = function in (sum, *_EXTREMES) or getattr(function, "__module__", None) == "math"
+    if issubclass(type(value), deque) or summing and (is_iterated_by_type(value) or type(value) is MappingProxyType):
+        return reaches(alg, value)
     return form in ("object", "list", "tuple", "dict") and is_iterated_by_code(type(value)) and summing
 
 
@@ -256,22 +292,17 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         return _instantiate(alg, t, function, args, kwargs)
     if form == "partial":
         return _call_partial(alg, t, function, inner, args, kwargs)
-    if form == "wrapper" or form == "cache" and _flows_in(alg, t, function, args, kwargs):
+    if form == "wrapper" or form == "cache" and loses(alg, t[1:], function, args, kwargs):
         return apply(alg, t, inner, args, kwargs)
     if form == "callable":
         return apply(alg, (None, *t), inner, (function, *args), kwargs)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)
 
 
-def _flows_in(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> bool:
-    """Whether something with a token goes into a call, or can be reached from it."""
-    return some(t[1:]) or reaches(alg, (function, *args, *kwargs.values()))
-
-
 def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     if in_scope(alg, function):
         return enter(alg, t, function, args, kwargs)
-    if in_library(function) and _flows_in(alg, t, function, args, kwargs):
+    if in_library(function) and loses(alg, t[1:], function, args, kwargs):
         return enter(alg, t, function, args, kwargs)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
 
@@ -288,7 +319,7 @@ def constructors(cls: Any) -> tuple[Any, bool, Any]:
     return new, new in _BLANK, init if isinstance(init, FunctionType) or id(init) in MEANINGS else None
 
 
-_BLANK: Final = (object.__new__, dict.__new__, list.__new__, OrderedDict.__new__)
+_BLANK: Final = (object.__new__, dict.__new__, list.__new__, OrderedDict.__new__, deque.__new__)
 _HEAP_TYPE: Final = 1 << 9
 
 
@@ -315,10 +346,13 @@ def _instantiate(alg: Algebra, t: Any, cls: Any, args: Args, kwargs: Kwargs) -> 
 
 def make_instance(alg: Algebra, t: Any, cls: Any, args: Args, kwargs: Kwargs) -> Result:
     """A new instance, past what a metaclass makes of the call."""
+    watch(cls)
     fields = fields_of(cls)
     if fields is not None and len(args) + len(kwargs) == len(fields):
         named = dict(zip((*fields[: len(args)], *kwargs), t[1:]))
         return cls(*args, **kwargs), tuple([named.get(name) for name in fields])
+    if cls.__new__ is object.__new__ and cls.__init__ is object.__init__:
+        return cls(*args, **kwargs), None
     new, empty, init = constructors(cls)
     if new is None:
         return call_opaque(alg, t[1:], cls, args, kwargs, "a class without Python code")

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-import builtins
-import opcode
+import functools
+import gc
 import weakref
 from collections import OrderedDict, defaultdict
-from types import SimpleNamespace
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, known, load, some
+from autodiff_hook.algebras import finalizers
+from autodiff_hook.algebras.shadows import (
+    Algebra,
+    Result,
+    ended,
+    holds,
+    keep,
+    keep_attribute,
+    keep_key,
+    kind,
+    known,
+    load,
+    reaches,
+    some,
+)
+from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
 from autodiff_hook.semantics.meanings import means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
+from autodiff_hook.semantics.scope import in_library
 from autodiff_hook.semantics.slots import build_slice
-
-_READS: Final = frozenset(
-    opcode.opmap[name] for name in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF") if name in opcode.opmap
-)
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -51,6 +63,14 @@ def int_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     value = int(*args, **kwargs)
     whole = len(args) == 1 and isinstance(args[0], int) and not isinstance(args[0], bool)
     return value, t[0] if whole else None
+
+
+@means(float.as_integer_ratio)
+def integer_ratio(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``float.as_integer_ratio``: refused at once, because arithmetic of integers drops derivatives."""
+    if t[0] is not None:
+        fail(float.as_integer_ratio, "which makes integers of a number: exact fractions have no derivatives")
+    return float.as_integer_ratio(*args), None
 
 
 class FloatOperation:
@@ -101,6 +121,13 @@ def list_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return sequences.list_extend(alg, t, args, kwargs) if len(args) > 1 else (None, None)
 
 
+@means(FunctionType.__get__)
+def bind(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``function.__get__(receiver, cls)``: the token of a method is that of its receiver."""
+    value: Any = FunctionType.__get__(*args, **kwargs)
+    return value, t[1] if type(value) is MethodType else None
+
+
 @means(object.__init__)
 def object_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``object.__init__``."""
@@ -122,14 +149,29 @@ def type_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 @means(type.__new__)
 def type_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """A new class: what is in its namespace are attributes of it."""
-    namespace = args[3]
+    bases, namespace = args[2:4]
     tokens = {name: load(alg, namespace, name, value) for name, value in namespace.items()}
-    if some(t[len(args) :]):
-        fail(args[0], "the keywords of a class statement, which are not differentiated")
+    data = [value for value in namespace.values() if not issubclass(type(value), _CODE)]
+    given = some((*t[len(args) :], *tokens.values())) or reaches(alg, (data, kwargs))
+    for hook, owner in hooks(bases, namespace):
+        own = holds(alg, owner) or holds(alg, getattr(owner, "__dict__", None))
+        if own or not in_library(hook) and (given or reaches(alg, hook)):
+            fail(hook, "which is called while a class is made, where it is not differentiated")
     cls = type.__new__(*args, **kwargs)
     for name, token in tokens.items():
-        keep(alg, cls, name, token)
+        keep_attribute(alg, cls, name, token)
     return cls, None
+
+
+def hooks(bases: Any, namespace: Any) -> list[tuple[Any, Any]]:
+    """The code that ``type.__new__`` calls: of base classes, and of what is in the namespace, which is beside it."""
+    found = [(getattr(base.__init_subclass__, "__func__", None), None) for base in bases]
+    found += [(python_method(value, "__set_name__"), value) for value in namespace.values()]
+    return [(hook, owner) for hook, owner in found if hook is not None]
+
+
+_CODE: Final = (FunctionType, classmethod, staticmethod, property)
+"""What hooks may be expected to let be."""
 
 
 @means(type.__init__)
@@ -160,7 +202,8 @@ def list_getitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 @means(dict.__getitem__)
 def dict_getitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict.__getitem__``, past what a subclass makes of it."""
-    return items.dict_item(alg, *args)
+    owner, key = args
+    return items.dict_item(alg, owner, key, t[1])
 
 
 @means(list.__setitem__)
@@ -214,6 +257,7 @@ def list_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def dict_setitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict.__setitem__``, past what a subclass makes of it."""
     owner, key, value = args
+    keep_key(alg, owner, key, t[1])
     plain_dict(owner).__setitem__(owner, key, value)
     keep(alg, owner, key, t[2])
     return None, None
@@ -230,6 +274,8 @@ class Special:
         method = python_method(args[0], self.name) if args else None
         if method is not None and not kwargs:
             return calls.apply(alg, (None, *t), method, args, {})
+        if args and is_own_number(args[0]) and issubclass(type(args[0]), float):
+            return calls.apply(alg, (None, *t), self.function, (calls.plain_float(args[0]), *args[1:]), kwargs)
         return call_opaque(alg, t, self.function, args, kwargs, "which has no rule for these types")
 
 
@@ -240,21 +286,8 @@ for _function, _name in (
     means(_function)(Special(_function, _name).carried)
 
 
-@means(builtins.__build_class__)
-def build_class(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """Make a class; its methods have tokens when they are called, its body has none."""
-    if some(t[len(args) :]):
-        fail(args[0], "the keywords of a class statement, which are not differentiated")
-    if reads_tokens(alg, args[0]):
-        fail(args[0], "the body of a class, which is not differentiated")
-    return builtins.__build_class__(*args, **kwargs), None
-
-
-def reads_tokens(alg: Algebra, body: Any) -> bool:
-    """Whether the body of a class may read what has a token."""
-    captured = any(id(cell) in alg.shadows for cell in body.__closure__ or ())
-    reads = captured and not _READS.isdisjoint(body.__code__.co_code[::2])
-    return reads or id(body.__globals__) in alg.shadows
+for _target in (classmethod, staticmethod, property, property.getter, property.setter, property.deleter):
+    natively(_target)
 
 
 @means(SimpleNamespace)
@@ -267,10 +300,29 @@ def simple_namespace(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result
 
 @means(weakref.ref)
 def weak_reference(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``weakref.ref(x)``; a callback is called where nothing carries it."""
+    """``weakref.ref(x)``; a callback is carried where x dies."""
     if len(args) > 1 and args[1] is not None:
-        return call_opaque(alg, t, weakref.ref, args, kwargs, "whose callback is called where nothing carries it")
+        return weakref.ref(args[0], functools.partial(finalizers.run, args[1])), None
     return weakref.ref(args[0]), None
 
 
-natively(weakref.ref.__call__)
+@means(weakref.finalize)
+def finalized(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``weakref.finalize(x, function, ...)``: the call, with what it is given, is carried where x dies."""
+    if len(args) < 2:
+        return weakref.finalize(*args, **kwargs), None
+    later, _ = calls.make_partial(alg, t[1:], args[1:], kwargs)
+    return weakref.finalize(args[0], finalizers.run, later), None
+
+
+@means(weakref.ref.__call__)
+def weakly_referenced(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """What a weak reference refers to."""
+    ended(alg)
+    return args[0](), None
+
+
+@means(gc.collect)
+def collect_garbage(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``gc.collect()``, which has to see what only shadows refer to."""
+    return alg.lifetimes.released(gc.collect, *args, *kwargs.values()), None

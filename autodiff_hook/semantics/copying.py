@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from types import FunctionType
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.semantics.builtins import iter_
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.semantics.sequences import list_
 
 _CALLED: Final = ("__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
 """What ``object.__reduce_ex__`` calls if a class has it."""
@@ -24,9 +26,14 @@ def reduce_ex(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     if any(isinstance(find_in_type(type(owner), name), FunctionType) for name in _CALLED):
         return call_opaque(alg, t, object.__reduce_ex__, args, kwargs, NOT_PYTHON)
     made = object.__reduce_ex__(*args)
-    if type(made) is not tuple or len(made) != 5 or kind_of(type(owner)) not in ("object", "list", "dict"):
+    form = kind_of(type(owner))
+    parallel = issubclass(type(owner), deque) or form == "set"
+    whole = type(made) is tuple and (len(made) == 5 or parallel)
+    if not whole or form not in ("object", "list", "dict", "set"):
         return call_opaque(alg, t, object.__reduce_ex__, args, kwargs, NOT_PYTHON)
-    new, given, state, items, pairs = made
+    new, given, state, items, pairs = (*made, None, None, None)[:5]
+    if form == "set":
+        given = (list_(alg, (None,), (owner,), {})[0],)
     parts: tuple[Any, ...] = state if type(state) is tuple and len(state) == 2 else (state,)
     parts = tuple([_attributes(alg, owner, part) if type(part) is dict else part for part in parts])
     state = parts if type(state) is tuple and len(state) == 2 else parts[0]
@@ -34,7 +41,7 @@ def reduce_ex(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any
         items = iter_(alg, (None,), (owner,), {})[0]
     if pairs is not None:
         pairs = iter_(alg, (None,), (owner.items(),), {})[0]
-    return (new, given, state, items, pairs), None
+    return (new, given, state, items, pairs)[: len(made)], None
 
 
 def _attributes(alg: Algebra, owner: Any, names: dict[str, Any]) -> dict[str, Any]:

@@ -92,6 +92,11 @@ def _source(
     return None
 
 
+def unsupported(function: Any) -> str:
+    """Why a Python function is not carried; nothing if it is."""
+    return _carried_for(function.__code__, function.__globals__).unsupported
+
+
 def enter(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """Call a Python function; ``t`` has the tokens of the function and of all arguments."""
     if alg.typed is not None and not kwargs and not alg.nested:
@@ -116,6 +121,9 @@ def enter_carried(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kw
     if known.kind != "function":
         return started(alg, program, tokens, values), None
     result: Result = program(alg, tokens, *values)
+    if alg.fresh or alg.lifetimes.suspects:
+        values = ()
+        alg.lifetimes.drop_suspects()
     return result
 
 

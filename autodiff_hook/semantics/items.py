@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections import defaultdict
-from types import FunctionType, MethodType
+from collections import defaultdict, deque
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 import numpy as np
 
+from autodiff_hook.algebras.lifetimes import enter_weakly
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
+    drop_key,
+    ended,
+    is_list,
     keep,
     keep_all,
+    keep_key,
     kind,
     known,
     load,
@@ -25,7 +30,7 @@ from autodiff_hook.algebras.shadows import some as any_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.semantics.arrays import store_array
-from autodiff_hook.semantics.iteration import flattened, get_iter, python_method
+from autodiff_hook.semantics.iteration import behind, flattened, get_iter, python_method
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
 from autodiff_hook.semantics.rules import call_rule, rule_for
@@ -38,11 +43,9 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     if type(owner) is np.ndarray:
         value = owner[key]
         return value, alg.part(owner, key, value, t[0])
-    if type(owner) is list and type(key) is int:
+    if type(owner) is list and type(key) is int or type(owner) is dict:
         value = owner[key]
-        entry = alg.shadows.get(id(owner))
-        token = None if entry is None or len(entry[1]) != len(owner) else entry[1][key]
-        return value, load(alg, owner, key, value) if token is None else token
+        return value, load(alg, owner, key, value)
     method = python_method(owner, "__getitem__")
     if method is not None:
         return apply(alg, (None, *t), method, (owner, key), {})
@@ -54,16 +57,23 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     if form == "array":
         value = owner[key]
         return value, alg.part(owner, key, value, t[0])
+    if form == "number" and isinstance(owner, np.generic):
+        value = operator.getitem(owner, key)  # type: ignore[call-overload]
+        if not isinstance(value, np.ndarray):
+            return value, t[0]
+        return apply(alg, (None, t[0], None), np.reshape, (owner, value.shape), {})
     if form == "tuple":
         return owner[key], None if t[0] is None else t[0][key]
-    if form == "list":
+    if is_list(owner):
         return list_item(alg, owner[key], owner, key)
     if form == "dict":
-        return dict_item(alg, owner, key)
+        return dict_item(alg, owner, key, t[1])
     if type(owner) is np.flatiter:
         flat, token = flattened(alg, owner)
         value = owner[key]
         return value, alg.part(flat, key, value, token)
+    if type(owner) is MappingProxyType:
+        return getitem(alg, t, None, behind(owner), key)
     rule = rule_for(operator.getitem, (owner, key))
     if rule is not None:
         return call_rule(alg, t, rule, operator.getitem, (owner, key), {})
@@ -71,24 +81,25 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
 
 
 def list_item(alg: Algebra, value: Any, owner: list[Any], key: Any) -> Result:
-    """The item or slice ``value`` of a list, with its token."""
+    """The item of a list or deque that ``value`` is, or the slice of a list, with its token."""
     if isinstance(key, slice):
         found = known(alg, owner)
         if found is not None:
             keep_all(alg, value, found[key])
         elif id(owner) in alg.losses:
-            alg.losses[id(value)] = (value, alg.losses[id(owner)][1])
+            enter_weakly(alg.losses, value, alg.losses[id(owner)][1])
         return value, None
     return value, load(alg, owner, key, value)
 
 
-def dict_item(alg: Algebra, owner: dict[Any, Any], key: Any) -> Result:
-    """``owner[key]`` of a dict."""
+def dict_item(alg: Algebra, owner: dict[Any, Any], key: Any, moving: Any) -> Result:
+    """``owner[key]`` of a dict; ``moving`` is the token of the key."""
     missing = missing_method(owner, key)
     if missing is not None:
-        return apply(alg, (None, None, None), missing, (owner, key), {})
+        return apply(alg, (None, None, moving), missing, (owner, key), {})
     if isinstance(owner, defaultdict) and owner.default_factory is not None and key not in owner:
         value, token = apply(alg, (None,), owner.default_factory, (), {})
+        keep_key(alg, owner, key, moving)
         dict.__setitem__(owner, key, value)
         keep(alg, owner, key, token)
         return value, token
@@ -109,6 +120,9 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
     if quiet(alg, t):
         owner[key] = value
         return None, None
+    if type(owner) is np.ndarray:
+        store_array(alg, t, owner, key, value)
+        return None, None
     method = python_method(owner, "__setitem__")
     form = kind(owner)
     if method is not None:
@@ -119,11 +133,14 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
         store_array(alg, (None, None, t[2]), owner.base.reshape(-1), key, value)
     elif isinstance(owner, np.void) and t[2] is not None:
         raise array_mutation("this store writes to a record in")
-    elif form == "list":
+    elif is_list(owner):
         list_store(alg, t[2], owner, key, value)
     elif form == "dict":
+        keep_key(alg, owner, key, t[1])
         owner[key] = value
         keep(alg, owner, key, t[2])
+        if t[2] is None:
+            alg.lifetimes.note(owner, value)
         note_kept(alg, owner, key, value)
     else:
         reason = f"which has no rule for {describe_type(owner)}"
@@ -131,19 +148,23 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
     return None, None
 
 
-def list_store(alg: Algebra, token: Any, owner: list[Any], key: Any, value: Any) -> None:
-    """``owner[key] = value`` of a list."""
-    if isinstance(key, slice):
+def list_store(alg: Algebra, token: Any, owner: Any, key: Any, value: Any) -> None:
+    """``owner[key] = value`` of a list or deque."""
+    if isinstance(key, slice) and isinstance(owner, list):
         items, tokens = materialised(alg, token, value)
         found = to_change(alg, owner, tokens)
         list.__setitem__(owner, key, items)
         if found is not None:
             found[key] = tokens
+            for item in items:
+                alg.lifetimes.note(owner, item)
         return
     found = to_change(alg, owner, (token,))
-    list.__setitem__(owner, key, value)
+    (deque if isinstance(owner, deque) else list).__setitem__(owner, key, value)
     if found is not None:
         found[key] = token
+        if token is None:
+            alg.lifetimes.note(owner, value)
 
 
 def materialised(alg: Algebra, token: Any, value: Any, hinted: bool = False) -> tuple[list[Any], list[Any]]:
@@ -195,10 +216,11 @@ def delitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     found = known(alg, owner)
     del owner[key]
     if found is not None:
-        if kind(owner) == "list":
+        if is_list(owner):
             del found[key]
         else:
-            found.pop(key, None)
+            drop_key(found, key)
+    ended(alg)
     return None, None
 
 

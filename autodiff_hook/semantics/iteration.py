@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import gc
 import operator
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from itertools import repeat
-from types import FunctionType, GeneratorType
+from types import FunctionType, GeneratorType, MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, lose, reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, load_key, lose, reaches, some
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.special_attributes import BASE
 
-VIEWS: Final[tuple[type, ...]] = (type({}.values()), type({}.items()))
+VIEWS: Final[tuple[type, ...]] = (type({}.values()), type({}.items()), type({}.keys()))
+
+ITEMS: Final = VIEWS[1]
+KEYS: Final = VIEWS[2]
 
 Pairs = Iterator[tuple[Any, Any]]
 
@@ -49,13 +52,18 @@ def is_iteration(value: Any) -> bool:
 
 
 def is_view(value: Any) -> bool:
-    """Whether ``value`` is a view of the values or items of a dict."""
+    """Whether ``value`` is a view of the values, items or keys of a dict."""
     return isinstance(value, VIEWS)
 
 
-def viewed(view: Any) -> tuple[Any, bool]:
-    """The dict behind a view, and whether that shows items."""
-    return gc.get_referents(view)[0], isinstance(view, VIEWS[1])
+def viewed(view: Any) -> Any:
+    """The dict behind a view."""
+    return gc.get_referents(view)[0]
+
+
+def behind(proxy: Any) -> Any:
+    """The mapping behind a ``MappingProxyType``."""
+    return gc.get_referents(proxy)[0]
 
 
 def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
@@ -64,6 +72,8 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
         return value.pairs, None
     if type(value) is GeneratorType and id(value) in alg.generators:
         return _generator_pairs(value, alg.generators[id(value)][1]), None
+    if type(value) is MappingProxyType:
+        return get_iter(alg, t, None, behind(value))
     form = how(alg, value, t[0] is not None)
     if form == "list":
         return list_pairs(alg, value), None
@@ -73,6 +83,10 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
         return _array_pairs(alg, value, t[0]), None
     if form == "set":
         return _set_pairs(alg, value), None
+    if form == "dict":
+        return key_pairs(alg, value), None
+    if form == "deque":
+        return deque_pairs(alg, value), None
     if form == "view":
         return _view_pairs(alg, value), None
     if form == "object":
@@ -97,7 +111,11 @@ def how(alg: Algebra, value: Any, moves: bool) -> str:
     if form == "array":
         return "array" if value.ndim and (value.dtype.kind in "fciu" or moves) else "plain"
     if form == "set":
-        return "set" if known(alg, value) else "plain"
+        return "set" if known(alg, value) or id(value) in alg.losses else "plain"
+    if python is None and form == "dict":
+        return "dict" if known(alg, value) else "plain"
+    if python is None and issubclass(type(value), deque):
+        return "deque"
     if isinstance(value, VIEWS):
         return "view"
     if python is None and form == "object" and (type(value) in _SHARING or hides(value)):
@@ -114,8 +132,6 @@ def how(alg: Algebra, value: Any, moves: bool) -> str:
 
 def python_method(value: Any, name: str) -> Any:
     """The special method of the type of ``value``, if it is written in Python."""
-    from types import FunctionType
-
     found = find_in_type(type(value), name)
     return found if isinstance(found, FunctionType) else None
 
@@ -204,13 +220,28 @@ def _set_pairs(alg: Algebra, items: Any) -> Pairs:
 
 
 def _view_pairs(alg: Algebra, view: Any) -> Pairs:
-    owner, items = viewed(view)
+    owner = viewed(view)
+    if isinstance(view, KEYS):
+        for pair in key_pairs(alg, owner):  # noqa: UP028
+            yield pair
+        return
     for key, value in plain_dict(owner).items(owner):
-        moving = load(alg, owner, key, value)
-        if items:
-            yield (key, value), None if moving is None else (None, moving)
+        token = load(alg, owner, key, value)
+        if isinstance(view, ITEMS):
+            tokens = load_key(alg, owner, key), token
+            yield (key, value), tokens if some(tokens) else None
         else:
-            yield value, moving
+            yield value, token
+
+
+def key_pairs(alg: Algebra, owner: Any) -> Pairs:
+    for key in plain_dict(owner).__iter__(owner):
+        yield key, load_key(alg, owner, key)
+
+
+def deque_pairs(alg: Algebra, owner: deque[Any]) -> Pairs:
+    for index, item in enumerate(deque.__iter__(owner)):
+        yield item, load(alg, owner, index, item)
 
 
 def _object_pairs(alg: Algebra, value: Any) -> Result:
@@ -239,6 +270,11 @@ def is_iterated_by_code(cls: type) -> bool:
     """Whether Python code gives the items of an object: its ``__iter__``, or ``__getitem__`` where there is none."""
     method = find_in_type(cls, "__iter__")
     return isinstance(find_in_type(cls, "__getitem__") if method is None else method, FunctionType)
+
+
+def is_iterated_by_type(value: Any) -> bool:
+    """Whether it is a dict or a deque that is iterated over as these are."""
+    return issubclass(type(value), (dict, deque)) and python_method(value, "__iter__") is None
 
 
 def plain_dict(owner: dict[Any, Any]) -> Any:

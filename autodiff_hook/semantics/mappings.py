@@ -6,9 +6,21 @@ from collections import OrderedDict
 from types import FunctionType
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, known, load
+from autodiff_hook.algebras.shadows import (
+    Algebra,
+    Result,
+    drop_key,
+    keep,
+    keep_key,
+    keep_keys,
+    kind,
+    known,
+    load,
+    load_key,
+    some,
+)
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.semantics.items import getitem, setitem, unpack
+from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
 from autodiff_hook.semantics.meanings import call_method, means
 
@@ -34,7 +46,7 @@ def dict_pop(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     if not dict.__contains__(owner, key):
         return cls.pop(owner, key, *default), t[2] if default else None
     found = known(alg, owner)
-    return cls.pop(owner, key), None if found is None else found.pop(key, None)
+    return cls.pop(owner, key), None if found is None else drop_key(found, key)
 
 
 @means(dict.popitem, OrderedDict.popitem)
@@ -44,8 +56,9 @@ def dict_popitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     if not dict.__len__(owner):
         return plain_dict(owner).popitem(owner), None
     key = end_key(owner, *options, **kwargs)
+    moving = load_key(alg, owner, key)
     value, token = dict_pop(alg, (None, None), (owner, key), {})
-    return (key, value), None if token is None else (None, token)
+    return (key, value), (moving, token) if some((moving, token)) else None
 
 
 def end_key(owner: Any, last: bool = True) -> Any:
@@ -62,7 +75,7 @@ def dict_clear(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     for key in list(dict.keys(owner)):
         plain_dict(owner).pop(owner, key)
         if found is not None:
-            found.pop(key, None)
+            drop_key(found, key)
     return None, None
 
 
@@ -72,7 +85,7 @@ def dict_setdefault(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner, key, *default = args
     if not dict.__contains__(owner, key):
         value, token = (default[0], t[2]) if default else (None, None)
-        put(alg, owner, key, value, token)
+        put(alg, owner, key, value, t[1], token)
     value = dict.__getitem__(owner, key)
     return value, load(alg, owner, key, value)
 
@@ -84,15 +97,16 @@ def dict_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     for other in others:
         _merge(alg, owner, other)
     for (name, value), token in zip(kwargs.items(), t[len(args) :]):
-        put(alg, owner, name, value, token)
+        put(alg, owner, name, value, None, token)
     return None, None
 
 
-def put(alg: Algebra, owner: dict[Any, Any], key: Any, value: Any, token: Any) -> None:
-    """Store a value in a dict as its own methods do."""
+def put(alg: Algebra, owner: dict[Any, Any], key: Any, value: Any, moving: Any, token: Any) -> None:
+    """Store a value in a dict as its own methods do; ``moving`` is the token of the key."""
     if calls_setitem(owner):
-        setitem(alg, (None, None, token), None, owner, key, value)
+        setitem(alg, (None, moving, token), None, owner, key, value)
         return
+    keep_key(alg, owner, key, moving)
     if python_method(owner, "__setitem__") is None:
         owner[key] = value
     else:
@@ -104,23 +118,23 @@ def _merge(alg: Algebra, owner: dict[Any, Any], other: Any) -> None:
     if kind(other) == "dict":
         for key in list(dict.keys(other)):
             value = dict.__getitem__(other, key)
-            put(alg, owner, key, value, load(alg, other, key, value))
+            put(alg, owner, key, value, load_key(alg, other, key), load(alg, other, key, value))
     elif hasattr(other, "keys"):
         _merge_mapping(alg, owner, other)
     else:
         for item, token in get_iter(alg, (None,), None, other)[0]:
             (key, value), parts = unpack(alg, (token,), (2, None), item)
-            put(alg, owner, key, value, None if parts is None else parts[1])
+            put(alg, owner, key, value, *((None, None) if parts is None else parts))
 
 
 def _merge_mapping(alg: Algebra, owner: dict[Any, Any], other: Any, function: Any = None) -> None:
     """Take over what an object with ``keys`` and ``__getitem__`` has; for a call of ``function``, only new keys."""
     keys = call_method(alg, (None,), ("keys", ()), other)[0]
-    for key, _ in get_iter(alg, (None,), None, keys)[0]:
+    for key, moving in get_iter(alg, (None,), None, keys)[0]:
         if function is not None:
             admit(owner, key, function)
-        value, token = getitem(alg, (None, None), None, other, key)
-        put(alg, owner, key, value, token)
+        value, token = getitem(alg, (None, moving), None, other, key)
+        put(alg, owner, key, value, moving, token)
 
 
 def admit(owner: Any, key: Any, function: Any) -> None:
@@ -162,7 +176,7 @@ class Viewing:
         return self.function(*args), None
 
 
-for _method in (dict.values, dict.items, OrderedDict.values, OrderedDict.items, OrderedDict.keys):
+for _method in (dict.values, dict.items, dict.keys, OrderedDict.values, OrderedDict.items, OrderedDict.keys):
     means(_method)(Viewing(_method).carried)
 
 
@@ -173,6 +187,8 @@ def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     result = a | b
     for key in result:
         keep(alg, result, key, load(alg, b if key in b else a, key, result[key]))
+    for source in (b, a):
+        keep_keys(alg, result, source, [load_key(alg, source, key) for key in source])
     return result, None
 
 
@@ -193,14 +209,17 @@ def move_to_end(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def dict_fromkeys(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict.fromkeys(keys, value)``."""
     cls, keys, *value = args
+    keys, moving = materialised(alg, t[1], keys)
     result = cls.fromkeys(keys, *value)
     for key in result:
         keep(alg, result, key, t[2] if value else None)
+    keep_keys(alg, result, keys, moving)
     return result, None
 
 
 def map_add(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -> Result:
     """One item of a dict comprehension."""
+    keep_key(alg, owner, key, t[1])
     owner[key] = value
     keep(alg, owner, key, t[2])
     return None, None

@@ -8,7 +8,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, idle, keep, kind, known, lose, reaches, some
+from autodiff_hook.algebras.shadows import (
+    Algebra,
+    Result,
+    Token,
+    idle,
+    keep,
+    kind,
+    known,
+    lose,
+    note_lost,
+    reaches,
+    some,
+)
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.effects import written_by
@@ -44,7 +56,7 @@ def call_opaque(
             alg.overwritten(array, content, unknown)
     if remembers(function):
         for reference, _ in contents(list(values)):
-            alg.losses.setdefault(id(reference), (reference, unknown))
+            note_lost(alg, reference, unknown)
     alg.memories.note(function, args, kwargs, result)
     if is_plain(result) or any(reference is result for reference, _ in before):
         return result, None
@@ -126,7 +138,7 @@ def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
 def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> None:
     """What a call has changed is unknown."""
     if before is None:
-        alg.losses.setdefault(id(reference), (reference, unknown))
+        note_lost(alg, reference, unknown)
     elif type(before) is list:
         if len(before) != len(reference):
             alg.shadows.pop(id(reference), None)

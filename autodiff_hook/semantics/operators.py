@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet, some
+from autodiff_hook.algebras.arithmetic import PARTIALS, REAL, arithmetic
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, quiet
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.items import getitem
@@ -16,48 +18,38 @@ from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import apply, meaning_of, means
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
 from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UNARY
-from autodiff_hook.semantics.rules import are_plain, call_rule, rule_for
+from autodiff_hook.semantics.rules import call_rule, rule_for, whole_tokens
 from autodiff_hook.semantics.sequences import concatenate, repeat
 
 _UNARY_METHODS: Final = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
-_REAL: Final = frozenset({float, int})
-_ADDED: Final = (1.0, 1.0)
-_SUBTRACTED: Final = (1.0, -1.0)
-
-
 def binary(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     """``a op b``."""
-    if alg.numbers is not None and type(a) in _REAL and type(b) in _REAL:
-        if op == "*":
-            value = a * b
-            partials = (b, a)
-        elif op == "+":
-            value, partials = a + b, _ADDED
-        elif op == "-":
-            value, partials = a - b, _SUBTRACTED
-        elif op == "/" and type(b) is float:
-            value = a / b
-            partials = (1.0 / b, -value / b)
-        else:
-            return _binary(alg, t, op, BINARY[op], a, b)
+    if type(a) in REAL and type(b) in REAL:
         if t[0] is None and t[1] is None:
-            return value, None
-        return value, alg.numbers(partials, t)
+            return BINARY[op](a, b), None
+        # NumPy warns where Python raises: the partial derivatives of a quotient are not to do so once more.
+        if op in PARTIALS and (op != "/" or type(b) is float and type(a) is not np.float64):
+            if alg.numbers is None:
+                return arithmetic(alg, t, op, a, b)
+            value = BINARY[op](a, b)
+            return value, alg.numbers(PARTIALS[op](a, b, value), t)
     return _binary(alg, t, op, BINARY[op], a, b)
 
 
 def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Result:
-    if quiet(alg, t):
+    if t[0] is None and t[1] is None and idle(alg):
         return function(a, b), None
-    rule = rule_for(function, (a, b))
-    if rule is not None and are_plain(alg, (a, b)):
-        if not some(t):
-            return function(a, b), None
-        return alg.call_rule(rule, function, (a, b), {}, t)
+    rule = registry.rule(function, (type(a), type(b)))
     if rule is not None:
-        return call_rule(alg, t, rule, function, (a, b), {})
+        args = a, b
+        whole = whole_tokens(alg, args, t)
+        if whole is None:
+            return call_rule(alg, t, rule, function, args, {})
+        if whole[0] is None and whole[1] is None:
+            return function(a, b), None
+        return alg.call_rule(rule, function, args, {}, whole)
     tried = attempts(op, a, b)
     for method, reflected in tried:
         if method is None:
@@ -112,7 +104,7 @@ def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
 
 def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     """``a op= b``."""
-    if type(a) is float:
+    if type(a) in REAL:
         return binary(alg, t, op, a, b)
     form = kind(a)
     if form == "array":
@@ -128,7 +120,7 @@ def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
         value, token = _reflected(alg, t, op, a, b)
         if value is not NotImplemented:
             return value, token
-    if method is None and form != "object" and builtin_method(a, inplace_name(op)) is not None:
+    if method is None and meaning_of(builtin_method(a, inplace_name(op))) is not None:
         return apply(alg, (None, *t), builtin_method(a, inplace_name(op)), (a, b), {})
     return _binary(alg, t, op, BINARY[op], a, b)
 
@@ -181,16 +173,18 @@ def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
     function = UNARY[op]
     if quiet(alg, t):
         return function(a), None
-    rule = rule_for(function, (a,))
-    if rule is not None and are_plain(alg, (a,)):
-        if not some(t):
-            return function(a), None
-        return alg.call_rule(rule, function, (a,), {}, t)
+    rule = registry.rule(function, (type(a),))
     if rule is not None:
-        return call_rule(alg, t, rule, function, (a,), {})
+        whole = whole_tokens(alg, (a,), t)
+        if whole is None:
+            return call_rule(alg, t, rule, function, (a,), {})
+        return (function(a), None) if whole[0] is None else alg.call_rule(rule, function, (a,), {}, whole)
     method = python_method(a, _UNARY_METHODS[op])
     if method is not None:
         return apply(alg, (None, *t), method, (a,), {})
+    meaning = meaning_of(builtin_method(a, _UNARY_METHODS[op]))
+    if meaning is not None:
+        return meaning(alg, t, (a,), {})
     return call_opaque(alg, t, function, (a,), {}, "which has no rule for these types")
 
 

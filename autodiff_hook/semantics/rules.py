@@ -38,16 +38,18 @@ def is_constant(function: Any) -> bool:
     return registry.is_constant(function)
 
 
-def are_plain(alg: Algebra, args: tuple[Any, ...]) -> bool:
-    """Whether the arguments are numbers and arrays of numbers, whose tokens are complete."""
+def whole_tokens(alg: Algebra, args: tuple[Any, ...], t: Any) -> Any:
+    """The tokens of numbers and arrays of numbers, of what was stored into these, too; None for other arguments."""
     for value in args:
         cls = type(value)
         if cls is np.ndarray:
-            if alg.buffers or value.dtype.kind in "OV":
-                return False
-        elif kind_of(cls) not in ("number", "inert"):
-            return False
-    return True
+            if value.dtype.kind in "OV":
+                return None
+        elif cls is not float and kind_of(cls) not in ("number", "inert"):
+            return None
+    if not alg.buffers and alg.over is None:
+        return t
+    return tuple([alg.read(x, token) if type(x) is np.ndarray else token for x, token in zip(args, t)])
 
 
 _ODD: Final = "whose rule is for numbers and arrays of numbers: not for objects, structured or masked arrays"
@@ -57,10 +59,11 @@ _STRANGE: Final = "whose rule returned neither numbers nor arrays of numbers"
 
 def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Result:
     """Call ``rule``; ``t`` has the tokens of the arguments, positional and named."""
-    if not kwargs and are_plain(alg, args):
-        if not some(t):
+    whole = None if kwargs else whole_tokens(alg, args, t)
+    if whole is not None:
+        if not some(whole):
             return call_constant(alg, function, args, kwargs)
-        value, token = alg.call_rule(rule, function, args, kwargs, t)
+        value, token = alg.call_rule(rule, function, args, kwargs, whole)
         if type(value) is float or type(value) is np.ndarray or not is_strange(value, args):
             return value, token
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))

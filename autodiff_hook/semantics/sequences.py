@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, kind, known, some, to_change
-from autodiff_hook.interpreter import TUPLES_ASK_LENGTH
+from autodiff_hook.interpreter import LISTS_DOUBLE, TUPLES_ASK_LENGTH
 from autodiff_hook.semantics.comparing import Compared, compares_by_code
 from autodiff_hook.semantics.items import ask_length, materialised
 from autodiff_hook.semantics.iteration import get_iter
@@ -82,6 +82,8 @@ def list_append(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     list.append(owner, value)
     if found is not None:
         found.append(t[1])
+        if t[1] is None:
+            alg.lifetimes.note(owner, value)
     return None, None
 
 
@@ -93,6 +95,7 @@ def list_insert(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     list.insert(owner, index, value)
     if found is not None:
         found.insert(index, t[2])
+        alg.lifetimes.note(owner, value)
     return None, None
 
 
@@ -106,7 +109,10 @@ def list_extend(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         for item, token in pairs:
             list_append(alg, (None, token), (owner, item), {})
         return None, None
-    items, tokens = materialised(alg, t[1], value)
+    if value is owner and LISTS_DOUBLE:
+        items, tokens = list.copy(owner), list(known(alg, owner) or [None] * list.__len__(owner))
+    else:
+        items, tokens = materialised(alg, t[1], value)
     found = to_change(alg, owner, tokens)
     list.extend(owner, items)
     if found is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep, keep_all, kind, known, load
+from autodiff_hook.algebras.shadows import Algebra, Result, keep, keep_all, kind, known, load, to_change
 from autodiff_hook.semantics.items import materialised
-from autodiff_hook.semantics.iteration import get_iter
+from autodiff_hook.semantics.iteration import ITEMS, VIEWS, get_iter, is_view
 from autodiff_hook.semantics.meanings import means
 
 Args = tuple[Any, ...]
@@ -24,40 +24,63 @@ def _members(alg: Algebra, t: Any, sources: Any) -> dict[Any, Any]:
     return found
 
 
+def _operands(alg: Algebra, t: Any, args: Args) -> tuple[list[Any], dict[int, Any]]:
+    """The operands of a set operation, and the tokens in them, by identity.
+
+    Where it makes no difference how often something is iterated over, it is the operand: the order of a set depends
+    on what it was made of.
+    """
+    operands: list[Any] = []
+    moving: dict[int, Any] = {}
+    for token, source in zip(t, args):
+        values, tokens = materialised(alg, token, source)
+        operands.append(source if kind(source) in ("set", "dict") or is_view(source) else values)
+        for value, part in zip(values, tokens):
+            moving.setdefault(id(value), part)
+    return operands, moving
+
+
 @means(set)
 def set_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``set(...)``: members keep their tokens."""
-    found = _members(alg, t, args)
-    result = set(found)
-    keep_all(alg, result, found)
-    return result, None
+    return _made(alg, t, set, args)
 
 
 @means(frozenset)
 def frozenset_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``frozenset(...)``."""
-    found = _members(alg, t, args)
-    result = frozenset(found)
-    keep_all(alg, result, found)
+    return _made(alg, t, frozenset, args)
+
+
+def _made(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
+    """What a function makes of the members of several, with their tokens."""
+    operands, moving = _operands(alg, t, args)
+    result = combined(function, operands)
+    if kind(result) == "set":
+        keep_all(alg, result, {member: moving.get(id(member)) for member in result})
     return result, None
 
 
 class Combining:
-    """A method of sets that makes a new set of the members of several."""
+    """A method of sets, or of views of dicts, that makes a new set of the members of several."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
+    def __init__(self, function: Any, operator: bool = False) -> None:
+        self.function, self.operator = function, operator
 
     def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         """The operation with tokens."""
-        found = _members(alg, t, args) if all([kind(x) != "object" for x in args]) else {}
-        result = combined(self.function, args)
-        if kind(result) == "set":
-            keep_all(alg, result, {member: found.get(member) for member in result})
+        owner, *others = args
+        if self.operator and not all([kind(x) == "set" or is_view(x) for x in others]) and not is_view(owner):
+            return self.function(*args), None
+        if not isinstance(owner, ITEMS):
+            return _made(alg, t, self.function, args)
+        found = _members(alg, t, args)
+        result = self.function(*args)
+        keep_all(alg, result, {member: found.get(member) for member in result})
         return result, None
 
 
-def combined(function: Any, args: Args) -> Any:
+def combined(function: Any, args: list[Any]) -> Any:
     """A set operation, by Python itself."""
     return function(*args)
 
@@ -65,8 +88,10 @@ def combined(function: Any, args: Args) -> Any:
 for _cls in (set, frozenset):
     for _name in ("union", "intersection", "difference", "symmetric_difference", "copy"):
         means(getattr(_cls, _name))(Combining(getattr(_cls, _name)).carried)
+_OPERATED: Final[tuple[type, ...]] = (set, frozenset, *VIEWS[1:])
+for _owner in _OPERATED:
     for _name in ("__or__", "__and__", "__sub__", "__xor__"):
-        means(getattr(_cls, _name))(Combining(getattr(_cls, _name)).carried)
+        means(getattr(_owner, _name))(Combining(getattr(_owner, _name), operator=True).carried)
 
 
 @means(set.add)
@@ -94,6 +119,25 @@ def set_ior(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``set |= set``."""
     set_update(alg, t, args, kwargs)
     return args[0], None
+
+
+@means(set.__ixor__)
+def set_ixor(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``set ^= set``."""
+    return args[0], set_toggle(alg, t, args, kwargs)[1]
+
+
+@means(set.symmetric_difference_update)
+def set_toggle(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``set.symmetric_difference_update``."""
+    owner = args[0]
+    operands, moving = _operands(alg, t, args)
+    found = to_change(alg, owner, moving.values())
+    set.symmetric_difference_update(owner, *operands[1:])
+    if found is not None:
+        found.clear()
+        found.update({member: moving.get(id(member)) for member in owner})
+    return None, None
 
 
 class Dropping:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CellType
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep, keep_all, load, note_kept
+from autodiff_hook.algebras.shadows import Algebra, Result, ended, keep, keep_all, keep_keys, load, note_kept
 from autodiff_hook.ir.types import UNBOUND
 
 
@@ -44,6 +44,9 @@ def cell_set(alg: Algebra, t: Any, name: str, cell: Any, value: Any) -> Result:
     """Rebind a captured variable."""
     cell.cell_contents = value
     keep(alg, cell, 0, t[1])
+    if t[1] is None:
+        alg.lifetimes.note(cell, value)
+        ended(alg)
     note_kept(alg, cell, 0, value)
     return None, None
 
@@ -86,9 +89,15 @@ def build_map(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
     keys = items[::2]
     result = dict(zip(keys, items[1::2]))
     keep_all(alg, result, dict(zip(keys, t[1::2])))
+    keep_keys(alg, result, keys, t[::2])
     return result, None
 
 
 def slice_names(count: int) -> tuple[str, ...]:
     """Which attributes of a slice the arguments of ``slice`` are."""
     return ("stop",) if count == 1 else ("start", "stop", "step")[:count]
+
+
+def forgotten(alg: Algebra) -> None:
+    """A variable has been forgotten."""
+    ended(alg)

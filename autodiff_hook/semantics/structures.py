@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Token, kind, known, lose, some
+from autodiff_hook.algebras.shadows import Algebra, Token, is_list, kind, known, lose, some
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.tangent import Tangent
 
@@ -59,7 +59,8 @@ def _gathered(alg: Algebra, form: str, value: Any, token: Token, seen: dict[int,
 def _of_object(alg: Algebra, value: Any, seen: dict[int, Any]) -> Token:
     """The tokens of the attributes of an object."""
     named = {}
-    for holder in (getattr(value, "__dict__", None), value):
+    holders = [holder for holder in (getattr(value, "__dict__", None), value) if not is_list(holder)]
+    for holder in holders:
         for name, token in (known(alg, holder) or {}).items() if holder is not None else ():
             if type(name) is str and hasattr(value, name):
                 part = getattr(value, name)

@@ -10,6 +10,7 @@ from typing import Any
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics import equivalents
+from autodiff_hook.semantics.equivalents import ordering
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, call_method, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, loses
@@ -32,6 +33,8 @@ class Substitute:
 for _target, _function in equivalents.SUBSTITUTES:
     means(_target)(Substitute(_function).carried)
     LAZY.add(id(_target))
+for _target, _function in ordering.IMMEDIATE:
+    means(_target)(Substitute(_function).carried)
 for _target, _function in equivalents.WITH_OPTIONS:
     WITH_OPTIONS[id(_target)] = Substitute(_function).carried
 means(find_in_type(itertools.chain, "from_iterable"))(Substitute(equivalents.chain_from, lead=1).carried)

@@ -10,9 +10,11 @@ from autodiff_hook.semantics import (
     attributes,
     builtins,
     calls,
+    class_bodies,
     classes,
     comparing,
     copying,
+    deques,
     exceptions,
     generators,
     items,
@@ -20,6 +22,7 @@ from autodiff_hook.semantics import (
     managers,
     mappings,
     operators,
+    proxies,
     sequences,
     sets,
     slots,
@@ -109,12 +112,17 @@ TABLE.update(
         "inplace": operators.inplace,
         "global": slots.global_loaded,
         "store_global": slots.store_global,
+        "name_get": class_bodies.name_get,
+        "name_del": class_bodies.name_del,
+        "name_or_cell_get": class_bodies.name_or_cell_get,
+        "setup_annotations": class_bodies.setup_annotations,
         "make_cell": slots.make_cell,
         "make_function": slots.function_made,
         "match_class": _match_class,
         "match_keys": _match_keys,
         "cell_get": slots.cell_get,
         "cell_set": slots.cell_set,
+        "forgotten": slots.forgotten,
         "build_list": slots.build_list,
         "build_set": slots.build_set,
         "build_slice": slots.build_slice,
@@ -141,4 +149,4 @@ TABLE.update(
 )
 
 
-assert classes and copying and exceptions and substitutes, "importing it registers its meanings"
+assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"

@@ -31,6 +31,10 @@ def _project(c, x):
         if np.shape(c) != shape:
             c = _sum_to(np.asarray(c), shape)
         return _cast(c, x) if isinstance(x, np.ndarray) else nest(c, x)
+    if c.__class__ is np.ndarray:
+        c = c.sum()
+        if x.__class__ is float and isinstance(c, float):
+            return float(c)
     return _cast(c.sum() if isinstance(c, np.ndarray) else c, x)
 
 

@@ -58,7 +58,7 @@ class Memory:
                 self.after[key] = item, new
             self.alg.shadows.pop(id(item), None)
             if self.tokens[key] is not None:
-                self.alg.shadows[id(item)] = (item, self.tokens[key].copy())
+                self.alg.lifetimes.hold(item, self.tokens[key].copy())
         self.undo_arrays()
         written, self.written = self.written, []
         self.rewind()

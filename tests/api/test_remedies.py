@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import collections
+import array
 import pickle
 import zlib
 
@@ -60,7 +60,7 @@ def looking(x):
 @pytest.mark.parametrize(
     ("f", "named"),
     [
-        (lambda x: collections.deque([x])[0] * x, "deque"),
+        (lambda x: array.array("d", [x])[0] * x, "array"),
         (lambda x: memoryview(np.array([x]))[0] * x, "memoryview"),
         (lambda x: x * zlib.crc32(np.array([x])), "crc32"),
         (lambda x: looking(x) * 2.0, "looking"),

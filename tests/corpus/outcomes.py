@@ -33,8 +33,6 @@ CLEAR_ERRORS = {
 
 WAITING = {
     "one meaning of Python": {
-        "finalizer": EVERY_MODE,
-        "released_by_another_value": "typed path carried pullback jvp",
         "read_by_a_memoryview": "jvp hvp",
         "assigned_shape": FIRST_ORDER,
     },

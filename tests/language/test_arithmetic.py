@@ -131,6 +131,12 @@ def test_a_scalar_of_numpys_and_an_array_in_place(x):
     return z.sum()
 
 
+@gradient_at(np.float64(0.7))
+def test_parts_of_a_scalar_of_numpys(x):
+    s = x * x
+    return (np.concatenate([s[..., np.newaxis], s[None], s[()][None]]) * np.array([1.0, 2.0, 3.0])).sum() * s[...]
+
+
 @gradient_at(np.float64(2.0), np.float64(0.5))
 def test_bools_of_numpys_as_numbers(x, y):
     large, small = x > 1, y > 1

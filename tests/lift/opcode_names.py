@@ -1,12 +1,11 @@
-"""Which opcodes the dialect of the running version has to know."""
+"""Which opcodes the dialect of the running version has to know: all but those of modules."""
 
 from __future__ import annotations
 
 import dis
 
 PREFIXES_AND_CACHES = {"CACHE", "EXTENDED_ARG"}
-MODULES_AND_CLASSES = {"LOAD_NAME", "STORE_NAME", "DELETE_NAME", "LOAD_LOCALS", "SETUP_ANNOTATIONS", "IMPORT_STAR"}
-CLASS_SCOPES = {"LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
+MODULES = {"IMPORT_STAR"}
 INTERNAL = {"PRINT_EXPR", "INTERPRETER_EXIT", "ENTER_EXECUTOR", "EXIT_INIT_CHECK", "RESERVED", "TRACE_RECORD"}
 
 
@@ -15,6 +14,6 @@ def opcodes() -> set[str]:
     return {name for name, number in dis.opmap.items() if number < 255 and not name.startswith("INSTRUMENTED_")}
 
 
-def of_functions() -> set[str]:
-    """Those that the compiler puts into functions."""
-    return opcodes() - (PREFIXES_AND_CACHES | MODULES_AND_CLASSES | CLASS_SCOPES | INTERNAL)
+def of_functions_and_classes() -> set[str]:
+    """Those that the compiler puts into functions and the bodies of classes."""
+    return opcodes() - (PREFIXES_AND_CACHES | MODULES | INTERNAL)

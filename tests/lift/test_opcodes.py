@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 
 import pytest
-from opcode_names import of_functions, opcodes
+from opcode_names import of_functions_and_classes, opcodes
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.lift.dialects import dialect
 
 
-def test_every_opcode_of_functions_has_a_meaning() -> None:
-    assert of_functions() == opcodes() & set(dialect())
+def test_every_opcode_of_functions_and_classes_has_a_meaning() -> None:
+    assert of_functions_and_classes() == opcodes() & set(dialect())
 
 
 def test_only_existing_opcodes_have_a_meaning() -> None:

@@ -10,6 +10,7 @@ from types import CodeType
 import pytest
 
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.verifier import verify
 from autodiff_hook.lift import lift
 from autodiff_hook.lift.abstract import Machine
 from autodiff_hook.lift.values import skip
@@ -29,12 +30,18 @@ def codes(source: str) -> dict[str, CodeType]:
     return found
 
 
-def test_modules_and_classes_are_refused() -> None:
+def test_modules_are_refused() -> None:
     found = codes("x = 1\nclass C:\n    pass\n")
-    with pytest.raises(Unsupported, match=r"code of a module or class .* \(file\.py:1, in <module>\)"):
+    with pytest.raises(Unsupported, match=r"code of a module .* \(file\.py:1, in <module>\)"):
         lift(found["<module>"])
-    with pytest.raises(Unsupported, match=r"code of a module or class .* \(file\.py:2, in C\)"):
-        lift(found["C"])
+
+
+def test_the_body_of_a_class_has_its_namespace_as_parameter() -> None:
+    ir = lift(codes("class C:\n    x = y\n    del x\n")["C"])
+    verify(ir)
+    assert ir.signature.names == (".namespace",)
+    ops = [s.op for block in ir.blocks for s in block.statements]
+    assert ops.count("name_get") == 2 and ops.count("name_del") == 1
 
 
 def test_generator_based_coroutines_are_refused() -> None:

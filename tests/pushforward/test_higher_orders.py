@@ -127,6 +127,28 @@ def test_views_and_results_in_containers(f, modes):
     assert modes[0](modes[1](f))(POINT) == pytest.approx(difference, rel=1e-6)
 
 
+@pytest.mark.parametrize("modes", list(itertools.product(MODES, repeat=2)))
+def test_what_the_outer_function_has_stored_is_read_by_the_inner_one(modes):
+    def slope(t):
+        a = np.zeros(2)
+        a[0] = t
+        return modes[1](lambda z: z * ((a * t)[0] + (-a)[0] + np.exp(a)[0]))(1.0)
+
+    assert modes[0](slope)(POINT) == pytest.approx(2 * POINT - 1 + math.exp(POINT))
+
+
+@pytest.mark.parametrize("modes", list(itertools.product(MODES, repeat=2)))
+def test_functions_of_numbers(modes):
+    def f(t):
+        return math.atan2(t, 2.0 * t + 1.0) * math.pow(t, 1.5) / math.exp(t) - t**3 % 0.3
+
+    step = 1e-6
+    first = reverse(f)
+    difference = (first(POINT + step) - first(POINT - step)) / (2 * step)
+    assert forward(f)(POINT) == pytest.approx(first(POINT))
+    assert modes[0](modes[1](f))(POINT) == pytest.approx(difference, rel=1e-6)
+
+
 def test_minimisation_inside():
     def newton(a):
         w = 1.0

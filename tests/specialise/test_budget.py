@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
 import time
@@ -45,7 +46,7 @@ def leapfrog():
 
 @pytest.fixture
 def attempted(monkeypatch):
-    """The seconds that each attempt to follow a way was given."""
+    """The seconds that each attempt to follow a way was given; no garbage of other tests is collected meanwhile."""
     found = []
 
     def noted(call, form, operations, seconds):
@@ -56,7 +57,9 @@ def attempted(monkeypatch):
     monkeypatch.setattr(specialising, "program", noted)
     monkeypatch.setattr(specialising, "FREE", 0.3)
     monkeypatch.setattr(specialising, "MOST", 2.0)
-    return found
+    gc.disable()
+    yield found
+    gc.enable()
 
 
 def test_no_call_stalls(attempted):

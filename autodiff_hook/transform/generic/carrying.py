@@ -29,6 +29,7 @@ from autodiff_hook.transform.generic.primal import STRUCTURAL, Primal, is_delega
 Runtime = Mapping[str, Callable[..., object]]
 
 _NONE: Final = Constant(None)
+_WITH_GLOBALS: Final = ("global", "store_global", "name_get")
 _DELEGATING: Final = ("yield_from_iter", "awaitable")
 
 
@@ -129,6 +130,8 @@ class _Carrying:
                 out.call(self.runtime["handled"], self.alg)
             with out.guarded(handler):
                 out.copy(statement)
+                if statement.op == "pop_exc" or statement.op == "forget" and statement.data:
+                    out.call(self.runtime["forgotten"], self.alg)
             if statement.op in STRUCTURAL and statement.result in self.tokens:
                 self._structural(statement, self.tokens[statement.result], out)
 
@@ -140,7 +143,7 @@ class _Carrying:
             with out.guarded(handler):
                 operands = [out.emit("global", data=statement.data)]
             handler = None
-        if op in ("global", "store_global"):
+        if op in _WITH_GLOBALS:
             operands = [*operands, out.call(globals)]
         elif op == "make_function":
             operands, data = [out.emit(op, *operands, data=statement.data), operands[0]], _NONE

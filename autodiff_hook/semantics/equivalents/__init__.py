@@ -154,20 +154,27 @@ def tee(iterable: Any, n: Any = 2) -> Any:
     """``itertools.tee``."""
     source = iter(iterable)
     seen: list[Any] = []
-    return tuple([branch(source, seen) for _ in range(n)])
+    return tuple([Branch(source, seen, 0) for _ in range(n)])
 
 
-def branch(source: Any, seen: list[Any]) -> Any:
+class Branch:
     """One of the iterators of ``tee``; what they have seen is theirs together."""
-    index = 0
-    while True:
-        if index == len(seen):
-            item = next(source, MISSING)
-            if item is MISSING:
-                return
-            seen.append(item)
-        yield seen[index]
-        index += 1
+
+    def __init__(self, source: Any, seen: list[Any], index: Any) -> None:
+        self.source, self.seen, self.index = source, seen, index
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        if self.index == len(self.seen):
+            self.seen.append(next(self.source))
+        item = self.seen[self.index]
+        self.index += 1
+        return item
+
+    def __copy__(self) -> Any:
+        return Branch(self.source, self.seen, self.index)
 
 
 def pairwise(iterable: Any) -> Any:

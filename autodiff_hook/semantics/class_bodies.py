@@ -1,0 +1,105 @@
+"""Class statements: the body runs in a namespace, of which the metaclass then makes the class."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from types import CellType, FunctionType
+from typing import Any
+
+from autodiff_hook.algebras.shadows import Algebra, Result, load, reaches, some
+from autodiff_hook.semantics.functions import enter_carried, unsupported
+from autodiff_hook.semantics.items import delitem, getitem, setitem
+from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.opaque import fail
+from autodiff_hook.semantics.slots import cell_get
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+@means(builtins.__build_class__)
+def build_class(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A class statement: natively where its body, bases and keywords have nothing to do with derivatives."""
+    body, name, given = args[0], args[1], args[2:]
+    if not some(t) and not reaches(alg, (*args, kwargs)):
+        return builtins.__build_class__(*args, **kwargs), None
+    reason = unsupported(body)
+    if reason:
+        fail(body, f"the body of a class, {reason}")
+    bases = types.resolve_bases(given)
+    metaclass, namespace, keywords = types.prepare_class(name, bases, kwargs)
+    moving = dict(zip(kwargs, t[len(args) :]))
+    if some(moving.values()) and prepares(metaclass):
+        fail(metaclass, "which prepares a namespace from keywords of the class statement")
+    cell, _ = enter_carried(alg, (None, None), body, (namespace,), {})
+    if bases is not given:
+        setitem(alg, (None, None, None), None, namespace, "__orig_bases__", given)
+    tokens = [moving[key] for key in keywords]
+    cls, token = apply(alg, (None, None, None, None, *tokens), metaclass, (name, tuple(bases), namespace), keywords)
+    if isinstance(cell, CellType) and isinstance(cls, type):
+        check_cell(cell, name, cls)
+    return cls, token
+
+
+def prepares(metaclass: Any) -> bool:
+    """Whether Python code makes the namespace of a class."""
+    return isinstance(getattr(getattr(metaclass, "__prepare__", None), "__func__", None), FunctionType)
+
+
+def check_cell(cell: CellType, name: str, cls: type) -> None:
+    """Raise what Python raises if a metaclass has not handed ``__classcell__`` on."""
+    try:
+        found = cell.cell_contents
+    except ValueError:
+        raise RuntimeError(
+            f"__class__ not set defining {name!r} as {cls!r}. Was __classcell__ propagated to type.__new__?"
+        ) from None
+    if found is not cls:
+        raise TypeError(f"__class__ set to {found!r} defining {name!r} as {cls!r}")
+
+
+def found_in(alg: Algebra, name: str, namespace: Any) -> Result | None:
+    """A name of a class body in its namespace; None if it is not there."""
+    if type(namespace) is dict and name not in namespace:
+        return None
+    try:
+        return getitem(alg, (None, None), None, namespace, name)
+    except KeyError:
+        return None
+
+
+def name_get(alg: Algebra, t: Any, name: str, namespace: Any, globals_: dict[str, Any]) -> Result:
+    """A name in a class body: of the body, a global or a builtin."""
+    found = found_in(alg, name, namespace)
+    if found is not None:
+        return found
+    if name in globals_:
+        value = globals_[name]
+        return value, load(alg, globals_, name, value)
+    known = globals_.get("__builtins__", builtins)
+    known = known if type(known) is dict else vars(known)
+    if name not in known:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    return known[name], None
+
+
+def name_or_cell_get(alg: Algebra, t: Any, name: str, namespace: Any, cell: Any) -> Result:
+    """A name in a class body that a function around it has, too."""
+    found = found_in(alg, name, namespace)
+    return cell_get(alg, t[1:], name, cell) if found is None else found
+
+
+def name_del(alg: Algebra, t: Any, name: str, namespace: Any) -> Result:
+    """``del name`` in a class body."""
+    try:
+        return delitem(alg, (None, None), None, namespace, name)
+    except KeyError:
+        raise NameError(f"name {name!r} is not defined", name=name) from None
+
+
+def setup_annotations(alg: Algebra, t: Any, data: Any, namespace: Any) -> Result:
+    """Make place for the annotations of a class body."""
+    if found_in(alg, "__annotations__", namespace) is None:
+        setitem(alg, (None, None, None), None, namespace, "__annotations__", {})
+    return None, None

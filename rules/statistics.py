@@ -1,0 +1,93 @@
+"""Rules for the functions of ``statistics`` that compute with exact fractions; the others are entered.
+
+What such a function gives for numbers of a list or tuple is the value; the derivative is that of the formula.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+from autodiff_hook.registry import rrule
+from autodiff_rules._numbers import like, repeated
+
+
+def of_sequences(target):
+    """Register a rule for lists and for tuples of numbers."""
+
+    def register(rule):
+        for kind in (list, tuple):
+            rrule(target, kind)(rule)
+        return rule
+
+    return register
+
+
+@of_sequences(statistics.mean)
+def mean_rule(data):
+    def mean_pullback(ȳ):
+        return (repeated(ȳ / len(data), data),)
+
+    return statistics.mean(data), mean_pullback
+
+
+def spread_cotangents(ȳ, data, center, count):
+    """The cotangents of the sum of squared deviations from ``center`` over ``count``, and that of ``center``."""
+    middle = statistics.mean(data) if center is None else center
+    cotangents, total = [], 0.0
+    for x in data:
+        x̄ = ȳ * (2.0 * (x - middle) / count)
+        cotangents.append(x̄)
+        total = total - x̄
+    return like(cotangents, data), None if center is None else total
+
+
+@of_sequences(statistics.variance)
+def variance_rule(data, xbar=None):
+    def variance_pullback(ȳ):
+        return spread_cotangents(ȳ, data, xbar, len(data) - 1)
+
+    return statistics.variance(data, xbar), variance_pullback
+
+
+@of_sequences(statistics.pvariance)
+def pvariance_rule(data, mu=None):
+    def pvariance_pullback(ȳ):
+        return spread_cotangents(ȳ, data, mu, len(data))
+
+    return statistics.pvariance(data, mu), pvariance_pullback
+
+
+@of_sequences(statistics.stdev)
+def stdev_rule(data, xbar=None):
+    y = statistics.stdev(data, xbar)
+
+    def stdev_pullback(ȳ):
+        return spread_cotangents(ȳ / (2.0 * y), data, xbar, len(data) - 1)
+
+    return y, stdev_pullback
+
+
+@of_sequences(statistics.pstdev)
+def pstdev_rule(data, mu=None):
+    y = statistics.pstdev(data, mu)
+
+    def pstdev_pullback(ȳ):
+        return spread_cotangents(ȳ / (2.0 * y), data, mu, len(data))
+
+    return y, pstdev_pullback
+
+
+@of_sequences(statistics.harmonic_mean)
+def harmonic_mean_rule(data, weights=None):
+    y = statistics.harmonic_mean(data, weights)
+
+    def harmonic_mean_pullback(ȳ):
+        given = [1.0] * len(data) if weights is None else weights
+        total, x̄, w̄ = sum(given), [], []
+        for x, w in zip(data, given):
+            share = ȳ * y / total
+            x̄.append(share * y * w / (x * x) if x else 0.0)
+            w̄.append(share * (1.0 - y / x) if x else 0.0)
+        return like(x̄, data), None if weights is None else like(w̄, weights)
+
+    return y, harmonic_mean_pullback
