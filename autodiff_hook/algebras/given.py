@@ -6,10 +6,11 @@ derivative is with respect to the argument alone. References are known by identi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Token, is_list
+from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, is_list
 from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.mirror import Mirror
@@ -41,7 +42,7 @@ class Given:
             found[mirror] = False
             found[mirror] = any([self._holds_leaves(child, found) for child in mirror.children.values()])
             if found[mirror] and mirror.kind in _REFERENCES:
-                self.ids.add(id(mirror.value))
+                self.ids |= {id(mirror.value), *(id(holder_of(mirror.value, key)) for key in _attributes(mirror))}
         return found[mirror]
 
     def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
@@ -65,6 +66,10 @@ class Given:
         if self._outside is None:
             self._outside = _environment(self._function)
         return id(reference) in self._outside
+
+
+def _attributes(mirror: Mirror) -> Iterable[str]:
+    return mirror.children if mirror.kind == "object" else ()
 
 
 def _lost(token: Token, unknown: Token) -> Token:

@@ -8,8 +8,7 @@ import types
 import weakref
 
 import pytest
-
-from autodiff_hook import gradient, hvp, jvp, pullback
+from in_all_modes import MODES, differences
 
 LOG = []
 """What a program has seen of the lives of its objects."""
@@ -685,22 +684,6 @@ def weakref_func(x):
 
 
 PROGRAMS = [f for f in list(globals().values()) if inspect.isfunction(f) and f.__module__ == __name__ and f is not rec]
-
-MODES = {
-    "gradient": lambda f, x: gradient(f, x)[0],
-    "pullback": lambda f, x: [back(1.0)[0] for back in [pullback(f, x)[1]] for _ in range(2)][1],
-    "jvp": lambda f, x: jvp(f, (x,), (1.0,))[1],
-    "hvp": lambda f, x: hvp(f, (x,), (1.0,))[0],
-}
-
-
-def differences(f, x, order):
-    """Central differences of fourth order, for the first and the second derivative."""
-    if order == 1:
-        h = 1e-4
-        return (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h)
-    h = 1e-3
-    return (-f(x - 2 * h) + 16 * f(x - h) - 30 * f(x) + 16 * f(x + h) - f(x + 2 * h)) / (12 * h * h)
 
 
 @pytest.mark.parametrize("mode", MODES)
