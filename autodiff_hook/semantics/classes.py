@@ -6,7 +6,7 @@ import functools
 import gc
 import weakref
 from collections import OrderedDict, defaultdict
-from types import FunctionType, MethodType, SimpleNamespace
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.algebras import finalizers
@@ -24,8 +24,11 @@ from autodiff_hook.algebras.shadows import (
     reaches,
     some,
 )
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls, items, mappings, operations, operators, sequences
+from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
 from autodiff_hook.semantics.meanings import means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
@@ -126,6 +129,15 @@ def bind(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``function.__get__(receiver, cls)``: the token of a method is that of its receiver."""
     value: Any = FunctionType.__get__(*args, **kwargs)
     return value, t[1] if type(value) is MethodType else None
+
+
+@means(GetSetDescriptorType.__get__, MemberDescriptorType.__get__)
+def read_slot(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``descriptor.__get__(owner, cls)``: the attribute of that name, if it is what the descriptor stands for."""
+    descriptor, owner, *_ = args
+    if owner is not None and find_in_type(type(owner), descriptor.__name__) is descriptor:
+        return getattr_(alg, (t[1],), descriptor.__name__, owner)
+    return call_opaque(alg, t, type(descriptor).__get__, args, kwargs, NOT_PYTHON)
 
 
 @means(object.__init__)
