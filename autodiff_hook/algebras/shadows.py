@@ -361,7 +361,7 @@ def note_kept(alg: Algebra, reference: Any, key: Any, value: Any) -> None:
 def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
     """The token of a value of which nothing is known; what it holds is unknown, too."""
     form = kind_of(type(value))
-    if form in ("number", "array") or isinstance(value, (bytes, bytearray)):
+    if form in ("number", "array") or issubclass(type(value), (bytes, bytearray)):
         return unknown
     if form == "tuple":
         return tuple([lose(alg, item, unknown) for item in value])
@@ -381,9 +381,18 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
                 named[Key(key)] = lose(alg, key, unknown)
     else:
         enter_weakly(alg.losses, value, unknown)
-        if type(getattr(value, "__dict__", None)) is dict:
-            lose(alg, value.__dict__, unknown)
+        dictionary = _dictionary_of(value)
+        if dictionary is not None:
+            lose(alg, dictionary, unknown)
     return None
+
+
+def _dictionary_of(value: Any) -> dict[str, Any] | None:
+    try:
+        found = getattr(value, "__dict__", None)
+    except ReferenceError:  # a weak proxy of what is dead
+        return None
+    return found if type(found) is dict else None
 
 
 def ended(alg: Algebra) -> None:
