@@ -21,7 +21,16 @@ from autodiff_hook.registry import NotImplementedCotangent, registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import Checking, pair
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.semantics.library import hooked, keyed_pullback, stored_pullback, taken_pullback
+from autodiff_hook.semantics.library import (
+    array_like,
+    hooked,
+    keyed_pullback,
+    number_like,
+    replaced,
+    stored_pullback,
+    taken,
+    taken_pullback,
+)
 from autodiff_hook.tangent import Tangent
 
 Carried = tuple[Any, Token]
@@ -386,8 +395,6 @@ class NestedTangents(Tangents):
 
     def _own(self, array: Any, own: Any) -> Any:
         """The tangent of an array, which may be a part of a buffer that was written to."""
-        from autodiff_hook.semantics.library import taken
-
         root = root_of(array)
         found = self.buffers.get(id(root)) if self.buffers else None
         if found is None or array is root or type(found[1]) is UnknownTangent:
@@ -405,8 +412,6 @@ class NestedTangents(Tangents):
         return Pair(self, Moving(*carry(self.over, operator.getitem, (own.value, own.tokens), (key, None))), below)
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
-        from autodiff_hook.semantics.library import replaced
-
         root = root_of(array)
         own, put = self._own(array, own_of(self, before)), own_of(self, moving)
         refuse_shared(array, put)
@@ -428,8 +433,6 @@ class NestedTangents(Tangents):
         return Pair(self, UnknownTangent(error), self.over.unknown(error))
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
-        from autodiff_hook.semantics.library import replaced
-
         self.over.overwritten(array, before, over_of(self, unknown))
         root, own = root_of(array), own_of(self, unknown)
         if own is not None:
@@ -442,8 +445,6 @@ class NestedTangents(Tangents):
 
     def _whole_over(self, root: Any, array: Any, own: Any) -> Any:
         """The tangent of a buffer: moving, or unknown."""
-        from autodiff_hook.semantics.library import replaced
-
         found = self.buffers.get(id(root))
         if found is not None or type(own) is UnknownTangent:
             return own if found is None else found[1]
@@ -534,8 +535,6 @@ def _unzipped(leaves: Any, given: Any) -> tuple[Any, Any]:
 
 def fitted(over: Algebra, value: Any, tangent: Any, tokens: Any) -> Carried:
     """A cotangent or tangent of ``value``, real where it is real, of its shape."""
-    from autodiff_hook.semantics.library import array_like, number_like
-
     if tangent is None:
         return None, None
     kind = kind_of(type(value))

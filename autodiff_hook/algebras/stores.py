@@ -10,6 +10,7 @@ from autodiff_hook.algebras.restoring import Memory
 from autodiff_hook.runtime.buffers import Scatter, add_at, dense, is_fancy, lender_of
 from autodiff_hook.runtime.buffers import _bounds as byte_bounds
 from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
+from autodiff_hook.semantics.library import lasting
 
 FLOATING: Final = "fc"
 
@@ -197,12 +198,3 @@ def unbroadcast(cotangent: Any, shape: tuple[int, ...]) -> Any:
     axes = [lead + i for i, length in enumerate(shape) if length == 1 and cotangent.shape[lead + i] != 1]
     given = cotangent.sum((*range(max(lead, 0)), *axes)).reshape(shape) if cotangent.shape != shape else cotangent
     return given if shape else given[()]
-
-
-def lasting(places: Any) -> Any:
-    """1 for each of ``places`` that no later one repeats, else 0."""
-    order = np.arange(np.size(places)).reshape(np.shape(places))
-    last: dict[int, int] = {}
-    for number, place in enumerate(np.ravel(places).tolist()):
-        last[place] = number
-    return np.isin(order, list(last.values())).astype(float) if len(last) != order.size else 1.0
