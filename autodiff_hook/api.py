@@ -293,6 +293,8 @@ def hook(fn: Callable[[Any], Any], x: Any) -> Any:
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """``f``, recomputed in the reverse sweep instead of storing what it needs.
 
+    ``f`` must not change what is outside of it: that is an error.
+
     >>> gradient(lambda x: checkpoint(lambda t: t * t)(x), 3.0)
     (6.0,)
     """

@@ -103,10 +103,14 @@ def module_of(function: Any) -> str | None:
 
 def function_in_scope(function: Any) -> bool:
     """Whether a Python function is opted in."""
-    name = module_of(function)
+    return module_in_scope(module_of(function), function.__globals__)
+
+
+def module_in_scope(name: str | None, globals_: Mapping[str, Any]) -> bool:
+    """Whether the functions of a module with these globals are opted in."""
     if name is None:
         return _scope.everything
-    return _scope.contains(name) or (_is_main(function.__globals__) and _scope.contains("__main__"))
+    return _scope.contains(name) or (_is_main(globals_) and _scope.contains("__main__"))
 
 
 def opted_in_as(module: str) -> str | None:

@@ -10,6 +10,7 @@ import bisect
 import math
 
 from autodiff_hook.registry import Complex, Real, nondifferentiable, not_implemented, rrule
+from autodiff_hook.transform.improve.shortcuts import effects
 from autodiff_rules import _writing as _writing
 from autodiff_rules._numbers import COMPLEXES, binary, is_array, is_number, is_real, project, repeated
 from autodiff_rules._powers import (
@@ -232,25 +233,31 @@ def min_rule(*args, **options):
 
 
 @rrule(max, Real, Real)
-def real_max_rule(x, y, *rest, key=None):
-    index = chosen_by(max, (x, y, *rest), key) if rest or key is not None else 1 if y > x else 0
-    z = x if index == 0 else y if index == 1 else rest[index - 2]
+def larger_rule(x, y):
+    z = max(x, y)
 
-    def real_max_pullback(z̄):
-        return (z̄ if index == 0 else 0.0, z̄ if index == 1 else 0.0, *one_hot(z̄, index - 2, len(rest)))
+    second = y > x
 
-    return z, real_max_pullback
+    def larger_pullback(z̄):
+        if second:
+            return 0.0, z̄
+        return z̄, 0.0
+
+    return z, larger_pullback
 
 
 @rrule(min, Real, Real)
-def real_min_rule(x, y, *rest, key=None):
-    index = chosen_by(min, (x, y, *rest), key) if rest or key is not None else 1 if y < x else 0
-    z = x if index == 0 else y if index == 1 else rest[index - 2]
+def smaller_rule(x, y):
+    z = min(x, y)
 
-    def real_min_pullback(z̄):
-        return (z̄ if index == 0 else 0.0, z̄ if index == 1 else 0.0, *one_hot(z̄, index - 2, len(rest)))
+    second = y < x
 
-    return z, real_min_pullback
+    def smaller_pullback(z̄):
+        if second:
+            return 0.0, z̄
+        return z̄, 0.0
+
+    return z, smaller_pullback
 
 
 # What has no derivative
@@ -273,3 +280,4 @@ for text in (str, bytes):
         if callable(method) and not name.startswith("_"):
             nondifferentiable(method)
 nondifferentiable(str.__format__)
+effects(print, input, open, compile, breakpoint, __import__)

@@ -8,10 +8,13 @@ import time
 import warnings
 
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.transform.improve.shortcuts import effects
 
 for name, function in vars(time).items():
     if callable(function) and not name.startswith("_") and function is not time.struct_time:
         nondifferentiable(function)
+        if name in ("sleep", "tzset") or name.endswith(("settime", "settime_ns")):
+            effects(function)
 for function in (
     *(warnings.warn, warnings.warn_explicit, warnings.simplefilter, warnings.filterwarnings),
     *(os.getpid, os.getcwd, os.getenv, os.cpu_count, os.urandom, os.listdir),

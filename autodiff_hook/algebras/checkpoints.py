@@ -1,7 +1,7 @@
 """``checkpoint`` in reverse mode: what a call leaves on the tape is dropped, and made again when the sweep comes there.
 
 The sweep puts arrays back as it passes the stores into them, so the function finds them as they were. What else it
-could see must not have changed since; a function that itself changes what is outside of it stays on the tape.
+could see must not have changed since, and it must not itself change what is outside of it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class Recomputed:
         tape = self.tape
         held, made, losses = set(tape.held), set(tape.buffered.made), set(tape.losses)
         value, token = self.run()
-        if len(tape.nodes) == self.mark or not is_plain(value) or self.world.changed() is not None:
+        if len(tape.nodes) == self.mark:
+            return value, token
+        self.world.check_within()
+        if not is_plain(value):
             return value, token
         for array in self.world.arrays():
             tape.buffered.hold(array)

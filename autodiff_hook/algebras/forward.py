@@ -7,9 +7,9 @@ from typing import Any
 from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import Pair, over_of, own_of
-from autodiff_hook.algebras.nested import Moving, NestedTangents, fitted
+from autodiff_hook.algebras.nested import NestedTangents, fitted
 from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, known, load
-from autodiff_hook.algebras.tangents import Tangents, refuse_unknown
+from autodiff_hook.algebras.tangents import Moving, Tangents, refuse_unknown
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.kinds import kind_of
@@ -26,7 +26,7 @@ from autodiff_hook.runtime.preparing import deeper_recursion, prepare
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.scope import module_of_callable
-from autodiff_hook.semantics.structures import gather
+from autodiff_hook.semantics.structures import gather, hidden, slot_of
 from autodiff_hook.semantics.table import TABLE
 from autodiff_hook.tangent import Tangent
 
@@ -136,10 +136,13 @@ class _Mirrors:
     def mirrored(self, value: Any, token: Token) -> Carried:
         """The tangent of a value, and the tokens in it."""
         form = form_of(value)
-        if form == "inert":
-            return None, None
         if form in ("number", "array"):
             return self._leaf(value, token)
+        refuse_unknown(own_of(self.alg, hidden(self.alg, value)))
+        if form == "inert":
+            if kind_of(type(value)) == "array":
+                refuse_unknown(own_of(self.alg, self.alg.read(value, token)))
+            return None, None
         if form == "tuple":
             items = [self.mirrored(item, _at(token, i)) for i, item in enumerate(value)]
             return tuple_like(value, [v for v, _ in items]), tuple([t for _, t in items])
@@ -170,21 +173,13 @@ class _Mirrors:
         named = getattr(value, "__qualname__", type(value).__qualname__)
         self.done[id(value)] = fields if plain else Tangent(named, fields), trees
         for key, part in parts_of(value, form):
-            owner, slot = _slot_of(form, value, key)
+            owner, slot = slot_of(form, value, key)
             found, tree = self.mirrored(part, load(self.alg, owner, slot, part))
             if form == "list":
                 fields.append(found)
                 trees.append(tree)
             else:
                 fields[key], trees[key] = found, tree
-
-
-def _slot_of(form: str, value: Any, key: Any) -> tuple[Any, Any]:
-    if form == "object":
-        return holder_of(value, key), key
-    if form == "function":
-        return value.__closure__[value.__code__.co_freevars.index(key)], 0
-    return value, key
 
 
 def check_tangent(form: str, value: Any, tangent: Any, where: str) -> None:

@@ -17,7 +17,7 @@ from autodiff_hook.runtime.mirror import Mirror
 from autodiff_hook.runtime.reachable import names_in, reachable
 from autodiff_hook.runtime.slots import Attribute
 
-_SCAN_LIMIT: Final = 10_000
+_SCAN_LIMIT: Final = 100_000
 _REFERENCES: Final = ("list", "dict", "object")
 
 
@@ -47,8 +47,12 @@ class Given:
 
     def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
         """An argument was read from a slot of what is none; if it was there before, it is unknown from now on."""
-        if (id(reference), key) not in self.kept and self._is_outside(reference):
+        if self.renames(reference, key):
             self._lose(alg, value, _other_name(reference, key, value))
+
+    def renames(self, reference: Any, key: Any) -> bool:
+        """Whether a slot held an argument before the program ran, or may have."""
+        return (id(reference), key) not in self.kept and self._is_outside(reference)
 
     def _lose(self, alg: Algebra, value: Any, why: NotDifferentiable) -> None:
         """What an argument holds is unknown from now on."""
@@ -65,7 +69,7 @@ class Given:
             return True
         if self._outside is None:
             self._outside = _environment(self._function)
-        return id(reference) in self._outside
+        return id(reference) in self._outside or len(self._outside) >= _SCAN_LIMIT
 
 
 def _attributes(mirror: Mirror) -> Iterable[str]:
@@ -102,13 +106,17 @@ def _name_of(reference: Any, key: Any) -> str:
 
 
 def _environment(function: Any) -> dict[int, Any]:
-    """What a function can reach before it is called, by identity: what it captured, is bound to, and names."""
+    """What a function can reach before it is called, by identity: what it captured, is bound to, and names.
+
+    The scan ends at a limit, beyond which nobody knows what was there.
+    """
     found: dict[int, Any] = {}
+    seen: set[int] = set()
     stack = [function]
-    while stack and len(found) < _SCAN_LIMIT:
-        for item in reachable(stack.pop()):
-            if id(item) in found:
-                continue
+    while stack:
+        for item in reachable(stack.pop(), seen=seen):
+            if len(found) >= _SCAN_LIMIT:
+                return found
             found[id(item)] = item
             if type(item) is FunctionType:
                 stack += [item.__globals__[name] for name in names_in(item.__code__) if name in item.__globals__]

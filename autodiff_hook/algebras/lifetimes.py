@@ -135,8 +135,14 @@ class Lifetimes:
         count = _AT_ONCE
         if self._passed >= len(suspects):
             self._passed, count = 0, len(suspects)
+        table = self.table
         while suspects:
-            found = sum([self._drop(key) for key in list(islice(reversed(suspects), count))])
+            found = 0
+            for key in list(islice(reversed(suspects), count)):
+                entry = table.get(key)
+                # Most are in use.
+                if entry is None or getrefcount(entry[0]) <= _UNSEEN or type(entry[0]) in _WEAK:
+                    found += self._drop(key)
             if not found:
                 return
 

@@ -14,7 +14,16 @@ from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shar
 from autodiff_hook.algebras.places import here, line_of, made_at, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.stores import buffer_type
-from autodiff_hook.algebras.tangents import Placement, Tangents, UnknownTangent, lacking, one_like, placed, places_in
+from autodiff_hook.algebras.tangents import (
+    Moving,
+    Placement,
+    Tangents,
+    UnknownTangent,
+    lacking,
+    one_like,
+    placed,
+    places_in,
+)
 from autodiff_hook.algebras.tape import Tape, Unknown, in_places, numbers_in
 from autodiff_hook.errors import NotDifferentiable, Unsupported, located
 from autodiff_hook.registry import NotImplementedCotangent, registry
@@ -116,6 +125,7 @@ class NestedTape(Tape):
     """A tape whose pullbacks, and their sums, are carried by the algebra below."""
 
     over: Algebra
+    mode = "reverse"
 
     def __init__(self, over: Algebra) -> None:
         super().__init__(over)
@@ -336,19 +346,11 @@ def _at(cotangent: Carried, key: Any) -> Carried:
     return cotangent[0].get(key), None if cotangent[1] is None else cotangent[1].get(key)
 
 
-class Moving:
-    """A tangent, with the tokens in it below."""
-
-    __slots__ = ("tokens", "value")
-
-    def __init__(self, value: Any, tokens: Any) -> None:
-        self.value, self.tokens = value, tokens
-
-
 class NestedTangents(Tangents):
     """Tangents that are carried by the algebra below; the own part of a token is a tangent and its token there."""
 
     over: Algebra
+    mode = "forward"
 
     def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> Result:
         owns = own_of(self, tokens)

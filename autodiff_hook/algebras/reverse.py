@@ -9,7 +9,7 @@ from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import over_of, own_of, settled
 from autodiff_hook.algebras.nested import NestedTape, fitted
 from autodiff_hook.algebras.restoring import HOLDERS
-from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, keep_all, load
+from autodiff_hook.algebras.shadows import Algebra, Token, keep, keep_all, load, parallel
 from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.algebras.typed import typed_call
 from autodiff_hook.errors import Unsupported
@@ -21,7 +21,7 @@ from autodiff_hook.runtime.preparing import deeper_recursion, prepare
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.scope import module_of_callable
-from autodiff_hook.semantics.structures import gather
+from autodiff_hook.semantics.structures import gather_result, slot_of
 from autodiff_hook.semantics.table import TABLE
 
 assert TABLE, "importing the table registers meanings"
@@ -84,7 +84,7 @@ class Reverse:
             tape.refuse_dropped(error)
             raise
         tape.refuse_dropped()
-        tree = gather(tape, self.value, token)
+        tree = gather_result(tape, self.value, token)
         if tape.over is None:
             tape.lifetimes.end()
         if tape.over is None and (tape.held or tape.buffers):
@@ -111,10 +111,10 @@ class Reverse:
             found = [
                 self._seed(child, load(tape, mirror.value, i, child.value)) for i, child in mirror.children.items()
             ]
-            keep_all(tape, mirror.value, found)
+            keep_all(tape, mirror.value, parallel(mirror.value, found))
             return None
         for key, child in mirror.children.items():
-            reference, slot = _slot(mirror, key)
+            reference, slot = slot_of(mirror.kind, mirror.value, key)
             keep(tape, reference, slot, self._seed(child, load(tape, reference, slot, child.value)))
         return None
 
@@ -165,10 +165,3 @@ class Reverse:
         wanted = self.mirrors if self.function is None else [self.function, *self.mirrors]
         found = [gradient_of(mirror, leaf, done) for mirror in wanted]
         return tuple([value for value, _ in found]), tuple([tree for _, tree in found])
-
-
-def _slot(mirror: Mirror, key: Any) -> tuple[Any, Any]:
-    """The reference and the key that a part of an argument is kept under."""
-    if mirror.kind == "function":
-        return mirror.value.__closure__[mirror.value.__code__.co_freevars.index(key)], 0
-    return (holder_of(mirror.value, key), key) if mirror.kind == "object" else (mirror.value, key)

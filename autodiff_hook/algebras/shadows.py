@@ -51,12 +51,17 @@ class Given(Protocol):
     def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
         """An argument was read from a slot of what is none."""
 
+    def renames(self, reference: Any, key: Any) -> bool:
+        """Whether such a slot gives an argument another name."""
+
 
 class Algebra:
     """What is carried beside the values of a program: its tokens, and what they mean."""
 
     is_algebra = True
     """Generators hold one; it is nothing that a program refers to."""
+    mode: str | None = None
+    """Whether an algebra over another one goes forward or in reverse."""
 
     def __init__(self, over: Algebra | None = None) -> None:
         self.over = over
@@ -76,7 +81,7 @@ class Algebra:
         """The buffers that pullbacks hold: a store into one of them keeps what was there."""
         self.given: Given | None = None if over is None else over.given
         """The references among the arguments, which may be met under another name."""
-        self.numbers: Callable[[tuple[float, float], Any], Token] | None = None
+        self.numbers: Callable[[tuple[float, ...], Any], Token] | None = None
         """``linear``, where there is but this level."""
         self.typed: Any = None
         """What calls functions of numbers by typed programs, if this algebra has a use for them."""
@@ -88,8 +93,10 @@ class Algebra:
         self.dropped: AutodiffError | None = None
         """The first error of ours that a handler has taken which does not name it."""
         self.iterates = over is not None
+        self.nesting = self.mode if over is not None and over.over is None else None
+        """In which mode this algebra is over one that is over none, as long as there is none above."""
         while over is not None:
-            over.nested, over.numbers, over = True, None, over.over
+            over.nested, over.numbers, over.nesting, over = True, None, None, over.over
 
     def refuse_dropped(self, error: BaseException | None = None) -> None:
         """At the end of the program, which ``error`` may have ended: raise the error of ours that it has dropped."""
@@ -101,7 +108,7 @@ class Algebra:
         raise NotImplementedError
 
     def linear(self, partials: Any, tokens: Any) -> Any:
-        """What a number is at this level that is made of two, from its partial derivatives and what these are.
+        """What a number is at this level that is made of others, from its partial derivatives and what these are.
 
         Over another algebra, the partial derivatives have tokens there.
         """
@@ -226,12 +233,15 @@ _HEAP_TYPE: Final = 1 << 9
 
 
 def check_length(reference: Any, tokens: Any) -> None:
-    """Raise if a list was changed by code that is not carried."""
+    """Raise if a list was changed by code that is not carried; where it holds constants, it holds others now."""
     if is_list(reference) and len(reference) != len(tokens):
-        name = type(reference).__name__
-        raise Unsupported(
-            located(f"a {name} that holds what is differentiated was changed by code that is not differentiated")
-        )
+        if some(tokens):
+            name = type(reference).__name__
+            raise Unsupported(
+                located(f"a {name} that holds what is differentiated was changed by code that is not differentiated")
+            )
+        tokens.clear()
+        tokens.extend([None] * len(reference))
 
 
 def known(alg: Algebra, reference: Any) -> Any:
@@ -254,9 +264,12 @@ def opened(alg: Algebra, reference: Any) -> Any:
 
 def blank_tokens(reference: Any) -> Any:
     """The tokens of the slots of ``reference`` if all are constant."""
-    if issubclass(type(reference), deque):
-        return deque([None] * len(reference), reference.maxlen)
-    return [None] * len(reference) if is_list(reference) else {}
+    return parallel(reference, [None] * len(reference)) if is_list(reference) else {}
+
+
+def parallel(reference: Any, tokens: list[Token]) -> Any:
+    """The tokens of a list or deque, as they are kept."""
+    return deque(tokens, reference.maxlen) if issubclass(type(reference), deque) else tokens
 
 
 def to_change(alg: Algebra, reference: Any, tokens: Any) -> Any:
@@ -278,7 +291,9 @@ def keep_attribute(alg: Algebra, owner: Any, name: str, token: Token) -> None:
         entry = alg.shadows.get(id(holder))
         if entry is not None:
             entry[1][name] = token
-        elif token is not None and holder is not owner:
+        elif token is None:
+            return
+        elif holder is not owner:
             alg.lifetimes.hold_owned(owner, holder, {name: token})
         else:
             keep(alg, holder, name, token)

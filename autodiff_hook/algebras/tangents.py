@@ -36,6 +36,15 @@ class UnknownTangent:
         self.error = error
 
 
+class Moving:
+    """A tangent, with the tokens in it below."""
+
+    __slots__ = ("tokens", "value")
+
+    def __init__(self, value: Any, tokens: Any) -> None:
+        self.value, self.tokens = value, tokens
+
+
 class Tangents(Algebra):
     """Carries tangents along; nothing is recorded."""
 
@@ -74,12 +83,13 @@ class Tangents(Algebra):
         return value, self.spread(value, transpose(pullback, value, tokens, owed))
 
     def linear(self, partials: Any, tokens: Any) -> Any:
-        first, second = tokens
-        if type(first) is UnknownTangent or type(second) is UnknownTangent:
-            return first if type(first) is UnknownTangent else second
-        if first is None:
-            return partials[1] * second
-        return partials[0] * first if second is None else partials[0] * first + partials[1] * second
+        found = None
+        for partial, tangent in zip(partials, tokens):
+            if type(tangent) is UnknownTangent:
+                return tangent
+            if tangent is not None:
+                found = partial * tangent if found is None else found + partial * tangent
+        return found
 
     def spread(self, value: Any, token: Token) -> Token:
         """The token of a new value from the whole tangent of it."""

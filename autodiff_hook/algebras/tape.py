@@ -164,12 +164,17 @@ class Tape(Algebra):
                     if type(pullback) is not Storing:
                         continue
                 elif type(pullback) is tuple:
-                    first, second = inputs
-                    if first is not None:
-                        values[first] = accumulate(values[first], given * pullback[0])
-                    if second is not None:
-                        values[second] = accumulate(values[second], given * pullback[1])
                     values[index] = None
+                    for target, partial in zip(inputs, pullback):
+                        if target is not None:
+                            before = values[target]
+                            part = given * partial
+                            if before is None:
+                                values[target] = part
+                            elif type(before) is float is type(part):
+                                values[target] = before + part
+                            else:
+                                values[target] = accumulate(before, part)
                     continue
                 elif pullback is None:
                     continue

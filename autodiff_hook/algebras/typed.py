@@ -21,8 +21,9 @@ def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]
         if idle(tape):
             return False
         callees = (function, *halves.callees)
+        kept = (table for table in (tape.shadows, tape.losses) if table)
         return halves.reads_outside or any(
-            id(f) in tape.shadows or id(f.__kwdefaults__) in tape.shadows for f in callees
+            id(f) in table or id(f.__kwdefaults__) in table for table in kept for f in callees
         )
 
     found = ran(function, args, live)

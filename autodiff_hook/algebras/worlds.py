@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -58,6 +59,18 @@ class World:
                 )
             )
 
+    def check_within(self) -> None:
+        """Raise if the function itself has changed something."""
+        item = self.changed()
+        if item is not None:
+            raise Unsupported(
+                located(
+                    f"checkpoint({describe(self.function)}): the function changes what is outside of it (a "
+                    f"{type(item).__qualname__}), so it cannot be run again in the reverse sweep. Remedy: let it "
+                    f"return what it computes, or call it without checkpoint"
+                )
+            )
+
 
 def _content(item: Any, kind: str) -> list[Any]:
     if kind == "array":
@@ -66,8 +79,11 @@ def _content(item: Any, kind: str) -> list[Any]:
         return list(item)
     if kind == "dict":
         return [*item, *item.values()]
+    if type(item) is functools._lru_cache_wrapper:
+        return [item.__wrapped__]
     if type(item) is FunctionType:
-        return [*(item.__closure__ or ()), *(item.__defaults__ or ()), *_globals(item)]
+        attributes = [item.__dict__] if item.__dict__ else []
+        return [*(item.__closure__ or ()), *(item.__defaults__ or ()), *_globals(item), *attributes]
     if type(item).__module__.startswith("autodiff_hook"):
         return []
     if type(item).__flags__ & _HEAP_TYPE:

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Container, Sequence
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, UnionType
-from typing import Any
+from typing import Any, Final
 
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
+    Array,
+    Dict,
+    Instance,
     Known,
     List,
     Number,
+    Optional,
     Outside,
+    Record,
+    Site,
     Tuple,
+    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.objects import lookup
+from autodiff_hook.transform.specialise.results import abstract_of, is_grid
 
 
 def constant_kind(value: Any) -> bool:
@@ -27,16 +38,20 @@ def constant_kind(value: Any) -> bool:
     )
 
 
-def described(value: Any) -> Abstract:
+_KEYS: Final = 12
+"""A dict with more keys is not known in all its parts."""
+
+
+def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Abstract:
     """The abstract value of an argument, or of data in a global or a closure cell."""
-    if value is None or issubclass(type(value), (bool, str)) or constant_kind(value):
+    if value is None or issubclass(type(value), (bool, str)) or constant_kind(value) or is_grid(value):
         return Known(value)
     if type(value) is tuple:
-        return Tuple(tuple(map(described, value)), example=value)
-    if type(value) is list:
-        types = set(map(type, value))
-        if types == {float} or types == {int}:
-            return List(Number(frozenset(types), example=value[0]), example=value)
+        return Tuple(tuple(described(x, one_way) for x in value), example=value)
+    if type(value) in (list, dict):
+        found = _of_one_kind(value, one_way)
+        if found is not None and (type(value) is list or by_any_key):
+            return found
     if issubclass(type(value), enum.Enum):
         return Known(value)
     try:
@@ -45,8 +60,86 @@ def described(value: Any) -> Abstract:
         return Outside(type(value), example=value)
 
 
-def arguments(args: tuple[Any, ...], one_way: bool = False) -> list[Abstract]:
-    """The abstract values of arguments, no two of which are one list or dict."""
+def _of_one_kind(value: Any, one_way: bool) -> Abstract | None:
+    """A list or a dict whose items are of one kind; on one way, numbers of one type."""
+    held = list(value.values() if type(value) is dict else value)
+    if one_way and (type(value) is dict or set(map(type, held)) not in ({float}, {int})):
+        return None
+    item = common(held) if held else None
+    if item is None or type(value) is dict and not all(type(key) is str for key in value):
+        return None
+    return _whole(type(value), item, value)
+
+
+def _whole(cls: type, item: Abstract, example: Any) -> Abstract:
+    if cls is list:
+        return List(Site(item, given=True), example=example)
+    return Dict(Site(item, True, Instance(str, example="")), example=example)
+
+
+_INERT: Final = (str, bool, type(None))
+
+
+def common(held: Sequence[Any]) -> Abstract | None:
+    """What is known of all of some values; None if they are of several kinds."""
+    types, first = set(map(type, held)), held[0]
+    if types <= {float, int}:
+        return Number(frozenset(types), example=first)
+    if type(None) in types and len(types) > 1:
+        content = common([x for x in held if x is not None])
+        return None if content is None or isinstance(content, Known) else Optional(content, example=content.example)
+    if len(types) > 1:
+        return None
+    (cls,) = types
+    if constant_kind(first):
+        # What a function has captured is differentiated with it.
+        same = all([x is first for x in held]) and form_of(first) == "inert"
+        return Known(first) if same else None
+    if cls is tuple and len(set(map(len, held))) == 1:
+        items = tuple(map(common, zip(*held)))
+        return None if None in items else Tuple(items, example=first)  # type: ignore[arg-type]
+    if cls in (list, dict):
+        inner = [x for value in held for x in (value.values() if cls is dict else value)]
+        item = common(inner) if inner else None
+        if item is None or cls is dict and not all(type(key) is str for value in held for key in value):
+            return None
+        return _whole(cls, item, first)
+    if cls in _INERT:
+        return Instance(cls, example=first)
+    if is_plain_object(first):
+        site = Site(given=True)
+        site.examples.extend(held)
+        return Record(site, cls, example=first)
+    try:
+        kinds = list(map(abstract_of, held))
+    except Refused:
+        return None
+    alike = all(kind == kinds[0] for kind in kinds)
+    numbers = number_types(kinds[0]) is not None
+    return kinds[0] if alike and (numbers or isinstance(kinds[0], Array) and kinds[0].ndim) else None
+
+
+def is_plain_object(value: Any) -> bool:
+    """Whether a value is an object of a class written in Python, with attributes that are looked up plainly."""
+    cls = type(value)
+    if kind_of(cls) != "object" or issubclass(cls, enum.Enum) or not cls.__flags__ & _HEAP_TYPE:
+        return False
+    try:
+        lookup(cls, "__dict__")
+    except Refused:
+        return False
+    return cls.__module__.partition(".")[0] not in _NATIVE
+
+
+_HEAP_TYPE: Final = 1 << 9
+_NATIVE: Final = ("builtins", "numpy", "functools", "collections", "itertools", "operator", "types")
+
+
+def arguments(args: tuple[Any, ...], one_way: bool = False, changed: Container[Any] = ()) -> list[Abstract]:
+    """The abstract values of arguments, no two of which are one list or dict.
+
+    Dicts at the places that are ``changed`` may be asked for any key.
+    """
     seen: set[int] = set()
 
     def visit(value: Any) -> None:
@@ -60,14 +153,14 @@ def arguments(args: tuple[Any, ...], one_way: bool = False) -> list[Abstract]:
 
     for value in args:
         visit(value)
-    found = [argument(x, one_way=one_way) for x in args]
+    found = [argument(x, one_way, changed, ("argument", i)) for i, x in enumerate(args)]
     if not any(isinstance(x, Outside) for x in found):
         return found
     # A list may be an attribute of an object that is passed, too: what is read of it belongs to both.
-    return [Outside(type(v), example=v) if isinstance(x, (Tuple, List)) else x for v, x in zip(args, found)]
+    return [Outside(type(v), example=v) if isinstance(x, (Tuple, List, Dict)) else x for v, x in zip(args, found)]
 
 
-def argument(value: Any, nested: bool = False, one_way: bool = False) -> Abstract:
+def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), place: Any = None) -> Abstract:
     """The abstract value of an argument.
 
     What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,
@@ -76,21 +169,27 @@ def argument(value: Any, nested: bool = False, one_way: bool = False) -> Abstrac
     if constant_kind(value) and not issubclass(type(value), type):
         raise Refused("a callable as an argument")
     if type(value) is dict and all(type(key) is str for key in value):
-        return _of_parts(value, tuple(value.values()), tuple(value), one_way)
+        found = described(value, one_way, by_any_key=place in changed or len(value) > _KEYS)
+        if isinstance(found, Dict):
+            return found
+        return _of_parts(value, tuple(value.values()), tuple(value), one_way, changed, place)
     if type(value) is tuple or type(value) is list and one_way:
-        return _of_parts(value, tuple(value), (), one_way)
-    found = described(value)
-    if nested and isinstance(found, List):
-        raise Refused("a list within an argument")
+        return _of_parts(value, tuple(value), (), one_way, changed, place)
+    found = described(value, one_way)
     if isinstance(found, Tuple) and found.cls is list:
         found = Outside(list, example=value)
     if isinstance(found, Outside) and not one_way:
+        record = common([value])
+        if isinstance(record, Record):
+            return record
         raise Refused(f"an argument of type {type(value).__qualname__}")
     return found
 
 
-def _of_parts(value: Any, parts: tuple[Any, ...], keys: tuple[str, ...], one_way: bool) -> Abstract:
-    items = tuple(argument(x, True, one_way) for x in parts)
+def _of_parts(
+    value: Any, parts: tuple[Any, ...], keys: tuple[str, ...], one_way: bool, changed: Container[Any], place: Any
+) -> Abstract:
+    items = tuple(argument(x, one_way, changed, (*place, i)) for i, x in enumerate(parts))
     if any(isinstance(item, Outside) for item in items):
         return Outside(type(value), example=value)
-    return Tuple(items, type(value), keys, example=value)
+    return Tuple(items, type(value), keys, example=value, place=None if type(value) is tuple else place)

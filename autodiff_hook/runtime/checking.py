@@ -7,12 +7,15 @@ list or tuple of numbers, the forms of the items of another one; None where anyt
 from __future__ import annotations
 
 import sys
+from collections import deque
 from typing import Any, Final
 
 from autodiff_hook.errors import AutodiffError, located
 from autodiff_hook.parameters import parameters_of
 from autodiff_hook.registry import NotImplementedCotangent, describe, registry
+from autodiff_hook.runtime import mirror
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.tangent import Tangent
 
 Form = Any
 
@@ -170,22 +173,33 @@ def require_cotangent(value: Any, cotangent: Any, where: str = "the cotangent gi
     if cotangent is None or isinstance(cotangent, NotImplementedCotangent):
         return
     kind = kind_of(type(value))
-    if kind in ("number", "array"):
-        if _shape(cotangent) != (value.shape if kind == "array" else ()):
+    form = kind if kind in ("number", "array") else "Tangent" if type(value) is Tangent else mirror.form_of(value)
+    if form in ("number", "array"):
+        if _shape(cotangent) != (value.shape if form == "array" else ()):
             raise AutodiffError(f"{where} is {_described(cotangent)}, but the value is {_described(value)}")
-    elif kind in ("tuple", "list"):
-        numbers_alone = _shape(cotangent)
-        if not isinstance(cotangent, (tuple, list)) and not numbers_alone or len(cotangent) != len(value):
+    elif form in ("tuple", "list"):
+        fits = isinstance(cotangent, (tuple, list, deque)) or _shape(cotangent)
+        if not fits or len(cotangent) != len(value):
             raise AutodiffError(f"{where} is {_sized(cotangent)}, but the value is {_sized(value)}")
         for i, (part, other) in enumerate(zip(value, cotangent)):
             require_cotangent(part, other, f"{where}, at [{i}],")
-    elif kind == "dict":
-        if not isinstance(cotangent, dict) or not cotangent.keys() <= value.keys():
-            raise AutodiffError(f"{where} is {_sized(cotangent)}, but the value is a dict with the keys {list(value)}")
-        for key, part in cotangent.items():
-            require_cotangent(value[key], part, f"{where}, at [{key!r}],")
+    elif form == "method":
+        require_cotangent(value.__self__, cotangent, where)
+    elif form != "inert":
+        _require_named(form, value, cotangent, where)
+
+
+def _require_named(form: str, value: Any, cotangent: Any, where: str) -> None:
+    """The same for a cotangent by key, or by the name of an attribute or of a captured variable."""
+    parts = value._fields if form == "Tangent" else dict(mirror.parts_of(value, form))
+    named = cotangent._fields if form != "dict" and isinstance(cotangent, Tangent) else cotangent
+    if not isinstance(named, dict) or not named.keys() <= parts.keys():
+        what = "a dict with the keys" if form == "dict" else f"a {type(value).__qualname__} with the parts"
+        raise AutodiffError(f"{where} is {_sized(cotangent)}, but the value is {what} {list(parts)}")
+    for key, part in named.items():
+        require_cotangent(parts[key], part, f"{where}, at [{key!r}],")
 
 
 def _sized(value: Any) -> str:
-    size = f" of {len(value)} items" if isinstance(value, (tuple, list, dict)) else ""
+    size = f" of {len(value)} items" if isinstance(value, (tuple, list, dict, deque)) else ""
     return _described(value) + size

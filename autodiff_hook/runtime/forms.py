@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Variable
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, Number, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Dict,
+    List,
+    Number,
+    Outside,
+    Reference,
+    Site,
+    Tuple,
+    reached,
+    sites_in,
+)
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lists import is_flat
 
 
 class Forms:
     """Writes the gradients of a program to the end of it."""
 
-    def __init__(self, builder: Builder, out: Block, inference: Inference) -> None:
-        self.builder, self.out, self.types = builder, out, inference.types
+    def __init__(self, builder: Builder, out: Block, inference: Inference, table: Operand) -> None:
+        self.builder, self.out, self.types, self.table = builder, out, inference.types, table
         self.plain = _only_floats(inference)
 
     def gradients(
         self, params: list[Variable], cotangents: Mapping[Variable, Operand], slots: Mapping[Variable, Slot]
     ) -> list[Operand]:
         """The gradients of the parameters; those of objects are made of the cotangents of their parts."""
-        objects = [isinstance(self.types[p], Outside) for p in params]
+        objects = [holds_objects(self.types[p]) for p in params]
         if not any(objects):
             return [self._form(self.types[p], p, cotangents[p]) for p in params]
+        if not any(isinstance(self.types[p], Outside) for p in params):
+            given = [p for p, is_object in zip(params, objects) if is_object]
+            made = self._call("reference_gradients", self.table, *given)
+            return [
+                self._emit("getitem", made, Constant(given.index(p)))
+                if is_object
+                else self._form(self.types[p], p, cotangents[p])
+                for p, is_object in zip(params, objects)
+            ]
         parts: list[Operand] = []
         for part, slot in slots.items():
-            place = [slot.owner, Constant(slot.key), Constant(slot.path)]
-            if _is_reference(self.types[part]):
-                place = [part, Constant(None), Constant(())]
-            parts += [*place, cotangents[part]]
+            if not isinstance(self.types[part], Reference):
+                parts += [slot.owner, Constant(slot.key), Constant(slot.path), cotangents[part]]
         values = [p if given else Constant(None) for p, given in zip(params, objects)]
-        made = self._call("object_gradients", self._emit("build_tuple", *values), *parts)
+        made = self._call("object_gradients", self._emit("build_tuple", *values), self.table, *parts)
         return [
             self._emit("getitem", made, Constant(i)) if given else self._form(self.types[p], p, cotangents[p])
             for i, (p, given) in enumerate(zip(params, objects))
@@ -52,10 +72,11 @@ class Forms:
             return self._call("array_gradient", value, cotangent)
         if isinstance(abstract, Tuple):
             return self._of_parts(abstract, value, cotangent)
-        if isinstance(abstract, List):
+        if isinstance(abstract, (List, Dict)):
             if isinstance(cotangent, Constant):
-                return self._call("zero_list", value)
-            return cotangent if self.plain else self._call("float_list", cotangent)
+                return self._call("list_gradient", Constant(None), value)
+            numbers = isinstance(abstract, List) and is_flat(abstract) and not self.plain
+            return self._call("float_list", cotangent) if numbers else cotangent
         return Constant(None)
 
     def _of_parts(self, abstract: Tuple, value: Operand, cotangent: Operand) -> Operand:
@@ -76,15 +97,32 @@ class Forms:
         return self.builder.emit(self.out, op, *operands, data=data)
 
 
-def _is_reference(abstract: Abstract) -> bool:
-    """Whether a value is a list or a dict, which may have other names."""
-    return isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls in (list, dict)
+def holds_references(value: Abstract) -> bool:
+    """Whether an argument holds what others may replace before a pullback is called."""
+    return holds_objects(value) or any(len(reached(site)) > 1 for site in sites_in(value))
+
+
+def holds_objects(value: Abstract) -> bool:
+    """Whether an argument is an object, or holds some."""
+    sites = {inner for site in sites_in(value) for inner in reached(site)}
+    return isinstance(value, Outside) or any(site.examples for site in sites)
 
 
 def _only_floats(inference: Inference) -> bool:
     """Whether no number of NumPy's takes part, so that all cotangents are plain floats."""
     plain = {float, int, bool}
-    for abstract in inference.types.values():
+    for abstract in _kinds(inference):
         if isinstance(abstract, Array) or (isinstance(abstract, Number) and not abstract.types <= plain):
             return False
     return True
+
+
+def _kinds(inference: Inference) -> Iterator[Abstract]:
+    """What is known of all values, and of what lists hold."""
+    sites = set[Site]()
+    for abstract in inference.types.values():
+        yield abstract
+        for site in sites_in(abstract):
+            sites |= reached(site)
+    for site in sites:
+        yield from site.kinds()

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime.specialised_runtime import uniform
+from autodiff_hook.runtime.specialised_runtime import Kind, is_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
+    Dict,
     Instance,
     Known,
     List,
     Number,
+    Optional,
     Outside,
+    Record,
+    Reference,
     Tuple,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.wording import named
 
 MISS: Final = object()
@@ -33,6 +39,15 @@ class Guards:
         self.blocks = [self.block]
         self.references: list[Variable] = []
         """The lists and dicts among the arguments."""
+        self.kinds: list[tuple[Kind, Abstract]] = []
+        """What lists, dicts and objects have to be, which is known when the program is."""
+        self.flat = True
+        """Whether these hold no others."""
+
+    def settle(self) -> None:
+        """The program is known: so is what it reads of what it is given."""
+        for kind, abstract in self.kinds:
+            kind.spec = _kind(abstract)
 
     def emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
         """A statement of the prologue."""
@@ -75,8 +90,9 @@ class Guards:
             return
         cls = self.emit("call", Constant(type), operand, data=())
         self.require_same(cls, _class_of(abstract))
-        if given and (isinstance(abstract, List) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
+        if given and (isinstance(abstract, Reference) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
             self.references.append(operand)
+            self.flat, given = self.flat and is_flat(abstract), False
         if isinstance(abstract, Array):
             # Arrays that were pickled have dtypes of their own.
             self.require_alike(self.emit("getattr", operand, data="dtype"), abstract.dtype)
@@ -93,21 +109,40 @@ class Guards:
             for i, item in enumerate(abstract.items):
                 part = self.emit("getitem", operand, Constant(i))
                 self.check(part, item, given)
-        elif isinstance(abstract, List):
-            item_type = next(iter(number_types(abstract.item) or ()))
-            self.require(self.emit("call", Constant(uniform), operand, Constant(item_type), data=()))
+        elif isinstance(abstract, Reference):
+            kind = Kind()
+            self.kinds.append((kind, abstract))
+            self.require(self.emit("call", Constant(is_of), operand, Constant(kind), data=()))
+
+
+def _kind(value: Abstract) -> Any:
+    """Of what kind a value has to be: ``fits``."""
+    if isinstance(value, Number):
+        return value.types
+    if isinstance(value, Tuple):
+        return (tuple, *map(_kind, value.items))
+    if isinstance(value, Array):
+        return np.ndarray, value.dtype, value.ndim
+    if isinstance(value, Record):
+        named = tuple([(name, _kind(kind)) for name, kind in value.site.named.items()])
+        return "record", value.cls, named, frozenset(value.site.absent)
+    if isinstance(value, (List, Dict)):
+        return _class_of(value), _kind(value.site.item) if value.site.item is not None else frozenset()
+    if isinstance(value, Optional):
+        return "absent", _kind(value.content)
+    return ("same", value.value) if isinstance(value, Known) else frozenset({_class_of(value)})
 
 
 def _class_of(abstract: Abstract) -> type:
-    import numpy as np
-
     if isinstance(abstract, Number):
         (cls,) = abstract.types
         return cls
     if isinstance(abstract, Array):
         return np.ndarray
-    if isinstance(abstract, (Tuple, Instance, Outside)):
+    if isinstance(abstract, (Tuple, Instance, Outside, Record)):
         return abstract.cls
     if isinstance(abstract, List):
         return list
+    if isinstance(abstract, Dict):
+        return dict
     raise Refused(f"no guard for {named(abstract)}")

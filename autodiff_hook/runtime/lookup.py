@@ -11,8 +11,9 @@ MISSING: Final = object()
 def find_in_type(cls: type, name: str) -> Any:
     """What ``name`` is bound to in the classes of the MRO; None if nothing."""
     for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
+        found = base.__dict__.get(name, MISSING)
+        if found is not MISSING:
+            return found
     return None
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
@@ -46,6 +48,8 @@ def form_of(value: Any) -> str:
     if type(value) is MethodType:
         return "method" if form_of(value.__self__) != "inert" else "inert"
     kind = kind_of(type(value))
+    if kind == "object" and issubclass(type(value), deque):
+        return "list"
     if kind == "array":
         return "array" if value.dtype.kind in "fciu" else "inert"
     if kind == "object":
@@ -74,13 +78,28 @@ def attributes_of(value: Any) -> list[tuple[str, Any]]:
         own = getattr(value, "__dict__", None)
     except ReferenceError:  # a weak proxy of what is dead
         return []
+    cls = type(value)
+    slots = _SLOTS.get(cls)
+    if slots is None:
+        slots = _SLOTS[cls] = _slots_of(cls)
+    if not slots:
+        return list(own.items()) if isinstance(own, dict) else []
     found = dict(own) if isinstance(own, dict) else {}
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                found.setdefault(name, getattr(value, name))
+    for name in slots:
+        if hasattr(value, name):
+            found.setdefault(name, getattr(value, name))
     return list(found.items())
+
+
+_SLOTS: Final[WeakKeyDictionary[type, list[str]]] = WeakKeyDictionary()
+
+
+def _slots_of(cls: type) -> list[str]:
+    found: list[str] = []
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        found += (slots,) if isinstance(slots, str) else slots
+    return [name for name in found if name not in ("__dict__", "__weakref__")]
 
 
 def _captured(function: FunctionType) -> list[tuple[str, Any]]:

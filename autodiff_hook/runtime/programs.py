@@ -17,20 +17,19 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
-from autodiff_hook.runtime.forms import Forms
+from autodiff_hook.runtime.forms import Forms, holds_references
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
 from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
     Array,
     Instance,
     Iterator,
     Known,
+    List,
     Number,
-    Outside,
     number_types,
 )
 from autodiff_hook.transform.specialise.activity import needed
@@ -79,22 +78,22 @@ def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0) -> Made:
 
     It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations.
     """
-    types = arguments(call.args, bool(one_way))
     changed: frozenset[Any] = frozenset()
     while True:
         try:
-            return _joint_ir(call, types, form, one_way, changed)
+            return _joint_ir(call, form, one_way, changed)
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
             changed |= found.places
 
 
-def _joint_ir(call: Call, types: list[Abstract], form: Form, one_way: int, changed: frozenset[Any]) -> Made:
+def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> Made:
     times: dict[str, float] = {}
     clock = _Clock(times)
     f = call.function
-    prologue = Prologue(f)
+    types = arguments(call.args, bool(one_way), changed)
+    prologue = Prologue(f, bool(one_way), changed)
     taken, constants = prologue.parameters(types, call.constants)
     params = [Variable(name) for name in _names(call)]
     bound = prologue.bound(call.shape, params, constants)
@@ -104,25 +103,26 @@ def _joint_ir(call: Call, types: list[Abstract], form: Form, one_way: int, chang
         else Inference(prologue, evaluate, prologue.types, changed)
     )
     inference.run(f.__code__, f.__globals__, f.__closure__, dict(zip(params, types)), bound)
+    prologue.settle()
     clock("infer")
     with _located(inference):
         shape = prepare(inference)
     leaves = prologue.leaves()
-    if form in _CUT and (inference.warnings or inference.commits or any(isinstance(t, Outside) for t in types)):
-        raise Refused("a pullback of a program with effects, or with respect to objects")
+    if form in _CUT and (inference.warnings or inference.commits or any(map(holds_references, types))):
+        raise Refused("a pullback of a program with effects, or with respect to what holds objects or lists")
     sources = [*params, *leaves]
     with _located(inference):
         needs = needed(inference.program, shape, sources)
         clock("activity")
-        builder, last, found, value = joint_pass(
-            inference.program, shape, sources, needs, RUNTIME, split=_CUT.get(form)
+        builder, last, found, value, table = joint_pass(
+            inference.program, shape, sources, needs, RUNTIME, _CUT.get(form), leaves
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
-        grads = Forms(builder, last, inference).gradients(params, found, leaves)
+        grads = Forms(builder, last, inference, table).gradients(params, found, leaves)
     if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
@@ -228,11 +228,18 @@ def _act(builder: Builder, out: Block, inference: Inference) -> None:
             builder.emit(out, "setattr", owner, kept, data=name, result=False)
 
 
+_ALLOCATING: Final = frozenset(
+    "build_tuple build_list build_map project unpack is is_not build_slice list_append make_function".split()
+)
+
+
 def _may_raise(s: Statement, inference: Inference) -> bool:
     """Whether a statement of the primal must happen even if nobody reads its result."""
+    if s.op == "unpack" and isinstance(inference.type_of(s.operands[0]), List):
+        return True
     if s.op == "call_method" and s.data == ("copy", ()) and isinstance(inference.type_of(s.operands[0]), Array):
         return False
-    if s.op in ("build_tuple", "build_list", "project", "unpack", "is", "is_not", "build_slice", "list_append"):
+    if s.op in _ALLOCATING:
         return False
     if s.op in ("binary", "inplace", "unary", "compare", "truth", "not"):
         plain = frozenset({float, int, bool})

@@ -5,25 +5,31 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
+from collections.abc import Callable, Container
+from enum import Enum
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.runtime.arguments import constant_kind, described
+from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.guards import Guards
+from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
-from autodiff_hook.runtime.specialised_runtime import distinct
+from autodiff_hook.runtime.specialised_runtime import apart, elsewhere, given_ids
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Known,
-    List,
     Outside,
+    Reference,
     Tuple,
+    sites_in,
 )
 from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain
+from autodiff_hook.transform.specialise.lists import is_flat
+from autodiff_hook.transform.specialise.results import is_grid
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -38,11 +44,16 @@ class Slot(NamedTuple):
     path: tuple[tuple[int, int], ...] = ()
 
 
+def _is_fixed(value: Any) -> bool:
+    """Whether a value is known by identity though it is no code: a member of an enumeration, or a grid of NumPy's."""
+    return isinstance(value, Enum) or is_grid(value)
+
+
 class Prologue(Guards):
     """Loads what a program needs from outside, on entry; the ``World`` of its inference."""
 
-    def __init__(self, f: Any) -> None:
-        self.f = f
+    def __init__(self, f: Any, one_way: bool = False, changed: Container[Any] = ()) -> None:
+        self.f, self.one_way, self.changed = f, one_way, changed
         self.callee, self.args = Variable("f"), Variable("args")
         super().__init__([self.callee, self.args])
         self.types: dict[Variable, Abstract] = {}
@@ -105,7 +116,7 @@ class Prologue(Guards):
                 # Some are made anew at each access.
                 self.require_same(self.emit("call", Constant(type), here, data=()), type(value))
                 self.require(self.emit("compare", here, Constant(value), data="=="))
-            elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__"):
+            elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__") or _is_fixed(value):
                 self.require_same(here, value)
             else:
                 raise Refused(f"the attribute {name} of {named(owner)}")
@@ -135,6 +146,10 @@ class Prologue(Guards):
         """Whether a Python function is followed."""
         known = in_scope(self, function) or in_library(function)
         return known and id(function) not in MEANINGS
+
+    def given_ids(self) -> Callable[..., set[int]]:
+        """What finds the lists and dicts that a program was given."""
+        return given_ids
 
     def function(self, function: FunctionType) -> None:
         """Guard that a function still has its code and its default values."""
@@ -206,6 +221,8 @@ class Prologue(Guards):
                 value = example[name] if item else getattr(example, name)
             except Exception as error:
                 raise Refused(str(error)) from error
+            if owner in self.slots and form_of(value) in ("function", "method"):
+                raise Refused("a function that an argument holds has captured what is differentiated")
             here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
             found = self.loaded[key] = self.guarded(here, value)
             if owner in self.slots and isinstance(found, Variable):
@@ -227,6 +244,17 @@ class Prologue(Guards):
     def leaves(self) -> dict[Variable, Slot]:
         """The parts of arguments that are objects, as far as they were read, each with its slot."""
         return {v: slot for v, slot in self.slots.items() if isinstance(v, Variable) and v not in self.taken}
+
+    def attribute_kind(self, examples: list[Any], name: str) -> Abstract | None:
+        """What is known of an attribute of objects like these; None if it is of several kinds."""
+        try:
+            return common([getattr(example, name) for example in examples])
+        except AttributeError:
+            return None
+
+    def is_outside(self, operand: Operand) -> bool:
+        """Whether an operand is loaded on entry."""
+        return operand in self.outside
 
     def is_given(self, operand: Operand) -> bool:
         """Whether an object is an argument, or a part of one."""
@@ -328,11 +356,14 @@ class Prologue(Guards):
 
     def guarded(self, operand: Variable, value: Any) -> Operand:
         """A value from outside: the object itself if it is code, else a value of its type."""
-        abstract = described(value)
+        abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
         if isinstance(abstract, Tuple) and abstract.cls is list:
             abstract = Outside(list, example=value)
         self.check(operand, abstract)
-        if isinstance(abstract, (List, Outside)):
+        held = bool(sites_in(abstract)) and not (self.flat and is_flat(abstract))
+        if self.references and (held or isinstance(abstract, Outside) and not self.flat):
+            self.require(self.emit("call", Constant(elsewhere), operand, *self.references, data=()))
+        elif isinstance(abstract, (Reference, Outside)):
             for reference in self.references:
                 if reference is not operand:
                     self.require(self.emit("is_not", operand, reference))
@@ -359,5 +390,5 @@ class Prologue(Guards):
                 self.slots[variable] = Slot(Constant(None), taken.index(variable))
                 self.outside.add(variable)
         if len(self.references) > 1:
-            self.require(self.emit("call", Constant(distinct), *self.references, data=()))
+            self.require(self.emit("call", Constant(apart), *self.references, data=()))
         return taken, [self.guarded(part, value) for part, value in zip(parts[len(types) :], constants)]

@@ -15,16 +15,21 @@ from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
 
 _HEAP_TYPE: Final = 1 << 9
-_SCAN_LIMIT: Final = 10_000
 
 
-def reachable(value: Any, arrays: bool = False, given: dict[int, tuple[Any, list[Any]]] | None = None) -> Iterator[Any]:
-    """``value`` and what it refers to: elements, attributes, captured cells, bound objects, classes without more."""
-    seen: set[int] = set()
+def reachable(
+    value: Any,
+    arrays: bool = False,
+    given: dict[int, tuple[Any, list[Any]]] | None = None,
+    seen: set[int] | None = None,
+) -> Iterator[Any]:
+    """``value`` and what it refers to: elements, attributes, captured cells, bound objects, classes without more.
+
+    What is ``seen`` is passed by, and grows by what is met.
+    """
+    seen = set() if seen is None else seen
     waiting = [value]
     for item in waiting:  # it grows: what is near comes first
-        if len(seen) >= _SCAN_LIMIT:
-            return
         kind = kind_of(type(item))
         if id(item) in seen or kind == "number" or kind == "array" and not arrays:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,15 +27,14 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     >>> tree_map(lambda p, g: p - 0.1 * g, params, grads)
     {'w': [0.95, 1.95], 'name': 'a'}
     """
-    kind = kind_of(type(tree))
+    kind = _kind(tree)
     if kind == "inert" or tree is None or any(r is None for r in rest):
         return tree
     if kind in ("number", "array"):
         return fn(tree, *rest)
     if kind in ("list", "tuple"):
         items = [tree_map(fn, item, *(r[i] for r in rest)) for i, item in enumerate(tree)]
-        make = getattr(type(tree), "_make", type(tree))
-        return make(items)
+        return _like(tree, items)
     if kind == "dict":
         return type(tree)((k, tree_map(fn, v, *(r[k] for r in rest))) for k, v in tree.items())
     if isinstance(tree, Tangent):
@@ -43,6 +43,17 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     for name, value in vars(tree).items() if hasattr(tree, "__dict__") else ():
         object.__setattr__(result, name, tree_map(fn, value, *(_field(r, name) for r in rest)))
     return result
+
+
+def _kind(value: Any) -> str:
+    return "list" if isinstance(value, deque) else kind_of(type(value))
+
+
+def _like(value: Any, items: list[Any]) -> Any:
+    """Items in a list, deque or tuple of the type of ``value``."""
+    if isinstance(value, deque):
+        return type(value)(items, value.maxlen)
+    return getattr(type(value), "_make", type(value))(items)
 
 
 def _field(tree: Any, name: str) -> Any:
@@ -67,7 +78,7 @@ def rows_of(value: Any, row: Callable[[Any], Any]) -> Any:
 
 def refuse_complex(value: Any) -> None:
     """Raise for complex numbers and arrays in an argument or value of a Jacobian."""
-    kind = kind_of(type(value))
+    kind = _kind(value)
     if kind in ("list", "tuple"):
         for item in value:
             refuse_complex(item)
@@ -80,10 +91,10 @@ def refuse_complex(value: Any) -> None:
 
 def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
     """The Jacobian of a value whose seeds are placed in the whole value by ``embed``."""
-    kind = kind_of(type(value))
+    kind = _kind(value)
     if kind in ("tuple", "list"):
         parts = [_per_leaf(item, partial(_in_sequence, embed, len(value), i), rows) for i, item in enumerate(value)]
-        return getattr(type(value), "_make", type(value))(parts)
+        return _like(value, parts)
     if kind == "dict":
         return {k: _per_leaf(item, partial(_in_dict, embed, k), rows) for k, item in value.items()}
     if isinstance(value, Tangent):

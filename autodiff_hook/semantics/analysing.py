@@ -30,7 +30,11 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
             if statement.op in _ASYNCHRONOUS:
                 _refuse_statement(ir, statement, "async for and async with are not differentiated")
     refuse_frame_access(ir, globals_)
-    return Primal(ir, lambda name: _is_constant(name, globals_))
+    return Primal(
+        ir,
+        lambda name: _is_constant(name, globals_),
+        lambda name: _global(name, globals_) if _is_constant(name, globals_) else None,
+    )
 
 
 def refuse_frame_access(ir: IR, globals_: dict[str, Any]) -> None:
@@ -78,7 +82,9 @@ class GlobalFacts:
 
 
 def _is_constant(name: str, globals_: dict[str, Any]) -> bool:
+    return isinstance(_global(name, globals_), _CONSTANT_GLOBALS)
+
+
+def _global(name: str, globals_: dict[str, Any]) -> Any:
     value = globals_.get(name, _MISSING)
-    if value is _MISSING:
-        value = getattr(builtins, name, _MISSING)
-    return isinstance(value, _CONSTANT_GLOBALS)
+    return getattr(builtins, name, _MISSING) if value is _MISSING else value

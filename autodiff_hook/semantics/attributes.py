@@ -34,12 +34,12 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
-from autodiff_hook.runtime.losses import failure
+from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.semantics import special_attributes
 from autodiff_hook.semantics.meanings import apply, means
-from autodiff_hook.semantics.opaque import fail, is_plain
+from autodiff_hook.semantics.opaque import call_opaque, fail, is_plain
 from autodiff_hook.semantics.rules import call_rule
 from autodiff_hook.semantics.special_attributes import BASE
 
@@ -219,12 +219,22 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
     cls = type(owner)
     if cls.__setattr__ is _SET_PLAINLY and find_in_type(cls, name) is None:
         setattr(owner, name, value)
-        keep_attribute(alg, owner, name, t[1])
+        dictionary = getattr(owner, "__dict__", None)
+        entry = alg.shadows.get(id(dictionary)) if type(dictionary) is dict else None
+        if entry is not None:
+            entry[1][name] = t[1]
+        else:
+            keep_attribute(alg, owner, name, t[1])
         note_kept(alg, owner, Attribute(name), value)
         return None, None
+    return _write(alg, t, name, owner, value, setattr)
+
+
+def _write(alg: Algebra, t: Any, name: str, owner: Any, value: Any, store: Any) -> Result:
+    """Write an attribute, natively by ``store``: ``setattr``, or what passes by the ``__setattr__`` of a class."""
     if is_content(owner, name) and (t[0] is not None or t[1] is not None or reaches(alg, (owner, value))):
         refuse_content(name)
-    form, found = writing(owner, name)
+    form, found = writing(owner, name, plainly=store is not setattr)
     if form == "writer":
         apply(alg, (None, t[0], None, t[1]), found, (owner, name, value), {})
     elif form == "property":
@@ -232,7 +242,7 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
     elif form == "setter":
         apply(alg, (None, None, t[0], t[1]), found[1], (found[0], owner, value), {})
     else:
-        setattr(owner, name, value)
+        store(owner, name, value)
         if form == "held":
             _hold(alg, owner, found, value, t[1])
         else:
@@ -257,12 +267,12 @@ def refuse_content(name: str) -> None:
     raise special_attributes.content_assigned(name)
 
 
-def writing(owner: Any, name: str) -> Plan:
-    """How an attribute is written, and the code that does it."""
+def writing(owner: Any, name: str, plainly: bool = False) -> Plan:
+    """How an attribute is written, and the code that does it; ``plainly``: past a ``__setattr__`` of the class."""
     cls = type(owner)
     if isinstance(owner, ModuleType):
         return "module", None
-    writer = find_in_type(cls, "__setattr__")
+    writer = None if plainly else find_in_type(cls, "__setattr__")
     if is_followed(writer):
         return "writer", writer
     found = find_in_type(cls, name)
@@ -281,6 +291,11 @@ def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
     if is_followed(deleter) and not quiet(alg, t):
         apply(alg, (None, t[0], None), deleter, (owner, name), {})
         return None, None
+    return _delete(alg, t, name, owner, delattr)
+
+
+def _delete(alg: Algebra, t: Any, name: str, owner: Any, remove: Any) -> Result:
+    """Delete an attribute, natively by ``remove``."""
     found = find_in_type(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
         apply(alg, (None, t[0]), found.fdel, (owner,), {})
@@ -290,7 +305,7 @@ def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
         apply(alg, (None, None, t[0]), remover, (found, owner), {})
         return None, None
     holder = holder_of(owner, name)
-    delattr(owner, name)
+    remove(owner, name)
     keep(alg, holder, name, None)
     return None, None
 
@@ -314,13 +329,65 @@ def carried_setattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[st
     return setattr_(alg, (t[0], t[2]), name, owner, value)
 
 
-@means(object.__setattr__)
-def carried_plain_setattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """``object.__setattr__``."""
-    owner, name, value = args
-    object.__setattr__(owner, name, value)
-    keep_attribute(alg, owner, name, t[2])
+class Storing:
+    """``__setattr__`` of ``object`` or ``type``, past what a class makes of it."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        """The operation with tokens."""
+        owner, name, value = args
+        return _write(alg, (t[0], t[2]), name, owner, value, self.store)
+
+
+class Removing:
+    """``__delattr__`` of ``object`` or ``type``, past what a class makes of it."""
+
+    def __init__(self, remove: Any) -> None:
+        self.remove = remove
+
+    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        """The operation with tokens."""
+        return _delete(alg, t[:1], args[1], args[0], self.remove)
+
+
+for _cls in (object, type):
+    means(_cls.__setattr__)(Storing(_cls.__setattr__).carried)
+    means(_cls.__delattr__)(Removing(_cls.__delattr__).carried)
+
+
+@means(property.__set__)
+def set_property(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``property.__set__(descriptor, owner, value)``."""
+    descriptor, owner, value = args
+    if descriptor.fset is None:
+        return descriptor.__set__(owner, value), None
+    apply(alg, (None, t[1], t[2]), descriptor.fset, (owner, value), {})
     return None, None
+
+
+@means(property.__delete__)
+def delete_property(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``property.__delete__(descriptor, owner)``."""
+    descriptor, owner = args
+    if descriptor.fdel is None:
+        return descriptor.__delete__(owner), None
+    apply(alg, (None, t[1]), descriptor.fdel, (owner,), {})
+    return None, None
+
+
+@means(GetSetDescriptorType.__set__, MemberDescriptorType.__set__)
+def write_slot(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``descriptor.__set__(owner, value)``: the attribute of that name, if it is what the descriptor stands for."""
+    descriptor, owner, value = args
+    if find_in_type(type(owner), descriptor.__name__) is not descriptor:
+        return call_opaque(alg, t, type(descriptor).__set__, args, kwargs, NOT_PYTHON)
+
+    def store(owner: Any, name: str, value: Any) -> None:
+        descriptor.__set__(owner, value)
+
+    return _write(alg, t[1:], descriptor.__name__, owner, value, store)
 
 
 @means(object.__getattribute__)

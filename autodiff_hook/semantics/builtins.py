@@ -102,7 +102,7 @@ def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         return iteration(alg, _given_pairs(pairs[::-1])), None
     if not hasattr(sequence, "__getitem__") or not hasattr(sequence, "__len__"):
         return builtins.reversed(sequence), None
-    return iteration(alg, _reversed_pairs(alg, t[0], sequence)), None
+    return iteration(alg, _reversed_pairs(alg, t[0], sequence, len(sequence))), None
 
 
 def _given_pairs(pairs: list[Any]) -> Pairs:
@@ -110,8 +110,10 @@ def _given_pairs(pairs: list[Any]) -> Pairs:
         yield pair
 
 
-def _reversed_pairs(alg: Algebra, token: Any, sequence: Any) -> Pairs:
-    for index in range(len(sequence) - 1, -1, -1):
+def _reversed_pairs(alg: Algebra, token: Any, sequence: Any, count: int) -> Pairs:
+    for index in range(count - 1, -1, -1):
+        if index >= len(sequence):
+            return
         yield getitem(alg, (token, None), None, sequence, index)
 
 

@@ -15,6 +15,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import Any, Final
 
@@ -39,7 +40,15 @@ from autodiff_hook.semantics.iteration import (
     is_view,
     python_method,
 )
-from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, meaning_of, meaning_with_options, means
+from autodiff_hook.semantics.meanings import (
+    CALLING,
+    LAZY,
+    MEANINGS,
+    WITH_OPTIONS,
+    meaning_of,
+    meaning_with_options,
+    means,
+)
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
@@ -108,6 +117,7 @@ def function_of(method: Any) -> Any:
 
 
 _BUILTIN: Final = frozenset({list, dict, set})
+_OF_BUILTIN_CLASSES: Final = (MethodDescriptorType, WrapperDescriptorType)
 
 
 def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> Result:
@@ -117,6 +127,11 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
         meaning = MEANINGS.get(id(type(receiver).__dict__.get(name)))
         if meaning is not None:
             return meaning(alg, t, (receiver, *args), {})
+    if not kwnames and type(receiver) is type:
+        found = find_in_type(receiver, name)
+        meaning = MEANINGS.get(id(found)) if type(found) in _OF_BUILTIN_CLASSES else None
+        if meaning is not None:
+            return meaning(alg, t[1:], args, {})
     kwargs: dict[str, Any] = {}
     if kwnames:
         count = len(args) - len(kwnames)
@@ -139,6 +154,11 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         # The registry is asked first: that loads the packs of what is imported by now, which know meanings as well.
         if not registry.knows(function) and id(function) not in MEANINGS:
             return _call_function(alg, t, function, args, kwargs)
+    elif type(function) is type and is_plain_class(function, kwargs):
+        watch(function)
+        instance: Any = object.__new__(function)
+        apply(alg, (None, None, *t[1:]), function.__init__, (instance, *args), kwargs)  # type: ignore[misc]
+        return instance, None
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
     meaning = meaning_with_options(function, kwargs)
@@ -170,6 +190,16 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
             return value, alg.unknown(odd_result(function))
         return value, token
     return _unfold(alg, t, function, args, kwargs)
+
+
+def is_plain_class(cls: Any, kwargs: Kwargs) -> bool:
+    """Whether calling a class, whose metaclass is ``type``, is a call of its ``__init__`` in Python and no more."""
+    if cls.__new__ is not _NEW or type(cls.__init__) is not FunctionType:
+        return False
+    return not registry.knows(cls) and id(cls) not in MEANINGS and not (kwargs and id(cls) in WITH_OPTIONS)
+
+
+_NEW: Final = object.__new__
 
 
 def reads_floats(function: Any) -> bool:

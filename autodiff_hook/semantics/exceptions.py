@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Iterator
 from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose, some
@@ -40,6 +41,29 @@ def handled(alg: Algebra) -> None:
     error = sys.exc_info()[1]
     if isinstance(error, AutodiffError) and error is not alg.named and alg.dropped is None:
         alg.dropped = error
+
+
+def group_matched(alg: Algebra, error: BaseException, kinds: Any) -> None:
+    """``except*`` is about to take of ``error`` what is of some kinds: note one of our errors that they do not name."""
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    for leaf in _leaves(error):
+        bases = type(leaf).__mro__
+        taken = [kind for kind in several if kind in bases]
+        if not isinstance(leaf, AutodiffError) or leaf is alg.named or not taken:
+            continue
+        if any(kind not in _TOO_WIDE for kind in taken):
+            alg.named = leaf
+            alg.dropped = None if alg.dropped is leaf else alg.dropped
+        elif alg.dropped is None:
+            alg.dropped = leaf
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    else:
+        yield error
 
 
 def note_arguments(alg: Algebra, error: BaseException, values: Args, tokens: Any) -> None:

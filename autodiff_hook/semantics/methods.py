@@ -22,7 +22,9 @@ class Method:
 def method_of(receiver: Any, name: str) -> Any:
     """The function behind ``receiver.name`` if it is a plain method of the type; else None."""
     cls = type(receiver)
-    if find_in_type(cls, "__getattribute__") is not _GETATTRIBUTE:
+    # A metaclass may answer for a class itself.
+    reader = cls.__getattribute__ if type(cls) is type else find_in_type(cls, "__getattribute__")
+    if reader is not _GETATTRIBUTE:
         return None
     found = find_in_type(cls, name)
     if isinstance(found, (FunctionType, MethodDescriptorType, WrapperDescriptorType)):

@@ -13,7 +13,7 @@ from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, quiet
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.arrays import store_array
-from autodiff_hook.semantics.items import getitem
+from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import apply, meaning_of, means
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
@@ -207,3 +207,5 @@ for _op, _function in BINARY.items():
 for _op, _function in UNARY.items():
     means(_function)(Operator(unary, _op).carried)
 means(operator.getitem)(Operator(getitem, None).carried)
+means(operator.setitem)(Operator(setitem, None).carried)
+means(operator.delitem)(Operator(delitem, None).carried)

@@ -29,7 +29,11 @@ class Scope(Protocol):
 
 def module_of(function: Any) -> str:
     """The name of the module of a Python function; executed code of none is a module by itself."""
-    return config.module_of(function) or f"<{id(function.__globals__)}>"
+    return config.module_of(function) or _unnamed(function)
+
+
+def _unnamed(function: Any) -> str:
+    return f"<{id(function.__globals__)}>"
 
 
 def in_scope(ctx: Scope, function: Any) -> bool:
@@ -37,8 +41,9 @@ def in_scope(ctx: Scope, function: Any) -> bool:
     own = function.__globals__.get("__name__")
     if type(own) is str and own in ctx.modules:
         return True
-    name = module_of(function)
-    return name in ctx.modules or config.function_in_scope(function) or is_own(name)
+    module = config.module_of(function)
+    name = module or _unnamed(function)
+    return name in ctx.modules or config.module_in_scope(module, function.__globals__) or is_own(name)
 
 
 def is_own(module: str) -> bool:

@@ -2,67 +2,127 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import FunctionType
+from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Token, is_list, kind, known, lose, some
+from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_list, kind, known, lose, reaches, some
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import describe
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.tangent import Tangent
 
 
 def gather(alg: Algebra, value: Any, token: Token) -> Token:
     """The tokens in a value, in the form of the value; None if it is constant."""
+    return _begun(alg, value, token, result=False)
+
+
+def gather_result(alg: Algebra, value: Any, token: Token) -> Token:
+    """The same of what a program returns: unknown where it holds derivatives in no part of its form."""
+    return _begun(alg, value, token, result=True)
+
+
+def _begun(alg: Algebra, value: Any, token: Token, result: bool) -> Token:
     form = kind(value)
     if form == "number":
         return token
     if form == "array":
         return alg.read(value, token)
-    if form == "inert" or token is None and not alg.shadows and not alg.buffers and not alg.losses:
-        return None
-    return _gathered(alg, form, value, token, {})
+    if token is None and not alg.shadows and not alg.buffers and not alg.losses:
+        return hidden(alg, value) if result else None
+    return _gathered(alg, value, token, {}, result)
 
 
-def _gathered(alg: Algebra, form: str, value: Any, token: Token, seen: dict[int, Any]) -> Token:
-    if form in ("number", "array"):
-        return gather(alg, value, token)
+def _gathered(alg: Algebra, value: Any, token: Token, seen: dict[int, Any], result: bool) -> Token:
+    if kind_of(type(value)) in ("number", "array"):
+        return _begun(alg, value, token, result)
+    value = value._fields if type(value) is Tangent else value
+    form = form_of(value)
     if form == "tuple":
-        parts = [
-            _gathered(alg, kind_of(type(x)), x, None if token is None else token[i], seen) for i, x in enumerate(value)
-        ]
+        parts = [_gathered(alg, x, None if token is None else token[i], seen, result) for i, x in parts_of(value, form)]
         return tuple(parts) if some(parts) else None
-    if form not in ("list", "dict", "object") or id(value) in seen:
-        return None
-    seen[id(value)] = value
-    if type(value) is Tangent:
-        form, value = "dict", value._fields
-    if form == "object":
-        return _of_object(alg, value, seen)
-    found = known(alg, value)
-    if found is None and id(value) in alg.losses:
-        unknown = alg.losses[id(value)][1]
-        found = (
-            [lose(alg, item, unknown) for item in value]
-            if form == "list"
-            else {key: lose(alg, item, unknown) for key, item in value.items()}
-        )
-    if form == "list":
-        parts = [
-            _gathered(alg, kind_of(type(x)), x, None if found is None else found[i], seen) for i, x in enumerate(value)
-        ]
-        return parts if some(parts) else None
-    named = {
-        key: _gathered(alg, kind_of(type(x)), x, None if found is None else found.get(key), seen)
-        for key, x in value.items()
-    }
-    return named if some(named.values()) else None
+    if form == "inert" or form in ("function", "method") and not result:
+        return hidden(alg, value) if result else None
+    if form == "method":
+        return _gathered(alg, value.__self__, None, seen, result)
+    if id(value) not in seen:
+        seen[id(value)] = None
+        unknown = hidden(alg, value) if result else None
+        seen[id(value)] = _of_parts(alg, form, value, seen, result) if unknown is None else unknown
+    return seen[id(value)]
 
 
-def _of_object(alg: Algebra, value: Any, seen: dict[int, Any]) -> Token:
-    """The tokens of the attributes of an object."""
+def _of_parts(alg: Algebra, form: str, value: Any, seen: dict[int, Any], result: bool) -> Token:
     named = {}
-    holders = [holder for holder in (getattr(value, "__dict__", None), value) if not is_list(holder)]
-    for holder in holders:
-        for name, token in (known(alg, holder) or {}).items() if holder is not None else ():
-            if type(name) is str and hasattr(value, name):
-                part = getattr(value, name)
-                named[name] = _gathered(alg, kind_of(type(part)), part, token, seen)
-    return named if some(named.values()) else None
+    for key, part in parts_of(value, form):
+        token = _held(alg, *slot_of(form, value, key), part)
+        named[key] = _gathered(alg, part, token, seen, result)
+    if not some(named.values()):
+        return None
+    return list(named.values()) if form == "list" else named
+
+
+def slot_of(form: str, value: Any, key: Any) -> tuple[Any, Any]:
+    """The reference and the key that a part of a value is kept under."""
+    if form == "function":
+        return value.__closure__[value.__code__.co_freevars.index(key)], 0
+    return (holder_of(value, key) if form == "object" else value), key
+
+
+def _held(alg: Algebra, reference: Any, key: Any, part: Any) -> Token:
+    """The token of what is in a slot."""
+    if is_list(reference) and type(key) is str:
+        return None  # an attribute of a list with __slots__
+    found = known(alg, reference)
+    token = None if found is None else found[key] if is_list(reference) else found.get(key)
+    if token is None and id(reference) in alg.losses:
+        return lose(alg, part, alg.losses[id(reference)][1])
+    return token
+
+
+_NO_FORM: Final = "has a derivative, but no cotangent or tangent has a form that shows it"
+
+
+def hidden(alg: Algebra, value: Any) -> Token:
+    """Unknown if a value holds what has a token, but not in a part of its form; else None."""
+    form = form_of(value)
+    if form == "tuple" or not _hides(alg, form, value):
+        return None
+    if id(value) in alg.losses:
+        return alg.losses[id(value)][1]
+    what = f"what a {describe(type(value))} holds {_NO_FORM}"
+    return alg.unknown(NotDifferentiable(what, remedies=("return a list, a tuple or a dict of it",)))
+
+
+def _hides(alg: Algebra, form: str, value: Any) -> bool:
+    if form == "inert":
+        return reaches(alg, value)
+    if form == "function":
+        shown = {id(part) for _, part in parts_of(value, form)}
+        captured = [c.cell_contents for c in value.__closure__ or () if _is_filled(c)]
+        captured = [x for x in captured if type(x) is FunctionType and id(x) not in shown]
+        return any(reaches(alg, x) for x in (value.__defaults__, value.__kwdefaults__, *captured))
+    if form == "object":
+        if type(value).__name__ == "CarriedIterator":
+            return True
+        names = {name for name, _ in parts_of(value, form)}
+        return any(_has_more(alg, holder, names) for holder in (value, getattr(value, "__dict__", None)))
+    if form == "dict" and _has_more(alg, value, value.keys()):
+        return True
+    return _has_more(alg, getattr(value, "__dict__", None), ())
+
+
+def _has_more(alg: Algebra, holder: Any, names: Any) -> bool:
+    """Whether a reference has a token in another slot than these."""
+    entry = alg.shadows.get(id(holder)) if holder is not None else None
+    if entry is None or is_list(holder):
+        return False
+    return any(token is not None and (type(key) is Key or key not in names) for key, token in entry[1].items())
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False

@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+from types import MethodType
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result
+from autodiff_hook.algebras.shadows import Algebra, Result, keep, load
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.equivalents import ordering
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, call_method, means, natively
-from autodiff_hook.semantics.opaque import call_opaque, loses
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -61,15 +61,23 @@ for _target, _function in equivalents.GETTERS:
     means(_target)(Getting(_function).carried)
 
 
+@means(operator.methodcaller)
+def make_methodcaller(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A ``methodcaller``: a reference whose slots are the arguments of the call to come."""
+    caller = operator.methodcaller(*args, **kwargs)
+    for key, token in zip((*range(len(args) - 1), *kwargs), t[1:]):
+        keep(alg, caller, key, token)
+    return caller, None
+
+
 @means(operator.methodcaller.__call__)
 def call_method_of(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """Calling a ``methodcaller``."""
     caller, owner = args
-    if loses(alg, (), caller, (), {}):
-        return call_opaque(alg, t, caller, args[1:], kwargs, "whose arguments have tokens")
     name, rest, named = parts_of(caller)
     values = (*rest, *named.values())
-    return call_method(alg, (t[1], *[None] * len(values)), (name, tuple(named)), owner, *values)
+    tokens = [load(alg, caller, key, value) for key, value in zip((*range(len(rest)), *named), values)]
+    return call_method(alg, (t[1], *tokens), (name, tuple(named)), owner, *values)
 
 
 def parts_of(caller: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
@@ -78,6 +86,12 @@ def parts_of(caller: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     if isinstance(made, functools.partial):
         return made.args[0], given, made.keywords
     return given[0], given[1:], {}
+
+
+@means(MethodType)
+def make_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A bound method: its token is that of what it is bound to."""
+    return MethodType(*args, **kwargs), t[1]
 
 
 for _target in equivalents.NATIVE:

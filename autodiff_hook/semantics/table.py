@@ -28,6 +28,7 @@ from autodiff_hook.semantics import (
     slots,
     substitutes,
 )
+from autodiff_hook.semantics.fusing.functions import fused
 from autodiff_hook.semantics.matching import matched_names
 from autodiff_hook.semantics.meanings import TABLE as TABLE
 
@@ -141,8 +142,10 @@ TABLE.update(
         "dict_merge": mappings.dict_merge,
         "exc_match": exceptions.exc_match,
         "handled": exceptions.handled,
+        "group_matched": exceptions.group_matched,
         "enter": managers.enter_manager,
         "exit_call": managers.exit_call,
+        "fused": fused,
         "part": part,
         "tuple_token": tuple_token,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.workloads import arrays, containers, scalar, statistics
+from benchmarks.workloads import arrays, containers, references, scalar, statistics
 from benchmarks.workloads.base import WORKLOADS, Case, Workload
 
-__all__ = ["WORKLOADS", "Case", "Workload", "arrays", "containers", "scalar", "statistics"]
+__all__ = ["WORKLOADS", "Case", "Workload", "arrays", "containers", "references", "scalar", "statistics"]

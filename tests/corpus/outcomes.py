@@ -12,6 +12,7 @@ CLEAR_ERRORS = {
     "array_filled_by_fortran": EVERY_MODE,
     "rank_of_a_percentile": "jvp hvp",
     "read_by_a_memoryview": FIRST_ORDER,
+    "checkpoint_of_a_function_with_state": FIRST_ORDER,
     "numpy_sum_of_objects": EVERY_MODE,
     "dot_of_a_sequence": EVERY_MODE,
     "assigned_shape": "jvp hvp",

@@ -481,7 +481,20 @@ def finally_returned(x):
         return x  # noqa: B012
 
 
-@pytest.mark.parametrize("f", [undone, raised_anew, suppressed, tolerated, bare, bare_and_raised, finally_returned])
+def in_a_group(x):
+    try:
+        return refused(x)
+    except* KeyError:
+        y = x
+    except* (ValueError, Exception):
+        y = 5.0 * x
+    return y
+
+
+HANDLERS = [undone, raised_anew, suppressed, tolerated, bare, bare_and_raised, finally_returned, in_a_group]
+
+
+@pytest.mark.parametrize("f", HANDLERS)
 @pytest.mark.parametrize("operator", [gradient, lambda f, x: pullback(f, x), lambda f, x: jvp(f, (x,), (1.0,))])
 def test_no_handler_takes_an_error_that_the_plain_run_does_not_have(f, operator):
     f(0.5)
@@ -503,6 +516,16 @@ def test_a_handler_that_names_our_errors_takes_them():
         except AutodiffError:
             return 7.0 * x
 
+    def in_a_group(x):
+        y = x
+        try:
+            y = refused(x)
+        except* ValueError:
+            y = 2.0 * x
+        except* AutodiffError as group:
+            y = 6.0 * x * len(group.exceptions)
+        return y
+
     def h(x):
         try:
             return refused(x)
@@ -518,6 +541,7 @@ def test_a_handler_that_names_our_errors_takes_them():
     for _ in range(3):
         assert gradient(f, 2.0) == (5.0,)
         assert gradient(g, 2.0) == (7.0,)
+        assert gradient(in_a_group, 2.0) == (6.0,)
         assert gradient(from_within, 2.0) == (9.0,)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import functools
 import itertools
 import operator
+import types
 
 import numpy as np
 from helpers import gradient_at
@@ -180,3 +182,52 @@ def test_reductions_by_functions_of_numpys(x):
     rows = np.array([[x, 2.0], [x * x, 0.5]])
     total = np.add.reduce(rows).prod() + np.multiply.reduce(rows, axis=1).sum()
     return total + np.maximum.reduce(rows, None) * np.minimum.reduce(rows, 1, None, None, True).sum()
+
+
+class Counter:
+    """What methods are called of by name."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def step(self, t, k=0.5, *, w=1.0):
+        self.a = self.a * t + w
+        return self.a * t * k
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *info):
+        self.a *= 2
+
+
+@gradient_at(0.4, 0.7)
+def test_a_methodcaller_holds_arguments(x, y):
+    step, counter = operator.methodcaller("step", y, k=x, w=y), Counter(x)
+    return step(counter) + step(counter) + sum(map(operator.methodcaller("__mul__", x), [x, y]))
+
+
+@gradient_at(0.4, 0.7)
+def test_methods_that_are_bound_by_hand(x, y):
+    counter = Counter(x)
+    of_number = types.MethodType(lambda a, b: a * b + a * a, x)
+    return types.MethodType(Counter.step, counter)(y) * counter.a + of_number(y)
+
+
+@gradient_at(0.4, 0.7)
+def test_a_manager_on_an_exit_stack(x, y):
+    counter = Counter(x)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(counter)
+        stack.callback(counter.step, y)
+    return counter.a * y
+
+
+@gradient_at(0.4)
+def test_native_code_appends_a_constant_to_a_list_that_held_something(x):
+    items = [x]
+    first = items.pop()
+    with contextlib.ExitStack() as stack:
+        stack.callback(items.append, 0.3)
+    items.append(x)
+    return sum(items) * first

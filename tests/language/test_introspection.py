@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import operator
+import types
 
 import numpy as np
 import pytest
@@ -181,3 +183,97 @@ def test_keywords_of_a_partial():
         return functools.partial(max, key=None, default=x).keywords["default"] * x
 
     check_gradient(f, 1.3)
+
+
+class Tripled:
+    """What assigns through a property keeps three times the value."""
+
+    unit = 0.0
+
+    def __init__(self, value):
+        self._value = value
+
+    @property
+    def value(self):
+        return self._value
+
+    @value.setter
+    def value(self, value):
+        self._value = value * 3
+
+    @value.deleter
+    def value(self):
+        self._value = self._value * 5
+
+
+class Delegating(Tripled):
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        super().__delattr__(name)
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+@gradient_at(1.3)
+def test_attributes_assigned_past_what_a_class_makes_of_it(x):
+    plain, delegating = Tripled(0.0), Delegating(0.0)
+    object.__setattr__(plain, "value", x)
+    delegating.value = x
+    product = plain._value * delegating.value
+    delegating.__setattr__("value", x * x)
+    del delegating.value
+    object.__delattr__(plain, "value")
+    return product + delegating.value * plain.value
+
+
+@gradient_at(1.3)
+def test_descriptors_that_are_assigned_to_by_hand(x):
+    owner, slotted = Tripled(0.0), Slotted()
+    Tripled.value.__set__(owner, x)
+    property.__set__(Tripled.value, owner, owner.value * x)
+    Tripled.value.__delete__(owner)
+    Slotted.a.__set__(slotted, x)
+    return owner.value * slotted.a
+
+
+@gradient_at(1.3)
+def test_items_assigned_by_functions(x):
+    items, table = [x, 2.0, x], {}
+    operator.setitem(items, 1, x * x)
+    operator.delitem(items, 0)
+    operator.setitem(table, "a", x * 3)
+    return items[0] * items[1] * table["a"]
+
+
+@gradient_at(1.3)
+def test_class_attributes_assigned_past_the_metaclass(x):
+    type.__setattr__(Tripled, "unit", x)
+    product = Tripled.unit * Tripled(x).unit
+    type.__setattr__(Tripled, "unit", 0.0)
+    return product
+
+
+def test_a_shape_assigned_by_hand_is_an_error():
+    def f(a):
+        b = a * 2.0
+        np.ndarray.shape.__set__(b, (2, 2))
+        return (b[0] * b[1]).sum()
+
+    for derivative in (gradient, lambda f, a: jvp(f, (a,), (a,))):
+        with pytest.raises(NotDifferentiable, match="another shape in place"):
+            derivative(f, np.ones(4))
+
+
+@pytest.mark.parametrize("derivative", [gradient, lambda f, x: jvp(f, (x,), (1.0,))])
+def test_functions_made_by_hand_hold_defaults(derivative):
+    def f(x):
+        made = types.FunctionType((lambda a, b: a * b).__code__, globals(), "made", (x,))
+        return made(x)
+
+    for _ in range(3):
+        with pytest.raises(NotDifferentiable, match="function"):
+            derivative(f, 1.3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import ctypes
 import json
+import marshal
 import pickle
 import re
 import struct
@@ -480,3 +481,14 @@ def test_a_callback_that_writes_to_a_captured_list():
 
     with pytest.raises(NotDifferentiable):
         gradient(f, X)
+
+
+def far_away(x):
+    items = [[x * x]] + [[float(i)] for i in range(20_000)]
+    return marshal.loads(marshal.dumps(items))[0][0] * x
+
+
+@pytest.mark.parametrize("operator", [gradient, lambda f, x: pullback(f, x)[1](1.0), lambda f, x: jvp(f, (x,), (1.0,))])
+def test_what_is_found_only_behind_many_others_is_lost_as_well(operator):
+    with pytest.raises(NotDifferentiable, match="dumps"):
+        operator(far_away, 1.5)

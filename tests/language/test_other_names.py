@@ -107,6 +107,18 @@ def test_what_carries_no_derivative_may_be_read_by_any_name():
     assert gradient(read_of_another_name_only, MODEL)[0].weights == [5.0, 0.0]
 
 
+@pytest.mark.parametrize("count", [20_000, 150_000])
+def test_another_name_behind_many_others(count):
+    argument = [2.0, 3.0]
+    many = [[argument]] + [[float(i)] for i in range(count)]
+
+    def f(weights):
+        return weights[0] * many[0][0][1]
+
+    with pytest.raises(NotDifferentiable, match="argument, too"):
+        gradient(f, argument)
+
+
 def test_proxies_of_what_has_died_are_not_asked_for_their_class():
     class Owner:
         pass

@@ -342,6 +342,18 @@ def test_reversed_display(x):
 
 
 @gradient_at(1.3)
+def test_lists_that_change_after_they_are_reversed(x):
+    longer, shorter = [x, 2 * x, x * x], [x, 3 * x, x * x]
+    turned, other = reversed(longer), reversed(shorter)
+    longer.append(x**3)
+    del shorter[1:]
+    total = 0.0
+    for i, v in enumerate(turned):
+        total += (i + 1) * v
+    return total + sum(other)
+
+
+@gradient_at(1.3)
 def test_sums_of_lists_and_tuples_as_they_come(x):
     pairs = sum(map(tuple, [(1.0,), (x,)]), ())
     lists = sum(([y, y * 2] for y in (x, 2.0)), [])

@@ -20,7 +20,7 @@ distinct = st.lists(st.integers(-40, 40).map(lambda n: n + 0.25), min_size=1, ma
 
 
 def applied(target, *args, **options):
-    return registry.rule(target, tuple(map(type, args)))(*args, **options)
+    return registry.rule(target, tuple(map(type, args)), tuple(options))(*args, **options)
 
 
 def cotangents(target, *args, ȳ=1.0, **options):
@@ -126,11 +126,11 @@ def test_extremes(extreme, xs):
     [
         ((2.0, 2.0), {}, (1.0, 0.0)),
         ((2, 2.0), {}, (1.0, 0.0)),
-        ((1.0, 3.0, 3.0), {}, (0.0, 1.0, None)),
-        ((1.0, 2.0, 3.0, 3.0), {}, (0.0, 0.0, 1.0, None)),
+        ((1.0, 3.0, 3.0), {}, (None, 1.0, None)),
+        ((1.0, 2.0, 3.0, 3.0), {}, (None, None, 1.0, None)),
         ((math.nan, 1.0), {}, (1.0, 0.0)),
         ((1.0, math.nan), {}, (1.0, 0.0)),
-        ((1.0, -3.0), {"key": abs}, (0.0, 1.0)),
+        ((1.0, -3.0), {"key": abs}, (None, 1.0)),
         (([1.0, 3.0, 3.0],), {}, ([None, 1.0, None],)),
         (([],), {"default": 7.0}, ([],)),
         (("b", "a"), {}, (1.0, None)),

@@ -13,6 +13,7 @@ import pytest
 import autodiff_hook as ad
 from autodiff_hook.algebras import typed
 from autodiff_hook.api import generic_withgradient
+from autodiff_hook.runtime import specialising
 from autodiff_hook.runtime.specialising import GENERIC, entries
 
 
@@ -65,6 +66,14 @@ def check_slopes(f: Callable[..., Any], *args: float, specialised: bool | None =
     """``check``, and finite differences agree."""
     check(f, *args, specialised=specialised)
     assert ad.gradient(f, *args) == pytest.approx(slopes(f, *args), rel=1e-5, abs=1e-7)
+
+
+def check_all_ways(f: Callable[..., Any], *args: float) -> None:
+    """``check_slopes``, and one program has all ways through ``f``."""
+    check_slopes(f, *args, specialised=None if specialising.ONE_WAY else True)
+    if not (GENERIC or specialising.ONE_WAY):
+        known = specialising._known.found[id(f.__code__)].values()
+        assert any(x.entries for x in known) and not any(x.one_way for x in known)
 
 
 def identical(a: Any, b: Any) -> None:

@@ -313,3 +313,15 @@ def test_names_of_several_objects_closures_and_lists(f):
             continue
         check_slopes(f, x, specialised=None)
         assert ad.pullback(f, x)[0] == f(x)
+
+
+def readers(xs):
+    """Functions of which a nested one reads what the outer one has captured."""
+    yield lambda t: t * sum([xs[0] for _ in range(2)])
+    yield lambda t: (lambda u: u * xs[0])(t)
+    yield lambda t: t + [xs[0] * t for _ in range(2)][1]
+
+
+@pytest.mark.parametrize("f", list(readers([0.2])))
+def test_nested_functions_that_read_what_the_outer_one_captured(f):
+    check_slopes(f, 0.3)

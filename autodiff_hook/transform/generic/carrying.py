@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from autodiff_hook.ir.types import (
     IR,
@@ -25,6 +25,7 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.ir.verifier import TERMINATORS_THAT_RAISE
 from autodiff_hook.transform.generic.primal import STRUCTURAL, Primal, is_delegated, received_edge
+from autodiff_hook.transform.generic.runs import Run
 
 Runtime = Mapping[str, Callable[..., object]]
 
@@ -48,6 +49,8 @@ class _Carrying:
         self.suspends = primal.ir.kind != "function"
         self.checked = {s.result: s.operands[0] for b in primal.ir.blocks for s in b.statements if s.op == "check"}
         self.tokens = {v: Variable(f"token_{v.name or ''}") for v in primal.live if v not in self.checked}
+        self.tracked = set(primal.tracked)
+        self.runs = {run.statements[0]: run for run in primal.runs}
         self.heads = {block: Block() for block in primal.ir.blocks}
         self.blocks: list[Block] = []
 
@@ -76,8 +79,14 @@ class _Carrying:
         handler = None if block.handler is None else self._edge(block.handler)
         # Of what stands in a guarded block only the last can raise.
         acts = terminator.kind in TERMINATORS_THAT_RAISE
+        passed = 0
         for index, statement in enumerate(block.statements, 1):
-            self._statement(statement, out, None if acts or index < len(block.statements) else handler)
+            run = self.runs.get(statement)
+            if run is not None:
+                passed = index + len(run.statements) - 1
+                self._run(run, out)
+            if index > passed:
+                self._statement(statement, out, None if acts or index < len(block.statements) else handler)
         out.position = terminator.position
         if terminator.kind == "return":
             self._return(terminator, out)
@@ -119,15 +128,69 @@ class _Carrying:
         landing.terminator = Terminator("jump", [], [target], terminator.position)
         return Edge(landing)
 
+    def _run(self, run: Run, out: _Writer) -> None:
+        """Evaluate a run at once, or if that gives None, its statements one by one."""
+        slow, fast, join, failed = Block(), Block(), Block(), Block([Variable(), Variable()])
+        out.position = run.statements[0].position
+        loaded: list[Operand] = []
+        for statement in run.globals:
+            with out.guarded(Edge(failed)):
+                loaded.append(out.emit("global", data=statement.data))
+        if any(statement in self.tracked for statement in run.globals):
+            loaded.append(out.call(globals))
+        moving = [x for x in run.inputs if self._token(x) is not _NONE]
+        results = [x for x in run.results if x in self.tokens]
+        function: Any = self.runtime["fused"](run, self.tracked, moving, results)
+        found = out.call(function, self.alg, *run.inputs, *loaded, *map(self._token, moving))
+        missing = out.emit("is", found, _NONE)
+        out.block.terminator = Terminator("branch", [missing], [Edge(slow), Edge(fast)], out.position)
+        join.params = [*run.results, *(self.tokens[x] for x in run.results if x in self.tokens)]
+        self._take(found, fast, join, out.position)
+        if loaded:
+            failed.terminator = Terminator("jump", [], [Edge(slow)], out.position)
+            self.blocks.append(failed)
+        self._one_by_one(run, slow, join)
+        self.blocks.append(join)
+        out.block = join
+
+    def _take(self, found: Variable, fast: Block, join: Block, position: Position | None) -> None:
+        """What a run gave: values, then tokens."""
+        out = _Writer(fast, self.blocks)
+        out.position = position
+        both = out.emit("unpack", found, data=(len(join.params), None))
+        parts: list[Operand] = [out.emit("project", both, data=index) for index in range(len(join.params))]
+        fast.terminator = Terminator("jump", [], [Edge(join, parts)], position)
+
+    def _one_by_one(self, run: Run, slow: Block, join: Block) -> None:
+        out = _Writer(slow, self.blocks)
+        renamed: dict[Operand, Operand] = {}
+        for statement in run.statements:
+            operands = [renamed.get(x, x) for x in statement.operands]
+            result = statement.result
+            if result in run.results:
+                assert result is not None
+                renamed[result] = result = Variable()
+                if statement.result in self.tokens:
+                    self.tokens[result] = Variable()
+            copy = Statement(statement.op, operands, result, statement.data, statement.position)
+            if statement in self.tracked:
+                self.tracked.add(copy)
+            self._statement(copy, out, None)
+        values = [renamed[x] for x in run.results]
+        tokens = [self._token(renamed[x]) for x in run.results if x in self.tokens]
+        out.block.terminator = Terminator("jump", [], [Edge(join, [*values, *tokens])], out.position)
+
     def _statement(self, statement: Statement, out: _Writer, handler: Edge | None) -> None:
         out.position = statement.position
-        if statement in self.primal.tracked:
+        if statement in self.tracked:
             self._tracked(statement, out, handler)
         elif statement.op == "yield" and not is_delegated(statement):
             self._yield(statement, out, handler)
         else:
             if statement.op == "pop_exc":
                 out.call(self.runtime["handled"], self.alg)
+            elif statement.op == "eg_match":
+                out.call(self.runtime["group_matched"], self.alg, *statement.operands)
             with out.guarded(handler):
                 out.copy(statement)
                 if statement.op == "pop_exc" or statement.op == "forget" and statement.data:

@@ -14,6 +14,7 @@ from typing import Final
 
 from autodiff_hook.ir.analysis import edges_with_received
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.transform.generic.runs import Lookup, Run, runs_of
 
 _PLAIN: Final = frozenset(
     "delete_global cell_del is is_not build_string format get_len check yield "
@@ -34,8 +35,9 @@ STRUCTURAL: Final = frozenset({"build_tuple", "project"})
 class Primal:
     """A function as it was lifted, with what the carried program needs to know of it."""
 
-    def __init__(self, ir: IR, constant_global: Callable[[str], bool]) -> None:
+    def __init__(self, ir: IR, constant_global: Callable[[str], bool], lookup: Lookup | None = None) -> None:
         self.ir = ir
+        self.runs: list[Run] = [] if lookup is None else runs_of(ir, lookup)
         self._constant_global = constant_global
         self._booleans = {s.result for s in self._statements() if s.op in _BOOLEANS}
         self._own_globals = {s.result for s in self._statements() if s.op == "global" and s.data == "globals"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from autodiff_hook.ir.analysis import predecessors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Variable
 from autodiff_hook.transform.specialise.bodies import substitute
 
 
-def drop_params(ir: IR, kept: Block) -> dict[Operand, Operand]:
-    """Replace parameters that are bound to one value, or to themselves in a loop; not those of ``kept``.
+def drop_params(ir: IR, kept: Block, more: Collection[Operand] = ()) -> dict[Operand, Operand]:
+    """Replace parameters that are bound to one value, or to themselves in a loop; not those of ``kept``, nor ``more``.
 
     What they are replaced by is returned.
     """
@@ -21,7 +23,7 @@ def drop_params(ir: IR, kept: Block) -> dict[Operand, Operand]:
                 continue
             edges = [edge for _, edge in incoming[block]]
             for param in list(block.params):
-                value = _only_value(param, block, edges, found)
+                value = None if param in more else _only_value(param, block, edges, found)
                 if value is not None:
                     _drop(param, block, edges)
                     found[param] = value

@@ -113,10 +113,21 @@ def applied(table: dict[Any, Any], site: Any, s: Statement) -> Any:
     """What the declaration for the function that ``s`` calls says of this call; None if there is none."""
     function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
     write = lookup(table, function) if function is not None else None
-    if write is None or not set(s.data).issubset(write.__code__.co_varnames):
+    if write is None:
         return None
     count = len(s.operands) - len(s.data)
+    if not _takes(write, count, s.data):
+        return None
     return write(site, *s.operands[1:count], **dict(zip(s.data, s.operands[count:])))
+
+
+def _takes(write: Any, count: int, names: tuple[str, ...]) -> bool:
+    """Whether a declaration speaks of calls with so many arguments (the site takes the place of the callee)."""
+    code = write.__code__
+    if not set(names).issubset(code.co_varnames):
+        return False
+    required = code.co_varnames[: code.co_argcount - len(write.__defaults__ or ())]
+    return (count <= code.co_argcount or bool(code.co_flags & 0x04)) and set(required[count:]).issubset(names)
 
 
 def declared(table: set[Any], function: Any) -> bool:

@@ -8,7 +8,7 @@ from types import BuiltinFunctionType
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
-from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.arithmetic import economise
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.params import drop_params
@@ -17,11 +17,11 @@ from autodiff_hook.transform.improve.reuse import reuse
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
-from autodiff_hook.transform.specialise.folding import computed
+from autodiff_hook.transform.specialise.folding import computed, merge
 
 _REMOVABLE = frozenset(
-    "build_tuple build_list project recall binary unary compare truth not is is_not getitem getattr build_slice call "
-    "unpack get_iter call_method".split()
+    "build_tuple build_list build_map project recall binary unary compare truth not is is_not getitem getattr "
+    "build_slice call unpack get_iter call_method make_function".split()
 )
 _PURE_METHODS = frozenset({"copy", "reshape", "argmax", "argmin"})
 
@@ -55,9 +55,40 @@ def simplify(
     site = polish(ir, types, essential, volatile) if types is not None else None
     live = _Liveness(ir, essential)
     _sweep(ir, live, essential)
+    if _drop_branches(ir):
+        live = _Liveness(ir, essential)
+        _sweep(ir, live, essential)
     _lower_records(ir, live)
     if site is not None:
         reuse(ir, site)
+
+
+def _drop_branches(ir: IR) -> bool:
+    """Drop branches that lead to one place whatever is tested; whether there were any."""
+    found = False
+    for block in ir.blocks:
+        terminator = block.terminator
+        if terminator is None or terminator.kind != "branch":
+            continue
+        first, second = map(_destination, terminator.edges)
+        if first.target is second.target and first.args == second.args:
+            block.terminator = Terminator("jump", [], [first], terminator.position)
+            found = True
+    if found:
+        ir.blocks = reverse_postorder(ir)
+        merge(ir.blocks)
+    return found
+
+
+def _destination(edge: Edge) -> Edge:
+    """Where an edge leads to, past blocks that do nothing."""
+    target = edge.target
+    while not target.statements and not target.params and target.terminator is not None:
+        if target.terminator.kind != "jump" or target.terminator.edges[0].target is target:
+            break
+        edge = target.terminator.edges[0]
+        target = edge.target
+    return edge
 
 
 def _fold(ir: IR, adjoint: set[Statement], floats: Callable[[Operand], bool]) -> None:

@@ -14,8 +14,8 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.questions import classes_of
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -25,7 +25,7 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
         if name == "__dict__":
             token = inf.made(dict, inf.members(value.made))
             return token
-        if name in inf.members(value.made) and not _is_data(look(inf, value.cls, name)):
+        if name in inf.members(value.made) and not is_data(look(inf, value.cls, name)):
             found: Operand = inf.members(value.made)[name]
             return found
         return None
@@ -67,7 +67,8 @@ def described(inf: Path, owner: Operand, value: Fresh, name: str) -> Operand | N
 _FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)
 
 
-def _is_data(found: Any) -> bool:
+def is_data(found: Any) -> bool:
+    """Whether what a class has under a name decides how the attribute is written."""
     return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
 
 
@@ -81,7 +82,7 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     if isinstance(found, property) and isinstance(found.fset, FunctionType):
         inf.world.attribute(target.cls, name)
         return inf.call(Constant(found.fset), [owner, value])
-    if _is_data(found):
+    if is_data(found):
         store = type(found).__set__
         if not isinstance(store, FunctionType):
             raise Refused("a data descriptor is assigned")

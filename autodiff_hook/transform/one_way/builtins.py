@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way import containers, iterating, sequences
+from autodiff_hook.transform.one_way.attributes import is_data
 from autodiff_hook.transform.one_way.caching import cached_call
 from autodiff_hook.transform.one_way.classes import construct, instance
 from autodiff_hook.transform.one_way.containers import pairs, parts
@@ -40,8 +41,9 @@ from autodiff_hook.transform.specialise.abstract import (
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as, pure
-from autodiff_hook.transform.specialise.questions import classes_of
 
 Args = list[Operand]
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
@@ -305,7 +307,10 @@ def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     owner = inf.type_of(args[0])
     if not isinstance(owner, Fresh):
         return None
-    inf.members(owner.made)[inf.pin(args[1])] = args[2]
+    name = inf.pin(args[1])
+    if is_data(look(inf, owner.cls, name)):
+        return None
+    inf.members(owner.made)[name] = args[2]
     return known_as(inf, s, None)
 
 

@@ -125,13 +125,15 @@ def _live(held: list[Operand]) -> Iterator[Operand]:
 
 
 def backwards(inf: Path, operand: Operand) -> Iterator[Operand]:
-    """The items from the last to the first, as the iteration comes to them."""
+    """The items from the last that there is to the first, as the iteration comes to them."""
     value = inf.type_of(operand)
     if not isinstance(value, Container) or value.cls is not list:
-        yield from parts(inf, operand)[::-1]
-        return
+        return iter(parts(inf, operand)[::-1])
     held = inf.content(operand)
-    index = len(held) - 1
+    return _live_backwards(held, len(held) - 1)
+
+
+def _live_backwards(held: list[Operand], index: int) -> Iterator[Operand]:
     while 0 <= index < len(held):
         yield held[index]
         index -= 1

@@ -41,9 +41,9 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.questions import classes_of
 from autodiff_hook.transform.specialise.resolve import COMPARE, NAMES, evaluate
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World

@@ -7,10 +7,11 @@ hand were followed through the program. Examples are only for working out the ty
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import reduce
 from types import CodeType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand
 
 
 class Missing:
@@ -31,7 +32,7 @@ class Abstract:
 
 
 class _ByParts:
-    """Equal if all parts are: operands and code by identity, tuples of them item by item."""
+    """Equal if all parts are: operands and code by identity, tuples and dicts of them item by item."""
 
     __slots__ = ()
 
@@ -46,11 +47,15 @@ class _ByParts:
 
 
 def _is_part(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_is_part, a, b))
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        return all(_is_part(a[key], b[key]) for key in a)
     if isinstance(a, Constant) and isinstance(b, Constant):
         return a.value is b.value
-    return a is b
+    return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,27 +113,122 @@ class Tuple(Abstract):
     items: tuple[Abstract, ...]
     cls: type = tuple
     keys: tuple[Any, ...] = ()
+    place: Any = field(default=None, compare=False, kw_only=True)
+    """Where a list is written out."""
 
 
-@dataclass(frozen=True, slots=True)
-class List(Abstract):
-    """An exact list of items of one kind, which nothing in the program changes."""
+class Site:
+    """Where lists or dicts come from that may be one: what they hold is of one kind, or of one by each name.
 
-    item: Abstract
+    Sites whose lists come by one name are united (Steensgaard, "Points-to Analysis in Almost Linear Time", 1996).
+    """
+
+    __slots__ = ("_absent", "_examples", "_given", "_item", "_key", "_named", "_united")
+
+    def __init__(self, item: Abstract | None = None, given: bool = False, key: Abstract | None = None) -> None:
+        self._item, self._given, self._key = item, given, key
+        self._named: dict[str, Abstract] = {}
+        self._examples: list[Any] = []
+        self._absent: set[str] = set()
+        self._united: Site | None = None
+
+    def root(self) -> Site:
+        """The site that stands for all that were united."""
+        site = self
+        while site._united is not None:
+            site = site._united
+        return site
+
+    @property
+    def item(self) -> Abstract | None:
+        """What is known of the items; None if nothing has been put into such a list so far."""
+        return self.root()._item
+
+    @item.setter
+    def item(self, item: Abstract | None) -> None:
+        self.root()._item = item
+
+    @property
+    def key(self) -> Abstract | None:
+        """What is known of the keys of a dict."""
+        return self.root()._key
+
+    @key.setter
+    def key(self, key: Abstract | None) -> None:
+        self.root()._key = key
+
+    @property
+    def named(self) -> dict[str, Abstract]:
+        """What is known of items of a dict by their keys."""
+        return self.root()._named
+
+    @property
+    def examples(self) -> list[Any]:
+        """Objects whose attributes are examples."""
+        return self.root()._examples
+
+    @property
+    def absent(self) -> set[str]:
+        """The attributes that objects must not have."""
+        return self.root()._absent
+
+    def kinds(self) -> list[Abstract]:
+        """All that is known of items."""
+        return [*self.named.values(), *([] if self.item is None else [self.item])]
+
+    @property
+    def given(self) -> bool:
+        """Whether one of the lists is not the program's own."""
+        return self.root()._given
+
+    def unite(self, other: Site) -> None:
+        """A list of one may be one of the other; what they hold is for the caller to join."""
+        a, b = self.root(), other.root()
+        if a is not b:
+            a._given, b._united = a._given or b._given, a
+            a._examples += b._examples
+            a._absent |= b._absent
 
 
-@dataclass(frozen=True, slots=True)
-class OwnList(Abstract):
-    """A list of numbers or arrays that the program makes at ``made`` and changes."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference(Abstract):
+    """A list, a dict or an object, whose cotangents are found by its identity."""
 
-    made: Any
+    site: Site
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.site.root() is other.site.root()
+
+    def __hash__(self) -> int:
+        return hash(type(self))
 
 
-@dataclass(frozen=True, slots=True)
-class OwnDict(Abstract):
-    """A dict that the program makes at ``made`` and changes: numbers, arrays or what has no derivative, by key."""
+@dataclass(frozen=True, slots=True, eq=False)
+class List(Reference):
+    """An exact list of items of one kind."""
 
-    made: Any
+    @property
+    def item(self) -> Abstract | None:
+        """What is known of the items."""
+        return self.site.item
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dict(Reference):
+    """An exact dict: items of one kind, or of one by each name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record(Reference):
+    """An object from outside, of an exact class: its attributes are read, and guarded to be of one kind."""
+
+    cls: type
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self.cls is other.cls and self.site.root() is other.site.root()
+
+    def __hash__(self) -> int:
+        return hash(self.cls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +243,15 @@ class Outside(Abstract):
     """An object from outside, of an exact type; its parts are loaded, and guarded, on entry."""
 
     cls: type
+
+
+@dataclass(frozen=True, slots=True)
+class Optional(Abstract):
+    """Absent, or what ``content`` says: numbers, arrays, what has no derivative, and tuples of these."""
+
+    content: Abstract
+    absent: Any = None
+    """None, or ``UNBOUND`` for a variable that may not be assigned yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +362,9 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and (len(a.items), a.cls, a.keys) == (len(b.items), b.cls, b.keys):
         return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
-    if isinstance(a, List) and isinstance(b, List):
-        return List(join(a.item, b.item), example=a.example)
+    optional = _joined_with_none(a, b)
+    if optional is not None:
+        return optional
     if is_virtual(a) or is_virtual(b):
         return Several()
     classes = inert_class(a), inert_class(b)
@@ -263,10 +373,48 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     return ANY
 
 
+def is_none(value: Abstract) -> bool:
+    """Whether a value is certain to be None."""
+    return inert_class(value) is type(None)
+
+
+def content_of(value: Abstract) -> Abstract:
+    """What a value is if it is there."""
+    return value.content if isinstance(value, Optional) else value
+
+
+def _joined_with_none(a: Abstract, b: Abstract) -> Abstract | None:
+    """What may be absent; None if neither may be, in two ways, or if else it has other kinds of parts."""
+    kinds = {repr(x): x for x in map(_absent, (a, b)) if x is not MISSING}
+    contents = [content_of(x) for x in (a, b) if isinstance(x, Optional) or _absent(x) is MISSING]
+    if len(kinds) != 1 or not contents:
+        return None
+    together = reduce(join, contents)
+    (absent,) = kinds.values()
+    return Optional(together, absent, example=example_of(together)) if _stands_beside_none(together) else None
+
+
+def _absent(value: Abstract) -> Any:
+    """What stands for the absence of a value; MISSING if it is certain to be there."""
+    if isinstance(value, Optional):
+        return value.absent
+    return UNBOUND if isinstance(value, Known) and value.value is UNBOUND else None if is_none(value) else MISSING
+
+
+def _stands_beside_none(value: Abstract) -> bool:
+    if isinstance(value, Tuple):
+        return value.cls not in (list, dict) and all(
+            _stands_beside_none(content_of(x)) or is_none(x) for x in value.items
+        )
+    return isinstance(value, (Known, Number, Array, Instance, Reference)) and _absent(value) is MISSING
+
+
 def is_virtual(value: Abstract) -> bool:
     """Whether a value exists only while the program is made, or something in it."""
     if isinstance(value, Tuple):
         return any(map(is_virtual, value.items))
+    if isinstance(value, Optional):
+        return is_virtual(value.content)
     return isinstance(value, (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Super, Error, Several))
 
 
@@ -279,6 +427,27 @@ def number_types(value: Abstract) -> frozenset[type] | None:
     return None
 
 
+def item_like(value: Abstract) -> Abstract | None:
+    """What is known of an item of a list that may change; None if such a list is not understood."""
+    types = number_types(value)
+    if types is not None:
+        return Number(types, example=example_of(value))
+    if isinstance(value, Reference):
+        return value
+    if isinstance(value, Optional):
+        content = item_like(value.content)
+        return None if content is None else Optional(content, value.absent, example=value.example)
+    if isinstance(value, Tuple) and value.cls is tuple:
+        items = tuple(map(item_like, value.items))
+        return None if None in items else Tuple(items, example=value.example)  # type: ignore[arg-type]
+    if isinstance(value, Known) and type(value.value) is tuple:
+        return item_like(Tuple(tuple(map(Known, value.value)), example=value.value))
+    cls = inert_class(value)
+    if cls is not None:
+        return Instance(cls, example=example_of(value))
+    return value if isinstance(value, Array) and value.ndim and not value.scalar else None
+
+
 def inert_class(value: Abstract) -> type | None:
     """The exact type of a value without derivative."""
     if isinstance(value, Instance):
@@ -288,9 +457,55 @@ def inert_class(value: Abstract) -> type | None:
     return None
 
 
+def differentiable(value: Abstract) -> bool:
+    """Whether values of this kind have derivatives."""
+    if isinstance(value, Number):
+        return bool(value.types - {bool})
+    if isinstance(value, Array):
+        return value.dtype is None or value.dtype.kind != "b"
+    if isinstance(value, Tuple):
+        return any(map(differentiable, value.items))
+    if isinstance(value, Optional):
+        return differentiable(value.content)
+    if isinstance(value, Reference):
+        return _holds_differentiable(value.site, set())
+    return isinstance(value, Iterator) and differentiable(value.item)
+
+
+def _holds_differentiable(site: Site, seen: set[Site]) -> bool:
+    """Whether a list of a site may hold what has a derivative, or lists that do."""
+    root = site.root()
+    if root in seen:
+        return False
+    seen.add(root)
+    return any(
+        _holds_differentiable(x.site, seen) if isinstance(x, Reference) else differentiable(x) for x in root.kinds()
+    )
+
+
 def example_of(value: Abstract) -> Any:
     """An example of the value."""
     return value.value if isinstance(value, Known) else value.example
+
+
+def reached(site: Site) -> set[Site]:
+    """A site, and those of the lists that its lists hold."""
+    seen: set[Site] = set()
+    pending = [site]
+    while pending:
+        root = pending.pop().root()
+        if root not in seen:
+            seen.add(root)
+            pending += [site for kind in root.kinds() for site in sites_in(kind)]
+    return seen
+
+
+def sites_in(value: Abstract) -> list[Site]:
+    """The sites of lists and dicts in a value."""
+    value = content_of(value)
+    if isinstance(value, Tuple):
+        return [site for item in value.items for site in sites_in(item)]
+    return [value.site] if isinstance(value, Reference) else []
 
 
 def is_true(value: Abstract) -> bool | None:

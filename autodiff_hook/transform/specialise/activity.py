@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, List, Number, OwnDict, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import Iterator, Reference, differentiable, reached
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
     COPY,
     ITEMS,
     LOAD,
+    PARTS,
     PURE,
     READ,
     STORE,
     STRUCTURAL,
+    TAKE,
     Program,
     RulePlan,
 )
@@ -22,30 +24,16 @@ from autodiff_hook.transform.specialise.prepare import Shape
 _CHANGES = (APPEND, STORE)
 
 
-def differentiable(value: Abstract) -> bool:
-    """Whether values of this kind have derivatives."""
-    if isinstance(value, Number):
-        return bool(value.types - {bool})
-    if isinstance(value, Array):
-        return value.dtype is None or value.dtype.kind != "b"
-    if isinstance(value, Tuple):
-        return any(map(differentiable, value.items))
-    if isinstance(value, (OwnList, OwnDict)):
-        return True
-    return isinstance(value, (List, Iterator)) and differentiable(value.item)
-
-
 def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variable]:
     """The variables whose cotangents matter."""
-    active = _spread(
-        {p for p in params if differentiable(program.types[p])}, program, shape.ir.blocks, shape.memory.rows
-    )
+    active = _spread({p for p in params if differentiable(program.types[p])}, program, shape.ir.blocks)
     useful = _collect(program, shape)
     result = active & useful
     for block in shape.ir.blocks:
         for s in block.statements:
             iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
-            begins = s.op == "build_list" or s.result in shape.memory.stored
+            kind = None if s.result is None else program.type_of(s.result)
+            begins = isinstance(kind, Reference) or s.result in shape.memory.stored
             if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
                 raise Refused(f"{s.op} of what is differentiated", s)
             plan = program.plans.get(s)
@@ -68,26 +56,31 @@ def flat(value: Operand | list[Operand] | dict[str, Operand]) -> list[Operand]:
     return value if isinstance(value, list) else [value]
 
 
-Rows = dict[Variable, tuple[Variable, Operand | None]]
+class _Sites:
+    """The lists and dicts of a program: all that may be one go together, and those that hold them."""
+
+    def __init__(self, program: Program) -> None:
+        lists = {v: value.site for v, value in program.types.items() if isinstance(value, Reference)}
+        self.own = {v: site.root() for v, site in lists.items()}
+        self.reached = {v: reached(site) for v, site in lists.items()}
+
+    def link(self, found: set[Variable]) -> None:
+        """Let what one of them is be what all are that may be it, or hold it."""
+        sites = {self.own[v] for v in found if v in self.own}
+        if sites:
+            found.update(v for v, reached in self.reached.items() if not sites.isdisjoint(reached))
 
 
-def _link(found: set[Variable], rows: Rows) -> None:
-    """A list in a list, and the list that it is in, go together."""
-    for row, (owner, _) in rows.items():
-        if row in found or owner in found:
-            found.update((row, owner))
-
-
-def _spread(active: set[Variable], program: Program, blocks: list[Block], rows: Rows) -> set[Variable]:
+def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set[Variable]:
     """Forwards: what depends on the parameters."""
 
     def is_active(operand: Operand) -> bool:
         return operand in active
 
-    changed = True
+    changed, sites = True, _Sites(program)
     while changed:
         before = len(active)
-        _link(active, rows)
+        sites.link(active)
         for block in blocks:
             for s in block.statements:
                 if program.plans.get(s) in _CHANGES and is_active(s.operands[-1]):
@@ -114,8 +107,10 @@ def sources(s: Statement, program: Program) -> list[Operand]:
         return [x for v in plan.values for x in flat(v)]
     if plan in (STRUCTURAL, ITEMS):
         return s.operands
-    if plan in (LOAD, READ, COPY):
-        return s.operands[:1]
+    if plan in (LOAD, READ, COPY, TAKE):
+        return s.operands[s.op == "call" :][:1]
+    if plan == PARTS:
+        return s.operands
     carries = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
     return s.operands if carries else []
 
@@ -123,10 +118,10 @@ def sources(s: Statement, program: Program) -> list[Operand]:
 def _collect(program: Program, shape: Shape) -> set[Variable]:
     """Backwards: what the result depends on."""
     useful: set[Variable] = set(shape.exit.params)
-    changed = True
+    changed, sites = True, _Sites(program)
     while changed:
         before = len(useful)
-        _link(useful, shape.memory.rows)
+        sites.link(useful)
         for block in reversed(shape.ir.blocks):
             terminator = block.terminator
             assert terminator is not None

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
-from autodiff_hook.transform.specialise import dicts
+from autodiff_hook.transform.specialise import dicts, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -23,21 +23,32 @@ from autodiff_hook.transform.specialise.abstract import (
     Closure,
     Fresh,
     Known,
+    List,
     Outside,
+    Record,
     Several,
     Tuple,
+    differentiable,
     example_of,
     inert_class,
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, bind
-from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference, RulePlan
+from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, TAKE, Given, Inference, RulePlan
+from autodiff_hook.transform.specialise.lists import item_of_list
 from autodiff_hook.transform.specialise.objects import (
     is_simple,
     look,
     special_method,
 )
-from autodiff_hook.transform.specialise.plans import items_of, known_as, pure, require_inert
+from autodiff_hook.transform.specialise.plans import (
+    is_hashable,
+    items_of,
+    known_as,
+    pure,
+    require_inert,
+    require_value,
+)
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.results import outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
@@ -47,6 +58,8 @@ def call(
     inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
     """Call what an operand is known to be."""
+    if require_value(inf, s, [function]):
+        return None
     callee = inf.type_of(function)
     if isinstance(callee, Known):
         if isinstance(callee.value, (FunctionType, type)):
@@ -60,7 +73,7 @@ def call(
     if isinstance(callee, Bound):
         inf.assume(function)
         return call_known(inf, s, callee.function, [callee.receiver, *args], kwargs)
-    if isinstance(callee, (Fresh, Outside)):
+    if isinstance(callee, (Fresh, Outside, Record)):
         method = look(inf, callee.cls, "__call__")
         if isinstance(method, FunctionType):
             inf.assume(function)
@@ -85,6 +98,7 @@ def call_with(
 def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     """``f(*args, **kwargs)`` of tuples and dicts that are known in their parts."""
     function, args, kwargs = s.operands
+    args = _of_one_length(inf, args)
     items = items_of(inf.type_of(args))
     values = _spread(inf, args, range(len(items or ())), items)
     whole = inf.type_of(kwargs)
@@ -96,6 +110,28 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     return call(inf, s, function, values, dict(zip(whole.keys, named)))
 
 
+def _of_one_length(inf: Inference, args: Operand) -> Operand:
+    """A list from outside has as many items as the one at hand, or the program gives up."""
+    kind = inf.type_of(args)
+    if not isinstance(kind, List) or not kind.site.given or inf.block is None:
+        return args
+    count = len(kind.example)
+    check = Statement("call", [Constant(exactly), args, Constant(count)], None, ())
+    taken = Statement("unpack", [args], Variable(), (count, None))
+    assert taken.result is not None
+    inf.plans[check], inf.plans[taken] = PURE, TAKE
+    inf.types[taken.result] = Tuple((item_of_list(kind),) * count)
+    inf.block.statements[inf.index : inf.index] = [check, taken]
+    inf.index += 2
+    return taken.result
+
+
+def exactly(items: list[Any], count: int) -> None:
+    """Give up if a list has another length."""
+    if len(items) != count:
+        raise Given("a list of another length")
+
+
 def _spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
     """The parts of a tuple or a dict, read before the statement at hand."""
     if items is None or inf.block is None:
@@ -105,7 +141,9 @@ def _spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ..
         if isinstance(item, Known):
             parts.append(Constant(item.value))
             continue
-        part = Statement("getitem", [whole, Constant(key)], Variable())
+        part = Statement("project", [whole], Variable(), key)
+        if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
+            part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
         inf.plans[part] = STRUCTURAL
         assert part.result is not None
         inf.types[part.result] = item
@@ -122,7 +160,7 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
-    special = QUESTIONS.get(function) if getattr(function, "__hash__", None) else None
+    special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:
         return answer
@@ -131,7 +169,7 @@ def call_known(
     if isinstance(function, MethodType):
         return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
-    if any(isinstance(t, (Fresh, Outside)) for t in types):
+    if any(isinstance(t, (Fresh, Outside, Record)) or named_tuples.is_named(t) for t in types):
         method = special_method(inf, function, types, args) if not kwargs else None
         if method is not None:
             for operand in args:
@@ -140,15 +178,20 @@ def call_known(
     if any(t is ANY or isinstance(t, Several) for t in types):
         raise Refused(f"an argument of {named(function)} of unknown type")
     if registry.has_rules(function) or registry.is_constant(function):
+        if require_value(inf, s, [*args, *kwargs.values()]):
+            return None
         args, kwargs = inf.settled(s, function, args, kwargs)
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
-    if registry.is_constant(function) and _is_pure(function):
+    if registry.is_constant(function) and is_pure(function):
         require_inert(*types, *map(inf.type_of, kwargs.values()))
-        return pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}))
+        result = outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}, constant=True)
+        if isinstance(result, Tuple) and not _has_numpy_outcome(function):
+            raise Refused(f"a call of {named(function)}, whose result may have another length")
+        return pure(inf, s, result)
     if registry.is_constant(function):
         raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
@@ -158,6 +201,8 @@ def call_known(
     inner = implementation(function)
     if inner is not None and inf.world.in_scope(inner):
         return inline_call(inf, s, inner, args, kwargs)
+    if isinstance(function, type) and not inf.one_way and named_tuples.is_class(inf, function):
+        return named_tuples.make(inf, s, function, args, kwargs)
     if isinstance(function, type):
         _construct(inf, s, function, args, kwargs)
         return None
@@ -216,17 +261,23 @@ def _is_of_bits(value: Abstract) -> bool:
     return (number_types(value) or {inert_class(value)}) <= _BITS
 
 
-def _is_pure(function: Any) -> bool:
-    """Whether a function without derivative has no effects either."""
+_PURE: Final = ("math", "cmath", "_operator", "_bisect", "builtins", "time")
+"""The modules whose functions without derivative do nothing that could be seen, but for those with declared effects."""
+_PLAIN: Final = (float, int, complex, bool, str, bytes, tuple)
+
+
+def is_pure(function: Any) -> bool:
+    """Whether a function without derivative has no effects either, so that it is simply executed."""
     owner = getattr(function, "__objclass__", None)
     if owner is not None:
-        return owner in (float, int, str, tuple) or owner.__module__ == "numpy"
-    module = getattr(function, "__module__", None) or ""
-    return (
-        module in ("math", "_operator", "cmath")
-        or (module.split(".")[0] == "numpy" and "random" not in module)
-        or type(function).__name__ == "ufunc"
-    )
+        return owner in _PLAIN or owner.__module__ == "numpy"
+    return getattr(function, "__module__", None) in _PURE or _has_numpy_outcome(function)
+
+
+def _has_numpy_outcome(function: Any) -> bool:
+    """Whether a function is one of NumPy's, whose types and ranks determine those of the result."""
+    module = getattr(getattr(function, "__objclass__", function), "__module__", None) or ""
+    return (module.split(".")[0] == "numpy" and "random" not in module) or type(function).__name__ == "ufunc"
 
 
 _CODE: Final = (FunctionType, MethodType)
@@ -276,13 +327,17 @@ def by_rule(
     for name in kwargs:
         if name == "out" or name.startswith("overwrite"):
             raise Refused(f"the option {name}")
+    given = (*types, *options.values())
+    if not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
+        require_inert(*given)
+        return pure(inf, s, outcome(run, types, options, loose=not inf.one_way))
     rule = rule_for(function, types, tuple(kwargs))
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
     bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
     result = outcome(run, types, options, loose=not inf.one_way)
-    of_numbers = all(number_types(t) is not None for t in (*types, *options.values()))
+    of_numbers = all(number_types(t) is not None for t in given)
     inf.plans[s] = RulePlan(rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers)
     return result
 

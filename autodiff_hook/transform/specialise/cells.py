@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Cell, Known, OwnDict
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Cell, Dict, Known, Site
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.dicts import into_dict, item_of_dict
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, Alias, Inference
@@ -41,7 +41,7 @@ def cell_set(inf: Inference, s: Statement) -> Abstract:
     """Assign a captured variable."""
     cell, value = s.operands
     assert isinstance(cell, Variable)
-    if isinstance(inf.type_of(cell), OwnDict):
+    if isinstance(inf.type_of(cell), Dict):
         return _set_cell(inf, s)
     if inf.cells.setdefault(cell, value) is not value:
         place = inf.cell_places.get(cell)
@@ -55,7 +55,7 @@ def cell_set(inf: Inference, s: Statement) -> Abstract:
 
 def cell_get(inf: Inference, s: Statement) -> Abstract:
     """Read a captured variable."""
-    if isinstance(inf.type_of(s.operands[0]), OwnDict):
+    if isinstance(inf.type_of(s.operands[0]), Dict):
         return _get_cell(inf, s)
     found = inf.cells.get(s.operands[0])
     if found is None:
@@ -70,7 +70,7 @@ def _cell(inf: Inference, s: Statement, given: list[Operand]) -> Abstract:
     """A captured variable that is assigned again: a dict with one item, once it has a value."""
     assert s.result is not None
     s.op, s.operands, s.data = "build_map", [x for value in given for x in (_CONTENT, value)], None
-    made = OwnDict(s.result)
+    made = Dict(Site())
     for value in given:
         into_dict(inf, made, Known(_CONTENT.value), inf.type_of(value))
     inf.plans[s] = ITEMS
@@ -81,7 +81,7 @@ def _set_cell(inf: Inference, s: Statement) -> Abstract:
     """Assign a captured variable."""
     owner, value = s.operands
     kind = inf.type_of(owner)
-    assert isinstance(kind, OwnDict)
+    assert isinstance(kind, Dict)
     into_dict(inf, kind, Known(_CONTENT.value), inf.type_of(value))
     s.op, s.operands, s.data = "setitem", [owner, _CONTENT, value], None
     inf.plans[s] = STORE
@@ -91,7 +91,7 @@ def _set_cell(inf: Inference, s: Statement) -> Abstract:
 def _get_cell(inf: Inference, s: Statement) -> Abstract:
     """Read a captured variable."""
     kind = inf.type_of(s.operands[0])
-    assert isinstance(kind, OwnDict)
+    assert isinstance(kind, Dict)
     s.op, s.operands, s.data = "getitem", [s.operands[0], _CONTENT], None
     inf.plans[s] = LOAD
     return item_of_dict(inf, kind, Known(_CONTENT.value))

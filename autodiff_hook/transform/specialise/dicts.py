@@ -1,35 +1,101 @@
-"""Dicts that the program makes and changes; objects keep in one what is assigned to them again."""
+"""Dicts; objects keep in one what is assigned to them again."""
 
 from __future__ import annotations
 
 from functools import reduce
 
 from autodiff_hook.ir.types import Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Known, OwnDict, Tuple, inert_class, join, number_types
-from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import ITEMS, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.lists import item_like, put, slot_of
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Dict,
+    Iterator,
+    Known,
+    Outside,
+    Site,
+    Tuple,
+    inert_class,
+    item_like,
+    join,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.lists import has_slots, put
 
 
-def into_dict(inf: Inference, owner: OwnDict, key: Abstract, value: Abstract) -> None:
+def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> None:
     """``items[key] = value``."""
-    known = key.value if isinstance(key, Known) and type(key.value) is str else None
-    if known is None and number_types(key) is None and inert_class(key) is None:
-        raise Refused("a key that may have methods of its own")
-    put(inf, owner, value, known)
+    site, like = owner.site, item_like(key)
+    after = like if site.key is None or like is None else join(site.key, like)
+    inf.stale = inf.stale or after != site.key
+    site.key = after
+    put(inf, owner, value, name_of(key))
 
 
-def item_of_dict(inf: Inference, owner: OwnDict, key: Abstract) -> Abstract:
-    """What is known of the item of a dict by a key."""
+def name_of(key: Abstract) -> str | None:
+    """The name that a key is; None for keys of which only the kind is known."""
     if isinstance(key, Known) and type(key.value) is str:
-        found = [inf.items.get(slot_of(owner, name)) for name in (key.value, None)]
-    else:
-        found = [value for slot, value in inf.items.items() if type(slot) is tuple and slot[0] is owner.made]
-    present = [x for x in found if x is not None]
-    together = reduce(join, present) if present else None
+        return key.value
+    if number_types(key) is None and inert_class(key) is None:
+        raise Refused("a key that may have methods of its own")
+    return None
+
+
+def item_of_dict(inf: Inference, owner: Dict, key: Abstract) -> Abstract:
+    """What is known of the item of a dict by a key."""
+    site, name = owner.site, name_of(key)
+    present = site.kinds() if name is None else [x for x in (site.named.get(name), site.item) if x is not None]
+    together = reduce(inf.joined, present) if present else None
     if together is None or item_like(together) is None:
         raise Refused("an item of a dict that is not known so far")
     return together
+
+
+def ask_for_any_key(inf: Inference, value: Abstract | None) -> None:
+    """A dict from outside is not asked for one key: the program is followed again, with one of which any is known."""
+    if not isinstance(value, Outside) or value.cls is not dict or inf.one_way:
+        return
+    place = "outside", id(value.example)
+    if place in inf.program.changed:
+        raise Refused("a dict of several kinds of things is asked for more than known keys")
+    raise Changes("a dict from outside is asked for more than known keys", place)
+
+
+def item_by_unknown_key(inf: Inference, s: Statement, owner: Tuple) -> Abstract:
+    """``items[key]`` of a dict whose keys are known, by one that is not."""
+    together = reduce(inf.joined, owner.items) if owner.items else None
+    if together is None or item_like(together) is None:
+        raise Refused("an item of a dict by an unknown key")
+    if has_slots(together):
+        if owner.place is None or inf.one_way:
+            raise Refused("an item of a dict by an unknown key")
+        raise Changes("an item of a dict that is written out is read by an unknown key", owner.place)
+    inf.plans[s] = LOAD
+    return together
+
+
+def any_key(owner: Dict) -> Abstract:
+    """What is known of the keys of a dict."""
+    if owner.site.key is None or item_like(owner.site.key) is None:
+        raise Refused("the keys of a dict")
+    return owner.site.key
+
+
+def view(inf: Inference, s: Statement, name: str) -> Abstract:
+    """``items.keys()``, ``items.values()``, ``items.items()``."""
+    kind = inf.type_of(s.operands[0])
+    if isinstance(kind, Tuple) and kind.place is not None and not inf.one_way:
+        raise Changes("the items of a dict that is written out are asked for", kind.place)
+    if not isinstance(kind, Dict) or inf.one_way:
+        raise Refused(f"dict.{name}")
+    inf.plans[s] = PURE
+    key = any_key(kind)
+    if name == "keys":
+        return Iterator(key)
+    if not kind.site.kinds():
+        raise Refused("the items of a dict into which nothing is put so far")
+    item = reduce(inf.joined, kind.site.kinds())
+    return Iterator(item if name == "values" else Tuple((key, item)))
 
 
 def mapping(inf: Inference, s: Statement) -> Abstract:
@@ -37,13 +103,14 @@ def mapping(inf: Inference, s: Statement) -> Abstract:
     assert s.result is not None
     keys, values = [inf.type_of(x) for x in s.operands[::2]], [inf.type_of(x) for x in s.operands[1::2]]
     names = [key.value for key in keys if isinstance(key, Known) and type(key.value) in (str, int)]
-    if len(names) < len(keys) or len(set(names)) < len(names):
-        raise Refused("a dict of keys that are not known")
     before = inf.types.get(s.result)
-    if s.position not in inf.program.changed and not isinstance(before, OwnDict):
+    written = s.position not in inf.program.changed and not isinstance(before, Dict)
+    if written and (len(names) < len(keys) or len(set(names)) < len(names)):
+        raise Refused("a dict of keys that are not known")
+    if written:
         inf.plans[s] = STRUCTURAL
-        return Tuple(tuple(values), dict, tuple(names))
-    made = before if isinstance(before, OwnDict) else OwnDict(s.result)
+        return Tuple(tuple(values), dict, tuple(names), place=s.position)
+    made = before if isinstance(before, Dict) else Dict(Site())
     for key, value in zip(keys, values):
         into_dict(inf, made, key, value)
     inf.plans[s] = ITEMS
@@ -56,5 +123,5 @@ def record(inf: Inference, cls: type, made: Variable) -> Statement | None:
         return None
     s = Statement("build_map", [], Variable("record"))
     assert s.result is not None
-    inf.plans[s], inf.types[s.result], inf.records[made] = ITEMS, OwnDict(s.result), s.result
+    inf.plans[s], inf.types[s.result], inf.records[made] = ITEMS, Dict(Site()), s.result
     return s

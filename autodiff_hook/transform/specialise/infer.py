@@ -14,22 +14,34 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from autodiff_hook import budget
-from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.registry import Rule
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
+    BOOL,
     Abstract,
     Array,
     Bound,
     Closure,
+    Dict,
     Fresh,
+    Instance,
     Iterator,
     Known,
+    List,
     Number,
+    Optional,
     Outside,
+    Record,
+    Reference,
+    Site,
     Tuple,
+    content_of,
+    is_none,
     is_true,
+    item_like,
     join,
+    sites_in,
 )
 from autodiff_hook.transform.specialise.bodies import (
     Body,
@@ -41,6 +53,8 @@ from autodiff_hook.transform.specialise.bodies import (
     resolve,
     substitute,
 )
+from autodiff_hook.transform.specialise.merging import Merging
+from autodiff_hook.transform.specialise.refining import Test, refine
 from autodiff_hook.transform.specialise.world import World
 
 
@@ -83,12 +97,17 @@ STORE: Final = "store"
 """The plan of assigning an item of a list, or a part of an array, that the program has made."""
 COPY: Final = "copy"
 """The plan of copying an array that the program changes afterwards."""
+TAKE: Final = "take"
+"""The plan of taking all items out of a list."""
+PARTS: Final = "parts"
+"""The plan of making a list of items of others: a slice, a sum, a copy."""
 READ: Final = "read"
 """The plan of reading from an array or a list that the program changes: a part of it, or all of it."""
 
 Plan = RulePlan | Alias | str
 _LIMIT: Final = 2500
 _DEPTH: Final = 40
+_ROUNDS: Final = 40
 
 
 @dataclass(slots=True)
@@ -102,8 +121,6 @@ class Program:
     """The dicts and keys that attributes are read from and assigned to."""
     changed: frozenset[Any] = frozenset()
     """The places of lists and dicts that the program makes and changes, and of attributes that it assigns again."""
-    items: dict[Any, Abstract] = field(default_factory=dict)
-    """What is known of the items of lists and dicts that the program makes: ``lists.slot_of``."""
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
@@ -127,21 +144,35 @@ class Inference:
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}
-        self.items = self.program.items
         self.wanted: dict[Any, None] = {}
         """The places that are changed, for another try; what is found out after the first of them does not matter."""
         self.cell_places: dict[Operand, Any] = {}
+        self.given = Variable("given")
+        """The identities of the lists and dicts from outside, where some may be changed."""
+        self.checked: set[Statement] = set()
+        """What changes lists or dicts, and looks before whether they are the program's own."""
+        self.params: set[Operand] = set()
         self.started: set[Operand] = set()
         self.records: dict[Variable, Variable] = {}
         """The dicts that hold those attributes of objects that are assigned again."""
-        self.fields: dict[tuple[Variable, str], tuple[Operand, Statement]] = {}
+        self.classes: dict[Statement, type] = {}
+        """The classes of the named tuples that statements put together."""
+        self.fields: dict[tuple[Variable, str], tuple[Operand, Statement | None]] = {}
+        """The attributes of objects, and what assigns them; those of merged objects come by parameters."""
         self.stores: dict[Operand, Statement] = {}
-        self.orders: list[tuple[Statement, Statement]] = []
+        self.orders: list[tuple[Statement, Statement | Edge]] = []
+        """What assigns an attribute or a captured variable, and what reads it or takes it along."""
         self.pending: list[Block] = []
-        self.taken: set[Edge] = set()
+        self.taken: dict[Edge, None] = {}
+        self.merging = Merging(self)
         self.visited: set[Block] = set()
-        self.refusals: dict[str, None] = {}
+        self.tests: dict[Variable, Test] = {}
+        """What is known of names that only exist where a test came out in one way."""
+        self.trapped: dict[Block, tuple[str, list[Statement], Terminator | None]] = {}
+        """What was not understood of a block, and why; it may be when more types have come there."""
         self.aliases: dict[Operand, Operand] = {}
+        self.expressions: set[Operand] = set()
+        """The lists that stand for generator expressions."""
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
         self.quiet = False
@@ -162,6 +193,7 @@ class Inference:
         """Interpret the function for arguments of these types, bound by ``call``."""
         body = self._copy(code, globals_)
         self.types.update(types)
+        self.params.update(types)
         cells: list[Operand] = [Variable() for _ in body.frees]
         self.cells.update((variable, self.world.captured(cell)) for variable, cell in zip(cells, closure or ()))
         first = Block(list(types))
@@ -170,14 +202,19 @@ class Inference:
         body.blocks[0].statements[:0] = first.statements
         self._admit(body, (code,), globals_)
         self.pending.append(body.blocks[0])
+        rounds = 0
         while self.pending:
             self._visit(self.pending.pop())
             if not self.pending and self.stale:
-                self.stale = False
+                self.stale, rounds = False, rounds + 1
+                if rounds > _ROUNDS:
+                    raise Refused("what is known of its values does not come to rest")
                 self.pending = list(reversed([b for b in self.program.blocks if b in self.visited]))
         if self.wanted:
             raise Changes("attributes are assigned again", *self.wanted)
         self._confirm()
+        if self.checked:
+            self._note_given(body.blocks[0])
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
 
     def type_of(self, operand: Operand) -> Abstract:
@@ -189,6 +226,16 @@ class Inference:
     def final(self, operand: Operand) -> Operand:
         """The operand that another one is known to be."""
         return resolve(operand, self.aliases)
+
+    def _note_given(self, first: Block) -> None:
+        lists = [v for v in self.types if self.is_from_outside(v) and sites_in(self.types[v])]
+        s = Statement("call", [Constant(self.world.given_ids()), *lists], self.given, ())
+        self.plans[s], self.types[self.given] = PURE, Instance(set)
+        first.statements.insert(0, s)
+
+    def is_from_outside(self, operand: Operand) -> bool:
+        """Whether an operand is an argument, or was loaded on entry."""
+        return operand in self.params or self.world.is_outside(operand)
 
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
@@ -210,19 +257,27 @@ class Inference:
         """The arguments of a call that stays in the program."""
         return args, kwargs
 
+    @property
+    def refusals(self) -> list[str]:
+        """Why parts of the program are given up."""
+        return list(dict.fromkeys(reason for reason, _, _ in self.trapped.values()))
+
     def begin(self, statement: Statement) -> None:
         """Put a statement in the place of the one that is being interpreted."""
         assert self.block is not None
         self.block.statements[self.index] = statement
 
     def _confirm(self) -> None:
+        self.merging.confirm()
         for operand, assumed in self.assumed:
             found = _called(self.type_of(operand))
             if not (found is assumed or _same_closure(found, assumed)):
                 raise Refused("what is called changes while the program runs")
 
     def _copy(self, code: Any, globals_: dict[str, Any]) -> Body:
-        return copied(lifted(code), self.world.load(globals_))
+        body = copied(lifted(code), self.world.load(globals_))
+        self.tests |= refine(body)
+        return body
 
     def _copy_expression(self, code: Any, globals_: dict[str, Any]) -> Body:
         """A generator expression as a list comprehension: in a program without effects nobody sees the difference.
@@ -233,6 +288,7 @@ class Inference:
             raise Refused(f"{code.co_qualname} is a generator")
         body = copied(lifted(code, generators=True), self.world.load(globals_))
         items = Variable("items")
+        self.expressions.add(items)
         for block in body.blocks:
             for s in block.statements:
                 if s.op == "yield":
@@ -240,6 +296,7 @@ class Inference:
             if block.terminator is not None and block.terminator.kind == "return":
                 block.terminator.operands = [items]
         body.blocks[0].statements.insert(0, Statement("build_list", [], items))
+        self.tests |= refine(body)
         return body
 
     def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
@@ -254,9 +311,14 @@ class Inference:
     def _visit(self, block: Block) -> None:
         budget.check()
         self.visited.add(block)
+        if block in self.trapped:
+            _, rest, block.terminator = self.trapped.pop(block)
+            block.statements += rest
         self.block, self.index = block, 0
         while self.index < len(block.statements):
             statement = block.statements[self.index]
+            if statement.result is not None:
+                self.aliases.pop(statement.result, None)
             try:
                 result = self.evaluate(self, statement)
             except Changes:
@@ -289,11 +351,50 @@ class Inference:
 
     def _trap(self, block: Block, reason: Refused) -> None:
         """What is not understood is given up where the program comes to it; then the function is carried."""
-        self.refusals[str(reason)] = None
+        self.trapped[block] = str(reason), block.statements[self.index :], block.terminator
         del block.statements[self.index :]
+        block.terminator = self._giving_up(block, str(reason))
+
+    def _giving_up(self, block: Block, reason: str) -> Terminator:
         chain = tuple(map(weakref.ref, self.chains[block]))
-        place = type("Given", (Given,), {"reason": str(reason), "chain": chain})
-        block.terminator = Terminator("raise", [Constant(place)])
+        return Terminator("raise", [Constant(type("Given", (Given,), {"reason": reason, "chain": chain}))])
+
+    def require(self, block: Block, operand: Variable, position: Position | None) -> None:
+        """Give up before the next statement if ``operand`` is absent; the rest of the block has a new name for it."""
+        kind = self.type_of(operand)
+        assert isinstance(kind, Optional)
+        name = Variable(operand.name)
+        self.tests[name] = Test("is", operand, False)
+        test = Statement("is_not", [operand, Constant(kind.absent)], Variable())
+        self.ensure(block, [test], f"{operand.name or 'a value'} is {kind.absent}", position, (operand, name))
+
+    def ensure(
+        self,
+        block: Block,
+        tests: list[Statement],
+        reason: str,
+        position: Position | None,
+        renamed: tuple[Variable, Variable] | None = None,
+    ) -> None:
+        """Give up before the next statement unless the last of ``tests`` holds."""
+        holds = tests[-1].result
+        assert block.terminator is not None and holds is not None
+        self.types[holds], trap = BOOL, Block([], [])
+        self.plans |= dict.fromkeys(tests, PURE)
+        rest = Block([], block.statements[self.index :], block.terminator)
+        edge = Edge(rest)
+        if renamed is not None:
+            substitute([rest], {renamed[0]: renamed[1]})
+            rest.params, edge.args = [renamed[1]], [renamed[0]]
+        block.statements[self.index :] = tests
+        block.terminator = Terminator("branch", [holds], [edge, Edge(trap)])
+        for new in (rest, trap):
+            self.chains[new], self.globals_of[new] = self.chains[block], self.globals_of[block]
+        refused = Refused(reason)
+        refused.at(self.filename_of(block), position)
+        trap.terminator = self._giving_up(trap, str(refused))
+        self.program.blocks += [rest, trap]
+        self._leave(block)
 
     def _leave(self, block: Block) -> None:
         terminator = block.terminator
@@ -303,6 +404,8 @@ class Inference:
             truth = is_true(self.type_of(terminator.operands[0]))
             if truth is not None:
                 edges = edges[:1] if truth else edges[1:]
+        elif terminator.kind == "return" and self._returns_none(block, terminator):
+            return
         elif terminator.kind not in ("jump", "next", "return", "raise", "reraise"):
             self._trap(block, Refused(f"{terminator.kind} is not specialised"))
             return
@@ -310,25 +413,74 @@ class Inference:
         # The last is visited first: the body of a loop before what follows it.
         for edge in reversed(edges):
             count = received[terminator.edges.index(edge)]
-            given = [self._item(terminator)] if count else []
-            self._flow(edge, given + [self.type_of(x) for x in edge.args])
+            self._flow(edge, [self._item(terminator)] if count else [])
+
+    def _returns_none(self, block: Block, terminator: Terminator) -> bool:
+        """Whether the program gives up here because what it returns is, or may be, None."""
+        value, self.index = terminator.operands[0], len(block.statements)
+        kind = self.type_of(value)
+        if is_none(kind):
+            reason = Refused("the function returns None")
+            reason.at(self.filename_of(block), terminator.position)
+            self._trap(block, reason)
+            return True
+        if isinstance(kind, Optional) and isinstance(value, Variable):
+            self.require(block, value, terminator.position)
+            return True
+        return False
 
     def _item(self, terminator: Terminator) -> Abstract:
         iterator = self.type_of(terminator.operands[0])
         return iterator.item if isinstance(iterator, Iterator) else ANY
 
-    def _flow(self, edge: Edge, given: list[Abstract]) -> None:
-        changed = edge.target not in self.visited
-        for param, abstract in zip(edge.target.params, given, strict=True):
-            before = self.types.get(param)
-            after = abstract if before is None else join(before, abstract)
-            if before is None or after != before:
-                self.types[param] = after
-                changed = True
-                self.stale = self.stale or before is not None
-        self.taken.add(edge)
+    def _flow(self, edge: Edge, received: list[Abstract]) -> None:
+        changed = self.merging.flow(edge, received) or edge.target not in self.visited
+        self.taken[edge] = None
         if changed and edge.target not in self.pending:
             self.pending.append(edge.target)
+
+    def joined(self, a: Abstract, b: Abstract) -> Abstract:
+        """The least that is true of both: lists and dicts that come by one name may be one."""
+        if isinstance(a, Optional) or isinstance(b, Optional):
+            self.joined(content_of(a), content_of(b))
+            return join(a, b)
+        if isinstance(a, Reference) and type(a) is type(b) and a != b and _may_be_one(a, b):
+            self._unite(a.site, b.site)
+        elif isinstance(a, Iterator) and isinstance(b, Iterator):
+            self.joined(a.item, b.item)
+        elif isinstance(a, Tuple) and isinstance(b, Tuple) and (a.cls, a.keys) == (b.cls, b.keys):
+            if len(a.items) == len(b.items):
+                return Tuple(tuple(map(self.joined, a.items, b.items)), a.cls, a.keys, example=a.example, place=a.place)
+        places = [x.place for x in (a, b) if isinstance(x, Tuple) and x.cls is not tuple]
+        if a != b and places and all(isinstance(x, (Tuple, List, Dict)) for x in (a, b)) and None not in places:
+            raise Changes("lists of several lengths come together", *places)
+        return join(a, b)
+
+    def _unite(self, a: Site, b: Site) -> None:
+        """Let lists of two sites be one, if what they hold can be."""
+        if a.examples or b.examples:
+            for name in {**a.named, **b.named}:
+                kind = self.world.attribute_kind([*a.examples, *b.examples], name)
+                if kind is None:
+                    return
+                a.named[name] = kind
+            self.stale = True
+            a.unite(b)
+            return
+        named = {**b.named, **a.named}
+        for name in a.named.keys() & b.named.keys():
+            named[name] = self.joined(a.named[name], b.named[name])
+        items = [x for x in (a.item, b.item) if x is not None]
+        item = self.joined(*items) if len(items) == 2 else next(iter(items), None)
+        keys = [x for x in (a.key, b.key) if x is not None]
+        key = join(*keys) if len(keys) == 2 else next(iter(keys), None)
+        likes = {name: item_like(value) for name, value in named.items()}
+        if None in likes.values() or item is not None and item_like(item) is None:
+            return
+        self.stale = True
+        a.unite(b)
+        a.item, a.key = None if item is None else item_like(item), key
+        a.named.update(likes)  # type: ignore[arg-type]
 
     def inline(
         self, statement: Statement, code: Any, globals_: dict[str, Any], call: Parameters, cells: list[Operand]
@@ -383,13 +535,15 @@ class Inference:
         substitute(body.blocks, mapping)
 
 
+def _may_be_one(a: Reference, b: Reference) -> bool:
+    return not (isinstance(a, Record) and isinstance(b, Record)) or a.cls is b.cls
+
+
 def _called(found: Abstract) -> Any:
-    """What of a value decides about a call: the object itself, or the class of the receiver."""
+    """What of a value decides about a call: the object itself, or the class of the receiver, whose fields are read."""
     if isinstance(found, Known):
         return found.value
-    if isinstance(found, Fresh):
-        return found.made
-    return found.cls if isinstance(found, Outside) else found
+    return found.cls if isinstance(found, (Fresh, Outside, Record, Tuple)) else found
 
 
 def _same_closure(a: Any, b: Any) -> bool:

@@ -6,15 +6,17 @@ This comes before the adjoint, so that neither is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, number_types
+from autodiff_hook.transform.specialise.abstract import Abstract, List, Reference, Site, number_types
 from autodiff_hook.transform.specialise.bodies import resolve
-from autodiff_hook.transform.specialise.infer import STRUCTURAL, Plan
+from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, STRUCTURAL, Plan, Program
 
 TypeOf = Callable[[Operand], Abstract]
 _FLOAT = frozenset({float})
+_INT = frozenset({int})
 
 
 def take_items(blocks: list[Block], plans: dict[Statement, Plan]) -> dict[Operand, Operand]:
@@ -53,30 +55,104 @@ def _index(s: Statement) -> int | None:
     return key.value if isinstance(key, Constant) and type(key.value) is int else None
 
 
-def hoist(loops: list[Loop], incoming: dict[Block, list[tuple[Block, Edge]]], type_of: TypeOf) -> None:
-    """Move arithmetic of floats that is the same in every iteration before its loop; it cannot raise there."""
+def hoist(
+    loops: list[Loop], incoming: dict[Block, list[tuple[Block, Edge]]], program: Program
+) -> dict[Operand, Operand]:
+    """Move before its loop what is the same in every iteration, and cannot raise there; what is computed twice then."""
+    mapping: dict[Operand, Operand] = {}
     for loop in reversed(loops):
         (before,) = (block for block, _ in incoming[loop.header] if block not in loop.body)
         inside: set[Operand] = {p for block in loop.body for p in block.params}
         inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
-        while any([_move(block, before, inside, type_of) for block in loop.body]):
+        for block in loop.body:
+            _once(block, program, mapping)
+        changed = {site for block in loop.body for s in block.statements for site in _changed(s, program)}
+        while any([_move(block, before, inside, changed, program, mapping) for block in loop.body]):
             pass
+        _once(before, program, mapping)
+    return mapping
 
 
-def _move(block: Block, before: Block, inside: set[Operand], type_of: TypeOf) -> bool:
-    moved = [s for s in block.statements if inside.isdisjoint(s.operands) and is_total(s, type_of)]
-    if moved:
-        before.statements += moved
-        inside.difference_update(s.result for s in moved if isinstance(s.result, Variable))
-        block.statements = [s for s in block.statements if s not in moved]
+def _move(
+    block: Block,
+    before: Block,
+    inside: set[Operand],
+    changed: set[Site],
+    program: Program,
+    mapping: dict[Operand, Operand],
+) -> bool:
+    moved: list[Statement] = []
+    kept: list[Statement] = []
+    for s in block.statements:
+        s.operands = [resolve(x, mapping) for x in s.operands]
+        row = _row_of(s, program)
+        free = _is_fixed(s, program) or row is not None and row not in changed
+        (moved if free and inside.isdisjoint(s.operands) else kept).append(s)
+    for s in moved:
+        if s.op == "getitem":
+            # The loop may have no iteration in which the item would be missed.
+            s.op, s.operands, s.data = "call", [Constant(item_or_none), *s.operands], ()
+    before.statements += moved
+    inside.difference_update(s.result for s in moved if isinstance(s.result, Variable))
+    block.statements = kept
     return bool(moved)
 
 
+def item_or_none(items: Any, index: Any) -> Any:
+    """An item of a list; None if there is none, or no list."""
+    try:
+        return None if items is None else items[index]
+    except IndexError:
+        return None
+
+
+def _is_fixed(s: Statement, program: Program) -> bool:
+    """Whether a statement is arithmetic that cannot raise, or reads an attribute that is there and never assigned."""
+    return s.op == "getattr" and program.plans.get(s) == LOAD or is_total(s, program.type_of)
+
+
+def _row_of(s: Statement, program: Program) -> Site | None:
+    """Where the lists come from of which a statement takes a list."""
+    if program.plans.get(s) != LOAD or s.op != "getitem" or not isinstance(program.type_of(s.result), List):  # type: ignore[arg-type]
+        return None
+    owner = program.type_of(s.operands[0])
+    return owner.site.root() if isinstance(owner, List) else None
+
+
+def _changed(s: Statement, program: Program) -> list[Site]:
+    kind = program.type_of(s.operands[0]) if program.plans.get(s) in (APPEND, STORE) else None
+    return [kind.site.root()] if isinstance(kind, Reference) else []
+
+
+def _once(block: Block, program: Program, mapping: dict[Operand, Operand]) -> None:
+    """Let a block do arithmetic of numbers and take lists out of lists once only."""
+    known: dict[Any, tuple[Operand, Site | None]] = {}
+    kept = []
+    for s in block.statements:
+        s.operands = [resolve(x, mapping) for x in s.operands]
+        row = _row_of(s, program)
+        changed = _changed(s, program)
+        if changed:
+            known = {key: found for key, found in known.items() if found[1] not in changed}
+        if s.result is None or row is None and not _is_fixed(s, program):
+            kept.append(s)
+            continue
+        key = s.op, s.data, *((type(x.value), x.value) if isinstance(x, Constant) else x for x in s.operands)
+        if key in known:
+            mapping[s.result] = known[key][0]
+        else:
+            known[key] = s.result, row
+            kept.append(s)
+    block.statements = kept
+
+
 def is_total(s: Statement, type_of: TypeOf) -> bool:
-    """Whether a statement is arithmetic of floats, which cannot raise."""
+    """Whether a statement is arithmetic of floats or of ints, which cannot raise."""
     if s.op not in ("binary", "inplace", "unary"):
         return False
     types = [number_types(type_of(x)) for x in s.operands]
+    if all(t == _INT for t in types):
+        return s.data in ("+", "-", "*")
     if _FLOAT not in types or not all(t == _FLOAT or _is_small(x) for t, x in zip(types, s.operands)):
         return False
     if s.data == "/":

@@ -10,9 +10,9 @@ A record names all values of the loop at first; ``simplify`` keeps those that th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop
@@ -44,21 +44,41 @@ def joint_pass(
     needs: set[Variable],
     runtime: Mapping[str, Any],
     split: Split = None,
-) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
-    """Build primal and adjoint: the builder, its last block, the cotangents of ``params`` there, the value.
+    parts: Iterable[Variable] = (),
+) -> Joint:
+    """Build primal and adjoint.
 
-    With ``split`` a statement ``resume`` marks where the program is to be cut; its result is the cotangent.
+    With ``split`` a statement ``resume`` marks where the program is to be cut; its result is the cotangent. ``parts``
+    are those parameters whose lists have their gradients from the table alone.
     """
-    return _Joint(program, shape, needs, runtime, split).build(params)
+    return _Joint(program, shape, needs, runtime, split, parts).build(params)
+
+
+class Joint(NamedTuple):
+    """A joint program: where it ends, with the cotangents of its parameters there."""
+
+    builder: Builder
+    last: Block
+    cotangents: dict[Variable, Operand]
+    value: Operand
+    table: Variable
+    """The buffers of lists and dicts by identity."""
 
 
 class _Joint(Cotangents):
     """The control flow of the adjoint: the primal's, backwards."""
 
     def __init__(
-        self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any], split: Split
+        self,
+        program: Program,
+        shape: Shape,
+        needs: set[Variable],
+        runtime: Mapping[str, Any],
+        split: Split,
+        parts: Iterable[Variable],
     ) -> None:
         super().__init__(program, shape, needs, runtime, split)
+        self.parts.update(parts)
         self.starts: dict[tuple[Block, Mode], Block] = {}
         self.reversals: dict[tuple[Loop, Mode], tuple[Block, Block]] = {}
         self.pending: list[tuple[Block, Mode]] = []
@@ -66,7 +86,7 @@ class _Joint(Cotangents):
         """The blocks that one jump leads to."""
         self.last: Block | None = None
 
-    def build(self, params: list[Variable]) -> tuple[Builder, Block, dict[Variable, Operand], Operand]:
+    def build(self, params: list[Variable]) -> Joint:
         shape, builder = self.shape, self.builder
         for block in shape.ir.blocks:
             self.forward[block] = builder.block()
@@ -83,10 +103,12 @@ class _Joint(Cotangents):
         if self.last is None:
             raise Refused("the adjoint does not come to an end")
         builder.seal_rest()
+        self.whole_loops = set()
         found = {p: self._gathered(p, (), self.last) for p in params}
+        self._look_up_first()
         for statement, place, key, latch in self.demands:
             statement.operands[place] = builder.read(key, latch)
-        return builder, self.last, found, value
+        return Joint(builder, self.last, found, value, self.table)
 
     def _start(self, block: Block, mode: Mode) -> Block:
         key = block, mode
@@ -112,6 +134,7 @@ class _Joint(Cotangents):
 
     def _reverse(self, block: Block, mode: Mode) -> None:
         out = self.starts[block, mode]
+        self.whole_loops = {loop for loop in self.shape.loops_of[block] if loop not in mode}
         for statement in reversed(block.statements):
             budget.check()
             out = self._reverse_statement(statement, out)
@@ -169,7 +192,11 @@ class _Joint(Cotangents):
 
     def _recalled(self, loop: Loop, step: Block, record: Variable, key: Any) -> Operand | None:
         """What an iteration has left of a value: the record is extended by what is asked for."""
-        if key[0] != "p" or loop not in self.loops.get(key[1], ()):
+        if loop not in self.loops.get(key[1], ()):
+            return None
+        if key[0] == "b":
+            return self._looked_up_each(loop, step, record, key[1])
+        if key[0] != "p":
             return None
         variable = key[1]
         statement = self.records[loop]
@@ -182,6 +209,16 @@ class _Joint(Cotangents):
         self.program.types[result] = self.program.types.get(variable, Abstract())
         step.statements.insert(0, Statement("recall", [record], result, (loop, names.index(variable))))
         return result
+
+    def _looked_up_each(self, loop: Loop, step: Block, record: Variable, owner: Variable) -> Operand:
+        """The buffer of a list that each iteration has of its own."""
+        whole = self.builder.read(("p", owner), step)
+        rest = step.statements[:]
+        place = next((i for i, s in enumerate(rest, 1) if s.result is whole), 0)
+        del step.statements[place:]
+        found = self._looked_up(whole, self.program.types[owner], step)
+        step.statements += rest[place:]
+        return found
 
     def _cross(self, block: Block, source: Block, edge: Edge, mode: Mode, out: Block) -> None:
         """Go back over an edge."""

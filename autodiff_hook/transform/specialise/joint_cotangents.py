@@ -12,11 +12,23 @@ from autodiff_hook.ir.types import (
     Statement,
     Variable,
 )
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, Known, List, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Optional,
+    Reference,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.joint_items import Items, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE
+from autodiff_hook.transform.specialise.lists import is_flat
+from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.splice import splice
 
 
@@ -40,6 +52,8 @@ class Cotangents(Items):
 
     def _resume(self, value: Variable, out: Block) -> None:
         """Mark the cut; the cotangent of the value comes from outside."""
+        if _may_hold_none(self.program.types[value]) or holds_named(self.program.types[value]):
+            raise Refused("the value may hold None, or a named tuple")
         if self.split == "numbers" and _holds_lists(self.program.types[value]):
             raise Refused("the value holds lists, whose cotangents go by reference")
         given = self.builder.emit(out, "resume", value)
@@ -75,17 +89,14 @@ class Cotangents(Items):
                 )
                 self._add(variable, (*path, i), part, out, sure=False)
             return
-        present = self.builder.read(key, out)
-        if variable in self.memory.rows:
-            add_lists, whole = Constant(self.runtime["add_lists"]), self._residual(variable, out)
-            self.builder.emit(out, "call", add_lists, self._buffer(variable, out), contribution, whole, data=())
-            return
-        certain = present in self.present or sure and contribution not in self.unsure
-        if isinstance(abstract, (List, OwnList)):
+        if isinstance(abstract, Reference):
             whole = self._part(self._residual(variable, out), self.program.types[variable], path, out)
-            add_lists = Constant(self.runtime["add_lists"])
-            contribution = self.builder.emit(out, "call", add_lists, present, contribution, whole, data=())
-        elif not sure:
+            add_items = Constant(self.runtime["add_items"])
+            self.builder.emit(out, "call", add_items, self.table, whole, contribution, data=(), result=False)
+            return
+        present = self.builder.read(key, out)
+        certain = present in self.present or sure and contribution not in self.unsure
+        if not sure:
             counted = Constant(self.runtime["counted"])
             contribution = self.builder.emit(out, "call", counted, present, contribution, data=())
         elif not is_zero(present):
@@ -96,14 +107,6 @@ class Cotangents(Items):
                 contribution = self.builder.emit(out, "call", accumulate, present, contribution, data=())
         (self.present if certain else self.unsure).add(contribution)
         self.builder.write(key, out, contribution)
-
-    def _part(self, whole: Operand, kind: Abstract, path: tuple[int, ...], out: Block) -> Operand:
-        """A part of what is made of tuples, lists and dicts of known length."""
-        for index in path:
-            assert isinstance(kind, Tuple)
-            whole = self.builder.emit(out, "getitem", whole, Constant(kind.keys[index] if kind.keys else index))
-            kind = kind.items[index]
-        return whole
 
     def _move(self, block: Block, edge: Edge, out: Block) -> None:
         """Move the cotangents of parameters to the arguments that were bound to them, all at once."""
@@ -123,6 +126,13 @@ class Cotangents(Items):
         if isinstance(abstract, Tuple):
             parts = [self._gathered(variable, (*path, i), out) for i in range(len(abstract.items))]
             return self.builder.emit(out, "build_tuple", *parts)
+        if isinstance(abstract, Reference) and variable in self.parts:
+            return NONE
+        if isinstance(abstract, Reference) and (path or variable in self.needs):
+            if not path and isinstance(abstract, List) and is_flat(abstract):
+                return self._buffer(variable, out)
+            whole = self._part(variable, self.program.types[variable], path, out)
+            return self._call("list_gradient", self.table, whole, out)
         return self.builder.read(("c", variable, path), out)
 
     def _reverse_statement(self, s: Statement, out: Block) -> Block:
@@ -133,7 +143,9 @@ class Cotangents(Items):
             return self._reverse_rule(s, plan, out)
         if plan == STRUCTURAL:
             self._reverse_structural(s, out)
-        elif plan == PURE and (s.op == "build_list" or s.result in self.memory.stored):
+        elif plan == PURE and isinstance(self.program.types[s.result], Reference):
+            return out
+        elif plan == PURE and s.result in self.memory.stored:
             self._take(s.result, (), out)
         elif plan == PURE and not isinstance(self.program.types[s.result], Iterator):
             raise Refused(f"{s.op} has no adjoint", s)
@@ -186,3 +198,7 @@ class Cotangents(Items):
 
 def _holds_lists(value: Abstract) -> bool:
     return isinstance(value, Tuple) and (value.cls is not tuple or any(map(_holds_lists, value.items)))
+
+
+def _may_hold_none(value: Abstract) -> bool:
+    return isinstance(value, Optional) or isinstance(value, Tuple) and any(map(_may_hold_none, value.items))

@@ -2,17 +2,33 @@
 
 The buffer of a list or an array holds the cotangent of what is in it at the place that the adjoint has come to. To go
 back over a store is to take the cotangent of the value out of the buffer and leave zero there.
+
+The buffer of a list or a dict is found by its identity, in a table of the adjoint's own, so that it may have any number
+of names, and be held by others; those of lists in lists are found from the lists themselves.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Array, Number, OwnDict, OwnList, Tuple
-from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, LOAD, READ, STORE
-from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
-from autodiff_hook.transform.specialise.lists import Iteration, slot_of
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Dict,
+    List,
+    Number,
+    Optional,
+    Record,
+    Reference,
+    Tuple,
+    content_of,
+)
+from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, LOAD, PARTS, READ, STORE, TAKE
+from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf, leaves_of
+from autodiff_hook.transform.specialise.lists import Iteration, has_slots, slots_pattern
 from autodiff_hook.transform.specialise.stores import is_basic_key, rank_of
 
 
@@ -24,6 +40,14 @@ class Items(PrimalHalf):
     ) -> None:
         raise NotImplementedError
 
+    def _part(self, whole: Operand, kind: Abstract, path: tuple[int, ...], out: Block) -> Operand:
+        """A part of what is made of tuples, lists and dicts of known length."""
+        for index in path:
+            assert isinstance(kind, Tuple)
+            whole = self.builder.emit(out, "getitem", whole, Constant(kind.keys[index] if kind.keys else index))
+            kind = kind.items[index]
+        return whole
+
     def _take(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
         key = ("c", variable, path)
         found = self.builder.read(key, out)
@@ -32,45 +56,56 @@ class Items(PrimalHalf):
 
     def _buffer(self, owner: Variable, out: Block) -> Operand:
         """The cotangents of the items of a list or an array."""
-        if owner in self.memory.rows:
-            outer, index = self.memory.rows[owner]
-            place = (
-                self._residual(self.indices[self._landing(owner)], out) if index is None else self._index(index, out)
-            )
-            return self.builder.emit(out, "getitem", self._buffer(outer, out), place)
+        if isinstance(self.program.types[owner], Reference):
+            return self._found(owner, out)
         present = self.builder.read(("c", owner, ()), out)
         if owner in self.buffered or present in self.allocated:
             return present
         whole = self._residual(owner, out)
-        if not isinstance(self.program.types[owner], Array):
-            made = self.builder.emit(out, "call", Constant(self.runtime["buffer"]), present, whole, data=())
-        elif is_zero(present):
-            made = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), whole, data=())
-        else:
-            made = self.builder.emit(out, "call", Constant(self.runtime["array"]), present, whole, data=())
+        name = "zeros_like" if is_zero(present) else "array"
+        operands = [whole] if is_zero(present) else [present, whole]
+        made = self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
         self.builder.write(("c", owner, ()), out, made)
         self.allocated.add(made)
         return made
 
-    def _landing(self, item: Variable) -> Block:
-        return next(block for block in self.landings if block.params[0] is item)
+    def _found(self, owner: Variable, out: Block) -> Operand:
+        """The buffer of a list or a dict: looked up once where the adjoint first has the list."""
+        around = self.loops.get(owner)
+        if around and around[-1] in self.whole_loops:
+            return self.builder.read(("b", owner), out)
+        if around or owner not in self.certain:
+            return self._looked_up(self._residual(owner, out), self.program.types[owner], out)
+        if owner not in self.first_found:
+            self.first_found[owner] = Variable(owner.name)
+        return self.first_found[owner]
+
+    def _looked_up(self, whole: Operand, kind: Abstract, out: Block) -> Operand:
+        assert isinstance(kind, Reference)
+        tuples = any(isinstance(content_of(item), Tuple) for item in kind.site.kinds())
+        name = "slots_buffer" if tuples else "dict_buffer" if isinstance(kind, Dict) else "buffer"
+        if isinstance(kind, Record):
+            name = "record_buffer"
+        return self._call(name, self.table, whole, out)
 
     def _allocate(self, out: Block) -> None:
         """Buffers for the cotangents of what is read item by item, or stored into."""
+        out.statements.append(Statement("build_map", [], self.table, None))
+        self.beginning = out, len(out.statements)
         for variable in self.buffered:
-            kind = self.program.types[variable]
-            if isinstance(kind, OwnDict):
-                buffer = self.builder.emit(out, "call", Constant(dict.fromkeys), variable, ZERO, data=())
-            elif self._holds_lists(variable):
-                nested = Constant(self.runtime["buffer"])
-                buffer = self.builder.emit(out, "call", nested, NONE, variable, data=())
-            elif isinstance(kind, Array):
+            if isinstance(self.program.types[variable], Array):
                 buffer = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), variable, data=())
-            else:
-                count = self.builder.emit(out, "call", Constant(len), variable, data=())
-                one = self.builder.emit(out, "build_list", ZERO)
-                buffer = self.builder.emit(out, "binary", one, count, data="*")
-            self.builder.write(("c", variable, ()), out, buffer)
+                self.builder.write(("c", variable, ()), out, buffer)
+
+    def _look_up_first(self) -> None:
+        """Look up, where the adjoint begins, what has been asked for of lists outside of loops."""
+        out, place = self.beginning
+        rest = out.statements[place:]
+        del out.statements[place:]
+        for owner, found in self.first_found.items():
+            self._looked_up(self.kept.get(owner, owner), self.program.types[owner], out)
+            out.statements[-1].result = found
+        out.statements += rest
 
     def _add_whole(self, array: Variable, contribution: Operand, out: Block) -> None:
         """Add to the buffer of an array that is stored into: it belongs to nobody else."""
@@ -91,27 +126,75 @@ class Items(PrimalHalf):
 
     def _reverse_item(self, iteration: Iteration, block: Block, out: Block) -> None:
         """The cotangent of an item goes to its place in the list it came from."""
+        item = block.params[0]
         for source in reversed(iteration.sources):
-            if block.params[0] in self.memory.rows:
-                continue
-            cotangent = self._take(block.params[0], source.path, out)
-            if is_zero(cotangent):
-                continue
             index = self._residual(self.indices[block], out)
-            if source.backwards:
+            if source.key is not None:
+                index = self._part(self._residual(item, out), self.program.types[item], source.key, out)
+            if source.backwards is not None:
                 index = self.builder.emit(out, "unary", index, data="~")
-            self._add_item(source.owner, index, cotangent, out, None)
+            if source.backwards in self.lengths:
+                length = self._residual(self.lengths[source.backwards], out)
+                index = self.builder.emit(out, "binary", index, length, data="+")
+            self._add_value(source.owner, index, item, source.path, out, None)
 
     def _reverse_load(self, s: Statement, out: Block) -> None:
         assert s.result is not None
-        if s.result in self.memory.rows:
+        owner, index = s.operands[-2:] if s.op != "getattr" else (s.operands[0], Constant(s.data))
+        if isinstance(owner, Variable) and owner in self.needs:
+            self._add_value(owner, index, s.result, (), out, s.position)
+
+    def _add_value(
+        self,
+        owner: Variable,
+        index: Operand,
+        value: Variable,
+        path: tuple[int, ...],
+        out: Block,
+        position: Position | None,
+    ) -> None:
+        """Add the cotangent of a value to that of the item of ``owner`` which it is."""
+        kind = self._type_at(value, path)
+        if isinstance(kind, Tuple) and has_slots(kind):
+            leaves = [leaf for leaf in leaves_of(kind, path) if has_slots(self._type_at(value, leaf))]
+            found = [(leaf, self._take(value, leaf, out)) for leaf in leaves]
+            found = [(leaf, cotangent) for leaf, cotangent in found if not is_zero(cotangent)]
+            if found:
+                index, buffer = self._index(index, out), self._buffer(owner, out)
+                if isinstance(self.program.types[owner], Record) or self._may_be_absent(value, path):
+                    self._call("begin_slots", buffer, index, Constant(slots_pattern(kind)), out)
+                slots = self.builder.emit(out, "getitem", buffer, index, position=position)
+            for leaf, cotangent in found:
+                self._add_to_slots(slots, value, leaf, len(path), cotangent, out)
+        elif has_slots(kind):
+            cotangent = self._take(value, path, out)
+            if not is_zero(cotangent):
+                self._add_item(owner, index, cotangent, out, position)
+
+    def _add_to_slots(
+        self, slots: Operand, value: Variable, path: tuple[int, ...], depth: int, cotangent: Operand, out: Block
+    ) -> None:
+        """Add to one of the cotangents of the parts of a tuple, which is ``depth`` within the value."""
+        for at in range(depth, len(path) - 1):
+            inner, index = path[: at + 1], Constant(path[at])
+            if self._may_be_absent(value, inner):
+                self._call("begin_slots", slots, index, Constant(slots_pattern(self._type_at(value, inner))), out)
+            slots = self.builder.emit(out, "getitem", slots, index)
+        place = Constant(path[-1])
+        if isinstance(self._type_at(value, path), Array):
+            add_item = Constant(self.runtime["add_item"])
+            self.builder.emit(out, "call", add_item, slots, place, cotangent, data=(), result=False)
             return
-        cotangent = self._take(s.result, (), out)
-        owner, index = s.operands
-        if is_zero(cotangent) or owner not in self.needs:
-            return
-        assert isinstance(owner, Variable)
-        self._add_item(owner, index, cotangent, out, s.position)
+        item = self.builder.emit(out, "getitem", slots, place)
+        item = self.builder.emit(out, "binary", item, cotangent, data="+")
+        self.builder.emit(out, "setitem", slots, place, item, result=False)
+
+    def _may_be_absent(self, value: Variable, path: tuple[int, ...]) -> bool:
+        """Whether a part of a value may be None: no cotangents of its parts have been begun then."""
+        if not path:
+            return isinstance(self.program.types[value], Optional)
+        whole = self._type_at(value, path[:-1])
+        return isinstance(whole, Tuple) and isinstance(whole.items[path[-1]], Optional)
 
     def _add_item(
         self, owner: Variable, index: Operand, cotangent: Operand, out: Block, position: Position | None
@@ -133,20 +216,45 @@ class Items(PrimalHalf):
             return self.builder.emit(out, "call_method", buffer, index, data=("item", ()), position=position)
         return self.builder.emit(out, "getitem", buffer, index, position=position)
 
-    def _holds_lists(self, owner: Variable) -> bool:
-        kind = self.program.types[owner]
-        return isinstance(kind, OwnList) and isinstance(self.program.items.get(kind.made), OwnList)
-
     def _holds_arrays(self, owner: Variable, key: Operand = NONE) -> bool:
         """Whether the items of a list are arrays, or what a dict has by a key."""
-        kind, items = self.program.types[owner], self.program.items
-        if isinstance(kind, OwnDict):
-            if isinstance(key, Constant) and type(key.value) is str and slot_of(kind) not in items:
-                return isinstance(items[slot_of(kind, key.value)], Array)
-            return any(
-                isinstance(x, Array) for slot, x in items.items() if type(slot) is tuple and slot[0] is kind.made
-            )
-        return isinstance(items.get(kind.made) if isinstance(kind, OwnList) else getattr(kind, "item", None), Array)
+        kind = self.program.types[owner]
+        if not isinstance(kind, Reference):
+            return False
+        named = kind.site.named
+        if isinstance(key, Constant) and type(key.value) is str and kind.site.item is None and key.value in named:
+            return isinstance(named[key.value], Array)
+        return any(isinstance(x, Array) for x in kind.site.kinds())
+
+    def _reverse_take(self, s: Statement, out: Block) -> None:
+        """Go back over taking all items out of a list."""
+        owner = s.operands[0]
+        assert s.result is not None
+        if isinstance(owner, Variable) and owner in self.needs:
+            for index in range(s.data[0]):
+                self._add_value(owner, Constant(index), s.result, (index,), out, s.position)
+
+    def _reverse_parts(self, s: Statement, out: Block) -> None:
+        """Go back over a list that was made of items of others."""
+        kind = self.program.type_of(s.result)  # type: ignore[arg-type]
+        if not isinstance(kind, List) or kind.item is None or not has_slots(kind.item):
+            return
+        assert s.result is not None
+        made = self._buffer(s.result, out)
+        if s.op == "getitem":
+            owner, key = s.operands
+            if isinstance(owner, Variable) and owner in self.needs:
+                self._call("add_slice", self._buffer(owner, out), self._index(key, out), made, out)
+            return
+        count: Operand = Constant(0)
+        for owner in s.operands:
+            if isinstance(owner, Variable):
+                buffer = self._buffer(owner, out)
+                count = self._call("add_run", buffer, made, count, out)
+
+    def _call(self, name: str, *operands_and_block: Any) -> Operand:
+        *operands, out = operands_and_block
+        return self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
 
     def _index(self, index: Operand, out: Block) -> Operand:
         return self._residual(index, out) if isinstance(index, Variable) and index in self.loops else index
@@ -169,13 +277,14 @@ class Items(PrimalHalf):
         owner, index = s.operands
         assert isinstance(owner, Variable)
         result = self.program.types[s.result]
+        if isinstance(result, List):
+            self._reverse_parts(s, out)
+            return
         cotangent = self._take(s.result, (), out)
         if is_zero(cotangent) or owner not in self.needs:
             return
         if isinstance(result, Number):
             self._add_item(owner, index, cotangent, out, s.position)
-        elif isinstance(result, OwnList):
-            self._add(owner, (), cotangent, out)
         elif isinstance(index, Constant) and index.value is Ellipsis:
             self._add_whole(owner, cotangent, out)
         elif is_basic_key(self.program.type_of(index)):
@@ -201,42 +310,60 @@ class Items(PrimalHalf):
             return
         if self.program.plans.get(s) == APPEND:
             self._reverse_append(s, owner, out)
-        elif owner in self.memory.rows or not is_zero(self.builder.read(("c", owner, ()), out)):
+        elif isinstance(self.program.types[owner], Reference) or not is_zero(self.builder.read(("c", owner, ()), out)):
             self._reverse_store(s, owner, out)
 
     def _reverse_append(self, s: Statement, owner: Variable, out: Block) -> None:
         """What was appended last is the last item."""
-        value = s.operands[1]
-        buffer = self._buffer(owner, out)
-        arrays = self._holds_arrays(owner)
-        cotangent = self._out_of(buffer, Constant(-1), arrays, out, s.position)
-        self.builder.emit(out, "delitem", buffer, Constant(-1), result=False, position=s.position)
-        if isinstance(value, Variable) and isinstance(self.program.types.get(value), OwnList):
-            self.builder.write(("c", value, ()), out, cotangent)
-        elif isinstance(value, Variable):
-            self._add(value, (), cotangent, out, sure=not arrays)
+        buffer, last = self._buffer(owner, out), Constant(-1)
+        slot = self.builder.emit(out, "getitem", buffer, last, position=s.position)
+        self.builder.emit(out, "delitem", buffer, last, result=False, position=s.position)
+        self._give_slot(slot, s.operands[1], (), out)
 
-    def _out_of(self, buffer: Operand, index: Operand, arrays: bool, out: Block, position: Position | None) -> Operand:
-        """The cotangent of an item of a list, that of an array being None if there is none."""
-        if arrays:
-            taken = Constant(self.runtime["taken"])
-            return self.builder.emit(out, "call", taken, buffer, index, data=(), position=position)
-        return self.builder.emit(out, "getitem", buffer, index, position=position)
+    def _give_slot(self, slot: Operand, value: Operand, path: tuple[int, ...], out: Block) -> None:
+        """Give a value the cotangent that was in a slot."""
+        if not isinstance(value, Variable) or value not in self.needs:
+            return
+        kind = self._type_at(value, path)
+        if isinstance(kind, Tuple):
+            if has_slots(kind) and self._may_be_absent(value, path):
+                slot = self._call("begun_slots", slot, Constant(slots_pattern(kind)), out)
+            for i, item in enumerate(kind.items):
+                if has_slots(item):
+                    part = self.builder.emit(out, "getitem", slot, Constant(i))
+                    self._give_slot(part, value, (*path, i), out)
+        elif isinstance(kind, Array):
+            self._add(value, path, self._call("taken", slot, out), out, sure=False)
+        elif has_slots(kind):
+            self._add(value, path, slot, out)
 
     def _reverse_store(self, s: Statement, owner: Variable, out: Block) -> None:
         """Take the cotangent of what was stored, and leave zero."""
         _, index, value = s.operands
         builder, buffer, index = self.builder, self._buffer(owner, out), self._index(index, out)
+        kind = self.program.types[owner]
+        if not isinstance(kind, Array):
+            pattern = self._pattern_at(owner, index)
+            if value in self.needs:
+                slot = builder.emit(out, "getitem", buffer, index, position=s.position)
+                self._give_slot(slot, value, (), out)
+            blank: Operand = ZERO
+            if pattern != 0.0:
+                blank = builder.emit(out, "call", Constant(self.runtime["blank"]), Constant(pattern), data=())
+            builder.emit(out, "setitem", buffer, index, blank, result=False, position=s.position)
+            return
         cotangent: Operand = NONE
-        arrays = self._holds_arrays(owner, index)
         if value in self.needs:
-            assert isinstance(value, Variable)
-            cotangent = self._out_of(buffer, index, arrays, out, s.position)
-            if isinstance(self.program.types[owner], Array):
-                cotangent = self._of_value(s, cotangent, out)
+            cotangent = self._of_value(s, builder.emit(out, "getitem", buffer, index, position=s.position), out)
         builder.emit(out, "setitem", buffer, index, ZERO, result=False, position=s.position)
         if isinstance(value, Variable):
-            self._add(value, (), cotangent, out, sure=not arrays)
+            self._add(value, (), cotangent, out)
+
+    def _pattern_at(self, owner: Variable, key: Operand) -> Any:
+        kind = self.program.types[owner]
+        assert isinstance(kind, Reference)
+        name = key.value if isinstance(key, Constant) and type(key.value) is str else None
+        return slots_pattern(kind.site.named.get(name, kind.site.item) if name is not None else kind.site.item)
 
     def _of_value(self, s: Statement, part: Operand, out: Block) -> Operand:
         """The cotangent of a number or an array that was stored into a part of an array."""
@@ -254,29 +381,31 @@ class Items(PrimalHalf):
         return builder.emit(out, "call", Constant(np.sum), part, data=(), position=s.position)
 
     def _reverse_items(self, s: Statement, out: Block) -> None:
-        """Go back over the beginning of a list: its items, written out or repeated."""
+        """Go back over the beginning of a list or a dict: its items, written out or repeated."""
         assert s.result is not None
-        cotangents = self._take(s.result, (), out)
-        if is_zero(cotangents):
-            return
         if s.op in ("build_list", "build_map"):
-            pairs = zip(s.operands[::2], s.operands[1::2]) if s.op == "build_map" else enumerate(s.operands)
+            pairs = list(zip(s.operands[::2], s.operands[1::2])) if s.op == "build_map" else list(enumerate(s.operands))
             for key, operand in pairs:
-                if operand in self.needs:
-                    assert isinstance(operand, Variable)
-                    place = Constant(key) if isinstance(key, int) else key
-                    arrays = self._holds_arrays(s.result, place)
-                    item = self._out_of(cotangents, place, arrays, out, s.position)
-                    self._add(operand, (), item, out, sure=not arrays)
+                if operand in self.needs and has_slots(self.program.type_of(operand)):
+                    place = Constant(key) if isinstance(key, int) else self._index(key, out)
+                    slot = self.builder.emit(out, "getitem", self._buffer(s.result, out), place, position=s.position)
+                    self._give_slot(slot, operand, (), out)
             return
-        owner = next(x for x in s.operands if isinstance(self.program.type_of(x), (Tuple, OwnList)))
-        if not isinstance(owner, Variable) or owner not in self.needs:
+        self._reverse_repeated(s, out)
+
+    def _reverse_repeated(self, s: Statement, out: Block) -> None:
+        assert s.result is not None
+        owner = next(x for x in s.operands if isinstance(self.program.type_of(x), (Tuple, List)))
+        made = self.program.types[s.result]
+        if not isinstance(owner, Variable) or owner not in self.needs or not isinstance(made, List):
+            return
+        if made.item is None or not has_slots(made.item):
             return
         kind = self.program.types[owner]
         count: Operand = Constant(len(kind.items)) if isinstance(kind, Tuple) else NONE
         if not isinstance(kind, Tuple):
             count = self.builder.emit(out, "call", Constant(len), self._residual(owner, out), data=())
-        folded = self.builder.emit(out, "call", Constant(self.runtime["folded"]), cotangents, count, data=())
+        folded = self._call("folded", self._buffer(s.result, out), count, out)
         self._add(owner, (), folded, out)
 
     def _reverse_of_items(self, s: Statement, out: Block) -> bool:
@@ -286,6 +415,10 @@ class Items(PrimalHalf):
             self._reverse_change(s, out)
         elif s.result in self.needs and plan == LOAD:
             self._reverse_load(s, out)
+        elif s.result in self.needs and plan == TAKE:
+            self._reverse_take(s, out)
+        elif s.result in self.needs and plan == PARTS:
+            self._reverse_parts(s, out)
         elif s.result in self.needs and plan == READ:
             self._reverse_read(s, out)
         elif s.result in self.needs and plan == COPY:

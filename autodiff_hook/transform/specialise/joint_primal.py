@@ -19,8 +19,7 @@ from autodiff_hook.ir.types import (
     Variable,
 )
 from autodiff_hook.transform.lazy import lazy
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple, content_of
 from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, Program, RulePlan
 from autodiff_hook.transform.specialise.lists import Iteration, iterations
 from autodiff_hook.transform.specialise.liveness import live_out
@@ -53,10 +52,20 @@ class PrimalHalf:
         self.records: dict[Loop, Statement] = {}
         found = iterations(program, shape.ir.blocks, needs)
         self.landings = {iteration.landing: iteration for iteration in found}
-        self.counted = {iteration.start for iteration in found}
+        self.counted = {iteration.start: iteration for iteration in found}
         self.indices: dict[Block, Variable] = {}
+        turned = {x.backwards for iteration in found for x in iteration.sources if x.backwards is not None}
+        self.turned = turned if APPEND in program.plans.values() else set[Statement]()
+        """What turns lists round that may be longer when the adjoint comes there."""
+        self.lengths: dict[Statement | None, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
         self.memory = shape.memory
+        self.table = Variable("table")
+        """The buffers of lists and dicts, by their identity."""
+        self.parts = set[Variable]()
+        self.first_found: dict[Variable, Variable] = {}
+        self.whole_loops: set[Loop] = set()
+        """The loops around the block that is gone back over, of which each iteration has a record."""
         self.kept: dict[Variable, Variable] = {}
         """The copies that the adjoint reads in place of views."""
         self.allocated: set[Operand] = set()
@@ -71,14 +80,15 @@ class PrimalHalf:
         return NONE
 
     def _type_at(self, variable: Variable, path: tuple[int, ...]) -> Abstract:
-        abstract = self.program.types[variable]
+        """The type of a part; the cotangent of what may be None is like that of what it is else."""
+        abstract = content_of(self.program.types[variable])
         for index in path:
-            abstract = abstract.items[index]  # type: ignore[attr-defined]
+            abstract = content_of(abstract.items[index])  # type: ignore[attr-defined]
         return abstract
 
     def _paths(self, variable: Variable) -> list[tuple[int, ...]]:
         """The leaves of a tuple, or the value itself."""
-        return _leaves(self.program.types[variable], ())
+        return leaves_of(self.program.types[variable], ())
 
     def _connect(self) -> None:
         """All edges of the primal; what they bind follows."""
@@ -172,8 +182,18 @@ class PrimalHalf:
             self._rule(s, plan, block, out)
             self._check(s, plan, out)
             return
+        if s in self.turned:
+            length = self.lengths[s] = self.builder.emit(out, "call", Constant(len), s.operands[1], data=())
+            self.program.types[length] = INT
+            self._define(length, block, out)
         if s in self.counted:
-            numbered = self.builder.emit(out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position)
+            owner = self.counted[s].values_of
+            if owner is not None:
+                numbered = self.builder.emit(out, "call_method", owner, data=("items", ()), position=s.position)
+            else:
+                numbered = self.builder.emit(
+                    out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position
+                )
             s = Statement("get_iter", [numbered], s.result, None, s.position)
         if s.result in self.memory.copied:
             s = self._copied(s, out)
@@ -244,35 +264,22 @@ class PrimalHalf:
 
     @lazy
     def buffered(self) -> dict[Variable, None]:
-        """The lists and arrays whose cotangents are buffers from the beginning of the adjoint, in their order."""
+        """The arrays whose cotangents are buffers from the beginning of the adjoint, in their order."""
         found: dict[Variable, None] = {}
         loops_of = self.shape.loops_of
         home = {p: b for b in self.shape.ir.blocks for p in b.params}
         home |= {s.result: b for b in self.shape.ir.blocks for s in b.statements if s.result is not None}
-        rows = set(self.memory.rows)
         for iteration in self.landings.values():
-            owners = [x.owner for x in iteration.sources if x.owner not in rows]
-            found.update(dict.fromkeys(x for x in owners if self._is_settled(x, home)))
+            found.update(dict.fromkeys(x.owner for x in iteration.sources if self._is_settled(x.owner, home)))
         for block in self.shape.ir.blocks:
             for s in block.statements:
-                if self.program.plans.get(s) in (APPEND, STORE) and s.operands[0] in self.needs - rows:
-                    assert isinstance(s.operands[0], Variable)
-                    if self._is_settled(s.operands[0], home):
-                        found[s.operands[0]] = None
-                if s.result not in self.needs or not s.operands or s.op != "getitem":
+                owner = s.operands[0] if s.operands else None
+                if not isinstance(owner, Variable) or owner not in self.needs or not self._is_settled(owner, home):
                     continue
-                owner = s.operands[0]
-                if not isinstance(owner, Variable) or owner not in self.needs - rows:
-                    continue
-                outside = self._is_settled(owner, home)
-                if self.program.plans.get(s) == LOAD:
-                    if isinstance(self.program.types[owner], Tuple):
-                        raise Refused("an item of a tuple by an unknown index")
-                    if outside:
-                        found[owner] = None
-                elif loops_of[block] and outside:
+                plan = self.program.plans.get(s)
+                if plan == STORE or s.result in self.needs and s.op == "getitem" and (plan == LOAD or loops_of[block]):
                     found[owner] = None
-        return found
+        return {x: None for x in found if isinstance(self.program.types[x], Array)}
 
 
 def _spine(shape: Shape) -> set[Block]:
@@ -285,7 +292,9 @@ def _spine(shape: Shape) -> set[Block]:
     return found
 
 
-def _leaves(abstract: Abstract, path: tuple[int, ...]) -> list[tuple[int, ...]]:
+def leaves_of(abstract: Abstract, path: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The paths to the parts of a tuple, or to the value itself."""
+    abstract = content_of(abstract)
     if isinstance(abstract, Tuple):
-        return [leaf for i, item in enumerate(abstract.items) for leaf in _leaves(item, (*path, i))]
+        return [leaf for i, item in enumerate(abstract.items) for leaf in leaves_of(item, (*path, i))]
     return [path]

@@ -1,4 +1,4 @@
-"""Lists that the program makes and appends to, and iterations over lists whose items carry derivatives."""
+"""Lists of numbers, arrays, tuples and lists, and iterations over what has derivatives."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
     Array,
+    Dict,
     Instance,
     Known,
     List,
     Number,
-    OwnDict,
-    OwnList,
+    Reference,
+    Site,
     Tuple,
+    content_of,
     example_of,
-    inert_class,
-    join,
+    item_like,
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, Inference, Program
+from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
 
 _EXAMPLES = 2
 WHOLE: Final = frozenset({int, np.int64})
@@ -35,66 +36,84 @@ WHOLE: Final = frozenset({int, np.int64})
 
 def begin(inf: Inference, s: Statement) -> Abstract:
     """``[]``."""
+    inf.plans[s] = PURE
+    return new(inf, s, [])
+
+
+def new(inf: Inference, s: Statement, example: list[Any], *items: Abstract) -> List:
+    """A list that a statement makes."""
     assert s.result is not None
-    inf.plans[s] = "pure"
     before = inf.types.get(s.result)
-    return before if isinstance(before, OwnList) else OwnList(s.result, example=[])
+    made = before if isinstance(before, List) else List(Site(), example=example)
+    for item in items:
+        put(inf, made, item)
+    return made
 
 
 def append(inf: Inference, s: Statement) -> Abstract:
     """``items.append(value)``."""
     owner, value = map(inf.type_of, s.operands)
-    if not isinstance(owner, OwnList):
-        raise Refused("a list of other things than numbers is built")
+    if not isinstance(owner, List):
+        raise Refused("something else than a list is appended to")
+    require_own(inf, s, owner)
     put(inf, owner, value)
+    if len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
+        owner.example.append(example_of(value))
     inf.plans[s] = APPEND
     return Known(None)
 
 
-def put(inf: Inference, owner: OwnList | OwnDict, value: Abstract, key: Any = None) -> None:
+def put(inf: Inference, owner: List | Dict, value: Abstract, key: str | None = None) -> None:
     """A list has an item like ``value``, or a dict by a key."""
+    site = owner.site
+    before = site.item if key is None else site.named.get(key)
     item = item_like(value)
-    slot = slot_of(owner, key)
-    before = inf.items.get(slot)
-    after = item if item is None or before is None else item_like(join(before, item))
+    after = item if item is None or before is None else item_like(inf.joined(before, item))
     if after is None:
-        raise Refused("a list of other things than numbers or arrays is built")
+        raise Refused("a list of other things than numbers, arrays, tuples or lists is built")
     inf.stale = inf.stale or before != after
-    inf.items[slot] = after
-    if isinstance(owner, OwnList) and len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
-        owner.example.append(example_of(value))
+    if key is None:
+        site.item = after
+    else:
+        site.named[key] = after
 
 
-def slot_of(owner: OwnList | OwnDict, key: Any = None) -> Any:
-    """Where it is kept what the items of a list are, or what a dict has by a key."""
-    return owner.made if isinstance(owner, OwnList) else (owner.made, key)
-
-
-def item_like(value: Abstract) -> Abstract | None:
-    """What is known of an item of a list that may change: a number or an array; None if it is something else."""
-    types = number_types(value)
-    if types is not None:
-        return Number(types, example=example_of(value))
-    if isinstance(value, OwnList):
-        return value
-    if inert_class(value) is not None:
-        return Instance(inert_class(value), example=example_of(value))  # type: ignore[arg-type]
-    return value if isinstance(value, Array) and value.ndim and not value.scalar else None
-
-
-def item_of_own(inf: Inference, owner: OwnList) -> Abstract:
+def item_of_list(owner: List) -> Abstract:
     """What is known of the items."""
-    found = inf.items.get(owner.made)
-    if found is None:
+    if owner.item is None:
         raise Refused("an item of a list that nothing is appended to so far")
-    return found
+    return owner.item
 
 
-def into_list(inf: Inference, owner: OwnList, key: Abstract, value: Abstract) -> None:
+def into_list(inf: Inference, s: Statement, owner: List) -> None:
     """``items[key] = value``."""
+    key, value = map(inf.type_of, s.operands[1:])
     if not (number_types(key) or {None}) <= WHOLE:
         raise Refused("a part of a list is assigned")
+    require_own(inf, s, owner)
     put(inf, owner, value)
+
+
+def require_own(inf: Inference, s: Statement, kind: List | Dict) -> None:
+    """What is changed is the program's own; where that is not certain, the program looks when it comes there."""
+    owner = inf.final(s.operands[0])
+    if not kind.site.given or s in inf.checked or inf.block is None:
+        return
+    if inf.is_from_outside(owner):
+        raise Refused("what is changed is somebody else's")
+    made = maker(inf, owner)
+    if made is None or inf.plans.get(made) not in (PURE, ITEMS, PARTS):
+        check = Statement("call", [Constant(own), inf.given, owner], None, ())
+        inf.plans[check] = PURE
+        inf.block.statements.insert(inf.index, check)
+        inf.index += 1
+    inf.checked.add(s)
+
+
+def own(given: set[int], container: Any) -> None:
+    """Give up if what is to be changed is not the program's own."""
+    if id(container) in given:
+        raise Given("what is changed is somebody else's")
 
 
 def maker(inf: Inference, operand: Operand) -> Statement | None:
@@ -104,9 +123,9 @@ def maker(inf: Inference, operand: Operand) -> Statement | None:
 
 def ask_for_changes(inf: Inference, owner: Operand) -> None:
     """A list or a dict is changed: if it is written out, the program is followed again with one that may be."""
-    value, made = inf.type_of(owner), maker(inf, inf.final(owner))
-    if isinstance(value, Tuple) and value.cls in (list, dict) and made is not None and not inf.one_way:
-        raise Changes("a list or a dict that is written out is changed", made.position)
+    value = inf.type_of(owner)
+    if isinstance(value, Tuple) and value.place is not None and not inf.one_way:
+        raise Changes("a list or a dict that is written out is changed", value.place)
 
 
 def repeated(inf: Inference, s: Statement) -> Abstract | None:
@@ -115,21 +134,55 @@ def repeated(inf: Inference, s: Statement) -> Abstract | None:
         kinds, times = inf.type_of(items), inf.type_of(count)
         if isinstance(kinds, Tuple) and kinds.cls is list and kinds.items and number_types(times) == frozenset({int}):
             return made_of(inf, s, kinds.items)
-        if isinstance(kinds, OwnList) and number_types(times) == frozenset({int}):
-            return made_of(inf, s, (item_of_own(inf, kinds),))
+        if isinstance(kinds, List) and number_types(times) == frozenset({int}) and not inf.one_way:
+            return made_of(inf, s, (item_of_list(kinds),))
     return None
 
 
 def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstract | None:
-    """A list of numbers or arrays that may be changed; None if these are something else."""
-    if inf.one_way or not items or item_like(reduce(join, items)) is None:
+    """A list that may be changed; None if the items are of several kinds."""
+    if inf.one_way or not items or item_like(reduce(inf.joined, items)) is None:
         return None
-    assert s.result is not None
-    before = inf.types.get(s.result)
-    made = before if isinstance(before, OwnList) else OwnList(s.result, example=[example_of(x) for x in items])
-    put(inf, made, reduce(join, items))
+    made = new(inf, s, [example_of(x) for x in items], *items)
     inf.plans[s] = ITEMS
     return made
+
+
+def slice_of(inf: Inference, s: Statement, owner: List) -> Abstract:
+    """``items[a:b]``."""
+    inf.plans[s] = PARTS
+    return new(inf, s, list(owner.example), item_of_list(owner))
+
+
+def sum_of(inf: Inference, s: Statement) -> Abstract | None:
+    """``a + b`` of lists; None if one is something else."""
+    kinds = [inf.type_of(x) for x in s.operands]
+    if inf.one_way or not any(isinstance(kind, List) for kind in kinds):
+        return None
+    for operand, kind in zip(s.operands, kinds):
+        if not isinstance(kind, List):
+            ask_for_changes(inf, operand)
+            return None
+    inf.plans[s] = PARTS
+    first, second = kinds
+    assert isinstance(first, List) and isinstance(second, List)
+    found = [kind.item for kind in (first, second) if kind.item is not None]
+    return new(inf, s, [*first.example, *second.example], *found)
+
+
+def copy_of(inf: Inference, s: Statement, owner: Operand) -> Abstract | None:
+    """``list(items)`` and ``items.copy()``; None of something else."""
+    kind = inf.type_of(owner)
+    if not isinstance(kind, List) or inf.one_way:
+        return None
+    s.op, s.operands, s.data = "getitem", [owner, Constant(slice(None))], None
+    return slice_of(inf, s, kind)
+
+
+def taken_apart(inf: Inference, s: Statement, owner: List, count: int) -> Abstract:
+    """``a, b = items``."""
+    inf.plans[s] = TAKE
+    return Tuple((item_of_list(owner),) * count)
 
 
 @dataclass(slots=True)
@@ -138,7 +191,10 @@ class Source:
 
     path: tuple[int, ...]
     owner: Variable
-    backwards: bool = False
+    backwards: Statement | None = None
+    """What turns a list round."""
+    key: tuple[int, ...] | None = None
+    """Where the key is, of an item of a dict."""
 
 
 @dataclass(slots=True)
@@ -148,6 +204,8 @@ class Iteration:
     start: Statement
     landing: Block
     sources: list[Source]
+    values_of: Operand | None = None
+    """The dict whose values these are: it is given keys."""
 
 
 def iterations(program: Program, blocks: list[Block], needs: set[Variable]) -> list[Iteration]:
@@ -159,13 +217,31 @@ def iterations(program: Program, blocks: list[Block], needs: set[Variable]) -> l
         if terminator is None or terminator.kind != "next":
             continue
         landing = terminator.edges[0].target
-        if landing.params[0] not in needs:
+        if landing.params[0] not in needs or not has_slots(program.types[landing.params[0]]):
             continue
         start = made.get(terminator.operands[0])  # type: ignore[arg-type]
         if start is None or start.op != "get_iter":
             raise Refused("an iteration that begins elsewhere")
+        view = made.get(start.operands[0])  # type: ignore[arg-type]
+        owner = view.operands[0] if view is not None and _view_of(view) == "values" else None
+        if isinstance(owner, Variable):
+            found.append(Iteration(start, landing, [Source((), owner)], owner))
+            continue
         found.append(Iteration(start, landing, sources(program, start.operands[0], made, (), needs)))
     return found
+
+
+def _view_of(s: Statement) -> str | None:
+    """Which view of a dict a statement makes."""
+    return s.data[0] if s.op == "call_method" and s.data[0] in ("items", "values") else None
+
+
+def has_slots(value: Abstract) -> bool:
+    """Whether a value has parts whose cotangents are kept where it is, not with what it refers to."""
+    value = content_of(value)
+    if isinstance(value, Tuple):
+        return any(map(has_slots, value.items))
+    return not isinstance(value, (Reference, Instance))
 
 
 def sources(
@@ -179,10 +255,12 @@ def sources(
     if not isinstance(operand, Variable) or operand not in needs:
         return []
     abstract = program.types[operand]
-    if isinstance(abstract, (List, OwnList)) or isinstance(abstract, Array) and abstract.ndim == 1:
+    if isinstance(abstract, List) or isinstance(abstract, Array) and abstract.ndim == 1:
         return [Source(path, operand)]
     s = made.get(operand)
     function = s.operands[0].value if s is not None and s.op == "call" and isinstance(s.operands[0], Constant) else None
+    if s is not None and _view_of(s) == "items" and isinstance(s.operands[0], Variable):
+        return [Source((*path, 1), s.operands[0], key=(*path, 0))]
     if s is not None and s.op == "get_iter":
         return sources(program, s.operands[0], made, path, needs)
     if s is not None and function is zip:
@@ -192,7 +270,22 @@ def sources(
         return sources(program, s.operands[1], made, (*path, 1), needs)
     if s is not None and function is reversed:
         inner = sources(program, s.operands[1], made, path, needs)
-        return [Source(x.path, x.owner, not x.backwards) for x in inner]
-    if isinstance(abstract, Tuple) and abstract.cls is list and s is not None:
-        raise Changes("an iteration over a list that is written out", s.position)
+        return [x if x.key is not None else Source(x.path, x.owner, s) for x in inner]
+    if isinstance(abstract, Tuple) and abstract.cls is list and abstract.place is not None:
+        raise Changes("an iteration over a list that is written out", abstract.place)
     raise Refused("an iteration over what is differentiated")
+
+
+def slots_pattern(value: Abstract | None) -> Any:
+    """Of what form the cotangents of an item are: those of a tuple are a list."""
+    value = None if value is None else content_of(value)
+    if isinstance(value, Tuple):
+        return tuple(map(slots_pattern, value.items))
+    return 0.0
+
+
+def is_flat(value: Abstract) -> bool:
+    """Whether a list or a dict holds numbers or texts only."""
+    if isinstance(value, Tuple):
+        return all(isinstance(item, (Number, Instance, Known)) for item in value.items)
+    return isinstance(value, (List, Dict)) and all(isinstance(x, (Number, Instance)) for x in value.site.kinds())

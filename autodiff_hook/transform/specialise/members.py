@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import namedtuple
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -10,26 +11,27 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.specialise import dicts, lists
+from autodiff_hook.transform.specialise import dicts, lists, named_tuples, records, texts
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
     Array,
     Bound,
+    Dict,
     Fresh,
     Instance,
     Known,
+    List,
     Lookup,
     Number,
     Outside,
-    OwnList,
+    Record,
     Super,
     Tuple,
-    example_of,
     inert_class,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference
 from autodiff_hook.transform.specialise.objects import (
@@ -38,7 +40,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, part_of, pure, require_inert
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, part_of, pure
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
 
@@ -59,8 +61,17 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return _array_attribute(inf, s, value, owner, name)
     if isinstance(value, Outside):
         return _outside_attribute(inf, s, value, owner, name)
+    if isinstance(value, Record):
+        return records.attribute(inf, s, value, owner, name)
     if isinstance(value, Fresh):
         return _fresh_attribute(inf, s, value, owner, name)
+    if isinstance(value, Tuple) and named_tuples.is_named(value):
+        found = named_tuples.field(inf, s, value, owner, name)
+        if not isinstance(found, int):
+            inf.assume(owner)
+            return inline_call(inf, s, found, [owner], {})
+        s.op, s.operands, s.data = "getitem", [owner, Constant(found)], None
+        return part_of(inf, s, value.items, found)
     types = number_types(value)
     if types is not None:
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
@@ -153,6 +164,8 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
     if name == "dtype" and value.dtype is not None:
         return known_as(inf, s, value.dtype)
     descriptor = getattr(np.ndarray, name, None)
+    if descriptor is not None and registry.is_constant(descriptor):
+        return pure(inf, s, outcome(lambda x: getattr(x, name), [value], {}))
     if descriptor is not None and registry.has_rules(descriptor):
         return by_rule(inf, s, descriptor, [owner], {}, lambda x: getattr(x, name))
     raise Refused(f"the attribute {name} of an array")
@@ -165,15 +178,28 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
+    if isinstance(value, Record):
+        return records.method_call(inf, s, value, name, args, names)
     if isinstance(value, Outside):
+        if name in ("keys", "values", "items"):
+            dicts.ask_for_any_key(inf, value)
         return _outside_method(inf, s, value, name, args, names)
-    if isinstance(value, OwnList) and name == "append" and len(args) == 1 and not names:
+    if isinstance(value, List) and name == "append" and len(args) == 1 and not names:
         if s.result is not None:
             inf.types[s.result] = Known(None)
         s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
         return lists.append(inf, s)
+    if isinstance(value, (Dict, Tuple)) and name in ("keys", "values", "items") and not args and not inf.one_way:
+        if isinstance(value, Dict) or value.cls is dict:
+            return dicts.view(inf, s, name)
+    if isinstance(value, List) and name == "copy" and not args:
+        found = lists.copy_of(inf, s, owner)
+        if found is not None:
+            return found
     if isinstance(value, Tuple) and name == "append":
         lists.ask_for_changes(inf, owner)
+    if isinstance(value, Tuple) and named_tuples.is_named(value):
+        return _named_method(inf, s, value, name, args, names)
     if isinstance(value, Fresh):
         return _fresh_method(inf, s, value, name, args, names)
     if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:
@@ -191,7 +217,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             raise Refused(f"super().{name}")
         return call_with(inf, s, Constant(found), [value.receiver, *args], names)
     if inert_class(value) is str:
-        return _string_method(inf, s, value, name, [inf.type_of(x) for x in args])
+        return texts.method(inf, s, value, name, [inf.type_of(x) for x in args])
     cls: Any = None
     if isinstance(value, Array) and not value.scalar:
         cls = np.ndarray
@@ -214,6 +240,8 @@ def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
         return attribute(inf, s, owner, name)
     if isinstance(value, Fresh) or isinstance(value, Outside) and value.cls not in (dict, list):
         return _method_of_class(inf, s, value, name) or attribute(inf, s, owner, name)
+    if isinstance(value, Record):
+        return records.attribute(inf, s, value, owner, name)
     inf.plans[s] = Alias(Constant(None))
     return Lookup(name, owner)
 
@@ -275,15 +303,19 @@ def _outside_method(
     raise Refused(f"the method {name} of {named(value)}")
 
 
-def _string_method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract:
-    """``text.name(...)``."""
-    if all(isinstance(x, Known) for x in (value, *args)):
-        result = getattr(example_of(value), name)(*map(example_of, args))
-        return known_as(inf, s, result) if is_plain(result) else pure(inf, s, Instance(type(result), example=result))
-    require_inert(*args)
-    if name not in ("format", "join", "lower", "upper", "strip"):
-        raise Refused(f"the method {name} of a string")
-    return pure(inf, s, Instance(str, example="…"))
+def _named_method(
+    inf: Inference, s: Statement, value: Tuple, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``owner.name(...)`` of a named tuple."""
+    owner = s.operands[0]
+    if name == "_replace" and len(args) == len(names):
+        return named_tuples.replaced(inf, s, value, dict(zip(names, args)))
+    found = look(inf, value.cls, name)
+    if not isinstance(found, FunctionType) or not inf.world.in_scope(found):
+        raise Refused(f"the method {name} of {named(value)}")
+    inf.world.attribute(value.cls, name)
+    inf.assume(owner)
+    return call_with(inf, s, Constant(found), [owner, *args], names)
 
 
 def _fresh_method(
@@ -307,9 +339,13 @@ def _fresh_method(
 def imported(inf: Inference, s: Statement) -> Abstract:
     """``import name``."""
     level, names = map(inf.type_of, s.operands)
-    if not (isinstance(level, Known) and level.value == 0 and isinstance(names, Known)):
-        raise Refused("a relative import")
-    name = str(s.data) if names.value else str(s.data).partition(".")[0]
+    if not (isinstance(level, Known) and isinstance(names, Known)) or inf.block is None:
+        raise Refused("an import of what is not known")
+    name = str(s.data)
+    if level.value:
+        name = importlib.util.resolve_name("." * level.value + name, inf.globals_of[inf.block]["__package__"])
+    elif not names.value:
+        name = name.partition(".")[0]
     return known_as(inf, s, inf.world.imported(name))
 
 

@@ -7,6 +7,7 @@ of it and a store may follow.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,12 +17,16 @@ from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, State
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
-    OwnDict,
-    OwnList,
+    Dict,
+    List,
+    Reference,
+    Site,
     Tuple,
+    reached,
+    sites_in,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, LOAD, READ, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.origins import is_arithmetic, makes_new, may_hold
 
@@ -38,8 +43,6 @@ class Memory:
     """Views that a residual has to be a copy of."""
     copied: set[Variable] = field(default_factory=set)
     """Parts that are copied when they are read."""
-    rows: dict[Variable, tuple[Variable, Operand | None]] = field(default_factory=dict)
-    """Lists that are items of lists: of which one, and the index, or None for what an iteration has come to."""
 
     @property
     def volatile(self) -> set[Variable]:
@@ -63,12 +66,17 @@ class _Settling:
         self.users: dict[Operand, list[Statement]] = {}
         self.places: dict[Statement, tuple[Block, int]] = {}
         self.changes: dict[Variable, list[tuple[Block, int]]] = {}
+        self.names = Counter[Site]()
+        """How many variables may be lists or dicts of a site."""
         self.passed_on: set[Operand] = set()
         self.live = live_out(ir.blocks)
         self.immediate = dominators(ir)
         for block in ir.blocks:
             for place, s in enumerate(block.statements):
                 self._note(block, place, s)
+        for variable in self.homes:
+            self.names.update(site.root() for site in sites_in(self.type_of(variable)))
+        for block in ir.blocks:
             assert block.terminator is not None
             self.passed_on.update(block.terminator.operands, *(e.args for e in block.edges()))
 
@@ -84,10 +92,9 @@ class _Settling:
 
     def run(self) -> Memory:
         """Check all arrays that are stored into; rewrite what reads from them."""
-        self._find_rows()
         for root in self.changes:
             made = self.made.get(root)
-            if isinstance(self.type_of(root), (OwnList, OwnDict)) and (made is not None or root in self.memory.rows):
+            if isinstance(self.type_of(root), Reference):
                 continue
             if made is None or not makes_new(made, self.type_of):
                 raise self._refused(root, "is changed in place, and others may hold it, too")
@@ -97,43 +104,6 @@ class _Settling:
         for block in self.ir.blocks:
             self._read(block)
         return self.memory
-
-    # Lists in lists
-
-    def _find_rows(self) -> None:
-        """The lists that come out of lists; ``Refused`` where one list might have two cotangents."""
-        rows = self.memory.rows
-        for s in self.made.values():
-            if self.program.plans.get(s) == LOAD and isinstance(self.type_of(s.result), OwnList):  # type: ignore[arg-type]
-                rows[s.result] = s.operands[0], s.operands[1]  # type: ignore[assignment, index]
-        for block in self.ir.blocks:
-            terminator = block.terminator
-            if terminator is None or terminator.kind != "next":
-                continue
-            (item, *_), start = terminator.edges[0].target.params, self.made.get(terminator.operands[0])  # type: ignore[arg-type]
-            if isinstance(self.type_of(item), OwnList):
-                owner = start.operands[0] if start is not None and start.op == "get_iter" else None
-                if not isinstance(owner, Variable) or not isinstance(self.type_of(owner), OwnList):
-                    raise Refused("lists that come out of an iteration")
-                rows[item] = owner, None
-            elif _holds_lists(self.type_of(item)):
-                raise Refused("lists that come out of an iteration")
-        for s, (block, place) in self.places.items():
-            if self.program.plans.get(s) in (APPEND, STORE, ITEMS):
-                self._require_given_away(s, block, place)
-
-    def _require_given_away(self, s: Statement, block: Block, place: int) -> None:
-        """A list that is appended to another one is not known by its own name any more."""
-        for value in s.operands:
-            if value is s.operands[0] and self.program.plans.get(s) != ITEMS or not self._is_list(value):
-                continue
-            made = self.made.get(value)  # type: ignore[arg-type]
-            new = made is not None and made.op in ("build_list", "binary")
-            if self.program.plans.get(s) != APPEND or not new or value in self._live_after(block, place):
-                raise Refused("a list is put into another one, and has a name of its own", s)
-
-    def _is_list(self, operand: Operand) -> bool:
-        return isinstance(operand, Variable) and isinstance(self.type_of(operand), OwnList)
 
     # Other names
 
@@ -159,7 +129,7 @@ class _Settling:
     def _keeps(self, s: Statement, value: Variable) -> bool:
         """Whether a statement puts a value into a list."""
         plan = self.program.plans.get(s)
-        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), (OwnList, OwnDict))
+        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), Reference)
         return plan == ITEMS or into and s.operands[-1] is value
 
     def _names(self, root: Variable) -> set[Variable]:
@@ -209,7 +179,7 @@ class _Settling:
         if any(b is block and i > place for b, i in places):
             return True
         changing = {b for b, _ in places}
-        home = None if root in self.memory.rows else self.homes[root][0]
+        home = self.homes[root][0] if self._is_only_name(root) else None
         seen: set[Block | None] = {home}
         pending = [edge.target for edge in block.edges()]
         while pending:
@@ -220,13 +190,20 @@ class _Settling:
         return not changing.isdisjoint(seen - {home})
 
     def _changes_of(self, root: Variable) -> list[tuple[Block, int]]:
-        """Where an array or a list is changed, or a list that was made at the same place, or one in it."""
+        """Where an array or a list is changed, or a list that may be the same, or in it."""
         kind = self.type_of(root)
-        if not isinstance(kind, OwnList):
+        if not isinstance(kind, Reference):
             return self.changes.get(root, [])
-        inner = self.program.items.get(kind.made)
-        alike = [x for x in self.changes if self.type_of(x) in (kind, inner)]
-        return [place for x in alike for place in self.changes[x]]
+        return [place for x in self.changes if self._may_change(x, kind.site) for place in self.changes[x]]
+
+    def _may_change(self, changed: Variable, site: Site) -> bool:
+        kind = self.type_of(changed)
+        return isinstance(kind, Reference) and kind.site.root() in reached(site)
+
+    def _is_only_name(self, root: Variable) -> bool:
+        """Whether a change after the statement that makes ``root`` is one of what it has made."""
+        kind = self.type_of(root)
+        return not isinstance(kind, Reference) or root in self.made and self.names[kind.site.root()] == 1
 
     # Reading
 
@@ -234,19 +211,26 @@ class _Settling:
         statements: list[Statement] = []
         for place, s in enumerate(block.statements):
             for root in dict.fromkeys(s.operands):
-                if isinstance(root, Variable) and (root in self.changes or self._is_list(root)):
-                    self._read_from(root, s, self._changes_after(root, block, place), statements)
+                if isinstance(root, Variable):
+                    self._read_from(root, s, block, place, statements)
             statements.append(s)
         block.statements = statements
 
-    def _read_from(self, root: Variable, s: Statement, changes: bool, before: list[Statement]) -> None:
-        plan = self.program.plans.get(s)
+    def _read_from(self, root: Variable, s: Statement, block: Block, place: int, before: list[Statement]) -> None:
+        plan, kind = self.program.plans.get(s), self.type_of(root)
         if root in self.memory.stored and s.op == "getitem" and s.operands[0] is root:
             self.program.plans[s] = READ
-            if changes and s.result is not None and isinstance(self.type_of(s.result), Array):
+            if isinstance(self.type_of(s.result), Array) and self._changes_after(root, block, place):  # type: ignore[arg-type]
+                assert s.result is not None
                 self._keep(s.result, self.users.get(s.result, []), s.result in self.passed_on)
-        elif changes and (isinstance(plan, RulePlan) or plan == STRUCTURAL) and not self._is_closure(s):
-            before.append(self._whole(root, s))
+        elif isinstance(kind, Reference) or root in self.memory.stored:
+            whole = isinstance(plan, RulePlan) or plan == STRUCTURAL and root in self.memory.stored
+            if whole and self._changes_after(root, block, place) and not self._is_closure(s):
+                before.append(self._whole(root, s))
+        elif isinstance(kind, Tuple) and isinstance(plan, RulePlan):
+            for site in sites_in(kind):
+                if any(self._may_change(x, site) for x in self.changes):
+                    raise Refused("lists in a tuple that are changed are used as a whole", s)
 
     def _is_closure(self, s: Statement) -> bool:
         """Whether a tuple only says what a function captures."""
@@ -256,7 +240,7 @@ class _Settling:
     def _whole(self, root: Variable, s: Statement) -> Statement:
         """Read all of an array or a list for the statement that uses it."""
         kind = self.type_of(root)
-        if isinstance(kind, OwnDict) or isinstance(kind, OwnList) and _holds_lists(kind, self.program):
+        if isinstance(kind, Dict) or isinstance(kind, List) and len(reached(kind.site)) > 1:
             raise Refused("a dict, or a list of lists, that is changed is used as a whole", s)
         value = Variable(root.name)
         self.program.types[value] = self.type_of(root)
@@ -277,12 +261,6 @@ class _Settling:
             self.memory.saved.add(part)
         else:
             self.memory.copied.add(part)
-
-
-def _holds_lists(value: Abstract, program: Program | None = None) -> bool:
-    if isinstance(value, Tuple):
-        return any(isinstance(x, OwnList) or _holds_lists(x) for x in value.items)
-    return program is not None and isinstance(value, OwnList) and isinstance(program.items.get(value.made), OwnList)
 
 
 def replaced(value: Any, old: Operand, new: Operand) -> Any:

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import operator
 import threading
-from types import FunctionType, SimpleNamespace
+from dataclasses import is_dataclass
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise import dicts
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, OwnDict, Super
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Dict,
+    Fresh,
+    Known,
+    Number,
+    Outside,
+    Record,
+    Super,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
 from autodiff_hook.transform.specialise.wording import named
@@ -25,6 +37,9 @@ _PLAIN: Final = [
     )
     if "__getattribute__" in cls.__dict__
 ]
+
+
+_OBJECTS: Final = (Fresh, Outside, Record, Tuple)
 
 
 def lookup(cls: type, name: str, hooked: bool = False) -> Any:
@@ -75,9 +90,13 @@ def is_simple(inf: Inference, cls: type) -> bool:
     inf.world.members(cls)
     return (
         lookup(cls, "__new__") is object.__dict__["__new__"]
-        and lookup(cls, "__setattr__") is object.__dict__["__setattr__"]
+        and (_assigns_plainly(cls) or is_dataclass(cls))
         and lookup(cls, "__del__") is None
     )
+
+
+def _assigns_plainly(cls: type) -> bool:
+    return lookup(cls, "__setattr__") is object.__dict__["__setattr__"]
 
 
 def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
@@ -87,14 +106,20 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
     stored = inf.fields.get((value.made, name))
     field = None if stored is None else stored[0]
     found = look(inf, value.cls, name)
-    if field is not None and stored is not None and not (hasattr(type(found), "__set__")):
-        inf.orders.append((stored[1], s))
+    if field is not None and stored is not None and not _is_set_by_code(found):
+        if stored[1] is not None:
+            inf.orders.append((stored[1], s))
         return "field", field
     if isinstance(found, property) and isinstance(found.fget, FunctionType):
         return "property", found.fget
-    if found is None:
+    if found is None or isinstance(found, MemberDescriptorType):
         raise Refused(f"the attribute {name} of {value.cls.__qualname__} is not assigned")
     return "class", found
+
+
+def _is_set_by_code(found: Any) -> bool:
+    """Whether assigning an attribute means a call; a slot only holds what is assigned."""
+    return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
 
 
 def write(inf: Inference, s: Statement) -> Abstract:
@@ -103,24 +128,42 @@ def write(inf: Inference, s: Statement) -> Abstract:
     target = inf.type_of(owner)
     if not isinstance(target, Fresh):
         raise Refused("an attribute of an object from outside is assigned")
-    found = look(inf, target.cls, str(s.data))
-    if hasattr(type(found), "__set__"):
+    if not _assigns_plainly(target.cls):
+        raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
+    return _assign(inf, s, target, str(s.data), value)
+
+
+def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``object.__setattr__(owner, name, value)``, as frozen dataclasses have it."""
+    target, name = map(inf.type_of, args[:2])
+    if not isinstance(target, Fresh) or not isinstance(name, Known) or len(args) != 3:
+        return None
+    if (target.cls, name.value) in inf.program.changed:
+        raise Refused("an attribute of a frozen object is assigned again")
+    return _assign(inf, s, target, name.value, args[2])
+
+
+def _assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operand) -> Abstract:
+    found = look(inf, target.cls, name)
+    if _is_set_by_code(found):
         raise Refused("a data descriptor is assigned")
-    if (target.cls, s.data) in inf.program.changed and target.made in inf.records:
+    if (target.cls, name) in inf.program.changed and target.made in inf.records:
         record = inf.records[target.made]
         kind = inf.type_of(record)
-        assert isinstance(kind, OwnDict)
-        dicts.into_dict(inf, kind, Known(s.data), inf.type_of(value))
-        inf.program.slots[s] = record, str(s.data)
+        assert isinstance(kind, Dict)
+        dicts.into_dict(inf, kind, Known(name), inf.type_of(value))
+        inf.program.slots[s] = record, name
         inf.plans[s] = STORE
         return Known(None)
-    before, first = inf.fields.setdefault((target.made, str(s.data)), (value, s))
-    if first is not s and inf.final(before) is inf.final(value):
+    before, first = inf.fields.setdefault((target.made, name), (value, s))
+    if first is s:
+        inf.fields[target.made, name] = value, s
+    elif first is not None and inf.final(before) is inf.final(value):
         inf.orders.append((first, s))
-    elif (before, first) != (value, s):
+    else:
         if inf.one_way:
-            raise Refused(f"the attribute {s.data} is assigned twice")
-        inf.wanted[target.cls, str(s.data)] = None
+            raise Refused(f"the attribute {name} is assigned twice")
+        inf.wanted[target.cls, name] = None
     inf.plans[s] = Alias(Constant(None))
     return Known(None)
 
@@ -141,7 +184,7 @@ def special_method(
     inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
 ) -> tuple[FunctionType, list[Operand]] | None:
     """The method of an object that an operator calls, and its arguments."""
-    if function in UNARY_DUNDERS and isinstance(types[0], (Fresh, Outside)):
+    if function in UNARY_DUNDERS and isinstance(types[0], _OBJECTS):
         found = look(inf, types[0].cls, UNARY_DUNDERS[function])
         return (found, args) if isinstance(found, FunctionType) else None
     if function not in DUNDERS:
@@ -149,7 +192,7 @@ def special_method(
     name = DUNDERS[function]
     left, right = types
     own, reflected = _method_of(inf, left, name), _method_of(inf, right, f"__r{name[2:]}")
-    if isinstance(left, (Fresh, Outside)) and isinstance(right, (Fresh, Outside)):
+    if isinstance(left, _OBJECTS) and isinstance(right, _OBJECTS):
         inherited = lookup(left.cls, f"__r{name[2:]}", inf.one_way)
         first = right.cls is not left.cls and issubclass(right.cls, left.cls) and reflected is not inherited
         if first and reflected is not None:
@@ -164,7 +207,7 @@ def special_method(
 
 
 def _method_of(inf: Inference, value: Abstract, name: str) -> FunctionType | None:
-    found = look(inf, value.cls, name) if isinstance(value, (Fresh, Outside)) else None
+    found = look(inf, value.cls, name) if isinstance(value, _OBJECTS) else None
     if not isinstance(found, FunctionType):
         return None
     if not inf.one_way and "NotImplemented" in found.__code__.co_names:
@@ -181,7 +224,7 @@ def _require_deferring(left: Abstract, right: Abstract) -> None:
 
 def receiver_class(value: Abstract) -> type:
     """The class of the object that a method is looked up for."""
-    if isinstance(value, (Fresh, Outside)):
+    if isinstance(value, _OBJECTS):
         return value.cls
     raise Refused(f"super() of {named(value)}")
 

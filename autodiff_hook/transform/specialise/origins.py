@@ -11,7 +11,17 @@ import numpy as np
 from autodiff_hook.ir.types import Operand, Statement, Variable
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
-from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Iterator, Known, Number, OwnList, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    Abstract,
+    Array,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Optional,
+    Tuple,
+)
 
 TypeOf = Callable[[Operand], Abstract]
 _VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
@@ -47,6 +57,8 @@ def may_hold(value: Abstract) -> bool:
         return any(map(may_hold, value.items))
     if isinstance(value, Iterator):
         return may_hold(value.item)
+    if isinstance(value, Optional):
+        return may_hold(value.content)
     return isinstance(value, Array) or value is ANY or type(value) is Abstract
 
 
@@ -87,4 +99,4 @@ def _has_no_memory(value: Abstract) -> bool:
     """Whether a value has no memory of an array in it."""
     if isinstance(value, Tuple):
         return all(map(_has_no_memory, value.items))
-    return isinstance(value, (Number, OwnList)) or isinstance(value, Known) and not isinstance(value.value, np.ndarray)
+    return isinstance(value, (Number, List)) or isinstance(value, Known) and not isinstance(value.value, np.ndarray)

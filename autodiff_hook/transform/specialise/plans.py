@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
+    Dict,
     Instance,
     Known,
     List,
     Number,
-    OwnDict,
-    OwnList,
+    Optional,
     Tuple,
     example_of,
 )
@@ -44,12 +44,29 @@ def known_as(inf: Inference, s: Statement, value: Any) -> Abstract:
 def require_inert(*values: Abstract) -> None:
     """Refuse values that may have methods of their own."""
     for value in values:
-        if isinstance(value, (Known, Number, Array, Instance, OwnList, OwnDict)):
+        if isinstance(value, (Known, Number, Array, Instance, Dict)):
             continue
-        if isinstance(value, (Tuple, List)):
-            require_inert(*(value.items if isinstance(value, Tuple) else (value.item,)))
+        if isinstance(value, Optional):
+            require_inert(value.content)
+            continue
+        if isinstance(value, List):
+            require_inert(*([] if value.item is None else [value.item]))
+            continue
+        if isinstance(value, Tuple) and value.cls in (tuple, list, dict):
+            require_inert(*value.items)
             continue
         raise Refused(f"an operation on {named(value)}")
+
+
+def require_value(inf: Inference, s: Statement, operands: list[Operand]) -> bool:
+    """Whether one of ``operands`` may be absent: the program gives up before ``s`` if it is; Python mostly raises."""
+    for operand in operands:
+        if isinstance(operand, Variable) and isinstance(inf.type_of(operand), Optional):
+            if operand not in s.operands or inf.one_way or inf.block is None:
+                raise Refused("something that may be None is used")
+            inf.require(inf.block, operand, s.position)
+            return True
+    return False
 
 
 def items_of(value: Abstract) -> tuple[Abstract, ...] | None:

@@ -19,6 +19,7 @@ from autodiff_hook.ir.types import (
     Edge,
     Operand,
     Signature,
+    Statement,
     Terminator,
     Variable,
 )
@@ -32,8 +33,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Known,
     Lookup,
-    OwnDict,
-    OwnList,
     Partial,
     Several,
     Super,
@@ -42,10 +41,12 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.infer import LOAD, STORE, STRUCTURAL, Alias, Inference, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
+from autodiff_hook.transform.specialise.lazily import require_once
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
+from autodiff_hook.transform.specialise.promotion import promote
 
 
 @dataclass(slots=True)
@@ -77,29 +78,28 @@ def prepare(inference: Inference) -> Shape:
     _apply_aliases(program)
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)
+    refined = {p for p, test in inference.tests.items() if program.type_of(p) != program.type_of(test.variable)}
     merge(ir.blocks, partial(_substitute, program))
     _substitute(program, ir.blocks, take_items(ir.blocks, program.plans))
-    _require_known_lists(program)
+    _substitute(program, ir.blocks, promote(ir, program))
     if STORE in program.plans.values():
-        _substitute(program, ir.blocks, drop_params(ir, ir.entry))
+        _substitute(program, ir.blocks, drop_params(ir, ir.entry, refined))
     exit_block = _single_exit(ir, program)
     _isolate_items(ir, program)
     _shape_loops(ir, program)
     if STORE in program.plans.values():
-        _substitute(program, ir.blocks, drop_params(ir, exit_block))
+        _substitute(program, ir.blocks, drop_params(ir, exit_block, refined))
     ir.blocks = reverse_postorder(ir)
-    for block in ir.blocks:
-        if any(isinstance(program.type_of(x), (OwnList, OwnDict)) for edge in block.edges() for x in edge.args):
-            raise Refused("one of several lists")
     if exit_block not in ir.blocks:
         raise Refused("a program that does not return")
     loops = natural_loops(ir)
     _require_reducible(ir, loops)
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
     incoming = predecessors(ir)
+    require_once(ir.blocks, loops_of, inference)
     settle_owners(ir, program)
     memory = settle(ir, program)
-    hoist(loops, incoming, program.type_of)
+    _substitute(program, ir.blocks, hoist(loops, incoming, program))
     return Shape(ir, exit_block, loops, loops_of, incoming, memory)
 
 
@@ -108,7 +108,8 @@ def _require_orders(inference: Inference) -> None:
     if not inference.orders:
         return
     blocks = inference.program.blocks
-    place = {s: (b, i) for b in blocks for i, s in enumerate(b.statements)}
+    place: dict[Statement | Edge, tuple[Block, int]] = {s: (b, i) for b in blocks for i, s in enumerate(b.statements)}
+    place |= {edge: (b, len(b.statements)) for b in blocks for edge in b.edges()}
     _cut_branches(inference)
     immediate = dominators(IR("", Signature(), blocks=blocks))
     for store, read in inference.orders:
@@ -151,15 +152,6 @@ def _apply_aliases(program: Program) -> None:
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)
-
-
-def _require_known_lists(program: Program) -> None:
-    """A list or a dict that may change does not come out of a tuple by a second name."""
-    for block in program.blocks:
-        for s in block.statements:
-            reads = s.op in ("getitem", "project") and program.plans.get(s) == STRUCTURAL
-            if reads and isinstance(program.type_of(s.result), (OwnList, OwnDict)):  # type: ignore[arg-type]
-                raise Refused("a list or a dict that a tuple holds is changed", s)
 
 
 def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Operand]) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from types import UnionType
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Operand, Statement
-from autodiff_hook.transform.specialise import lists
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise import dicts, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -18,26 +17,23 @@ from autodiff_hook.transform.specialise.abstract import (
     Array,
     Bound,
     Closure,
-    Container,
-    Error,
-    Fresh,
+    Dict,
     Instance,
     Iterator,
     Known,
     List,
     Number,
-    Outside,
-    OwnDict,
-    OwnList,
     Tuple,
     example_of,
     join,
     number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.objects import (
     super_of,
+    write_plainly,
 )
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
@@ -51,9 +47,14 @@ def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
         return known_as(inf, s, len(items))
     if isinstance(value, Known) and type(value.value) in (str, bytes, range):
         return known_as(inf, s, len(value.value))
-    if isinstance(value, OwnList):
+    if isinstance(value, Instance) and value.cls in (str, bytes, range):
         return pure(inf, s, Number(INT.types, example=max(1, len(value.example))))
-    if isinstance(value, (Array, List)) and not (isinstance(value, Array) and value.scalar):
+    dicts.ask_for_any_key(inf, value)
+    if isinstance(value, List):
+        return pure(inf, s, Number(INT.types, example=max(1, len(value.example))))
+    if isinstance(value, Dict):
+        return pure(inf, s, INT)
+    if isinstance(value, Array) and not value.scalar:
         return pure(inf, s, Number(INT.types, example=len(value.example)))
     raise Refused(f"the length of {named(value)}")
 
@@ -84,12 +85,16 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
     """What comes out of an iteration over a value."""
     if isinstance(value, Iterator):
         return value.item
-    if isinstance(value, OwnList):
-        return lists.item_of_own(inf, value)
+    dicts.ask_for_any_key(inf, value)
+    if isinstance(value, List):
+        return lists.item_of_list(value)
+    if isinstance(value, Tuple) and value.cls is dict and value.keys:
+        keys: list[Abstract] = list(map(Known, value.keys))
+        return reduce(join, keys)
+    if isinstance(value, Dict):
+        return dicts.any_key(value)
     if isinstance(value, Instance) and value.cls is range:
         return Number(INT.types, example=value.example[0] if value.example else 0)
-    if isinstance(value, List):
-        return value.item
     items = items_of(value)
     if items:
         return reduce(join, items)
@@ -103,51 +108,11 @@ def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     if not isinstance(classes, Known):
         raise Refused("isinstance with an unknown class")
     found = {isinstance_of(cls, classes.value) for cls in classes_of(value)}
-    if len(found) != 1:
-        return pure(inf, s, BOOL)
-    return known_as(inf, s, found.pop())
-
-
-def isinstance_of(cls: type, classes: Any) -> bool:
-    """Whether instances of exactly ``cls`` are instances of ``classes``."""
-    for c in classes if isinstance(classes, tuple) else (classes,):
-        if isinstance(c, (UnionType, tuple)):
-            if isinstance_of(cls, c if isinstance(c, tuple) else c.__args__):
-                return True
-            continue
-        if not isinstance(c, type):
-            raise Refused("isinstance of what is not a class")
-        if (
-            type(c) is not type
-            and type(c).__instancecheck__ is not type.__instancecheck__
-            and type(c).__module__ != "abc"
-        ):
-            raise Refused("a class that decides by itself what its instances are")
-        if issubclass(cls, c):
-            return True
-    return False
-
-
-def classes_of(value: Abstract) -> list[type]:
-    """The exact types that a value may have."""
-    types = number_types(value)
-    if types is not None:
-        return list(types)
-    if isinstance(value, Array):
-        return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
-    if isinstance(value, Tuple):
-        return [value.cls]
-    if isinstance(value, (Outside, Fresh, Container, Error)):
-        return [value.cls]
-    if isinstance(value, (List, OwnList)):
-        return [list]
-    if isinstance(value, OwnDict):
-        return [dict]
-    if isinstance(value, Instance):
-        return [value.cls]
-    if isinstance(value, Known):
-        return [type(value.value)]
-    raise Refused(f"the type of {named(value)}")
+    if len(found) == 1:
+        return known_as(inf, s, found.pop())
+    if named_tuples.holds_named(value):
+        raise Refused("isinstance of what may be a named tuple")
+    return pure(inf, s, BOOL)
 
 
 def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -157,6 +122,12 @@ def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     if isinstance(value, (Closure, Bound)):
         return known_as(inf, s, True)
     return known_as(inf, s, any("__call__" in base.__dict__ for cls in classes_of(value) for base in cls.__mro__))
+
+
+def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``type(x)``, if there is only one."""
+    found = classes_of(inf.type_of(args[0])) if len(args) == 1 else []
+    return known_as(inf, s, found[0]) if len(found) == 1 else None
 
 
 def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
@@ -169,6 +140,33 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return None
 
 
+def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``list(items)``."""
+    value = inf.type_of(args[0]) if len(args) == 1 else None
+    dicts.ask_for_any_key(inf, value)
+    if isinstance(value, Tuple) and value.cls is dict and not inf.one_way:
+        s.op, s.operands, s.data = "build_list", [Constant(key) for key in value.keys], None
+        inf.plans[s] = STRUCTURAL
+        return Tuple(tuple(map(Known, value.keys)), list, example=list(value.keys), place=s.position)
+    if isinstance(value, Dict) and not inf.one_way:
+        return pure(inf, s, lists.new(inf, s, list(value.example or ()), dicts.any_key(value)))
+    return lists.copy_of(inf, s, args[0]) if value is not None else None
+
+
+def _extremum(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``max(a, b, c)`` of numbers: the larger one of the first two, and so on."""
+    function = s.operands[0] if s.op == "call" else None
+    if function is None or len(args) < 3 or inf.one_way or inf.block is None:
+        return None
+    if any(number_types(inf.type_of(x)) is None for x in args):
+        return None
+    first = Statement("call", [function, *args[:-1]], Variable(), (), s.position)
+    s.operands = [function, first.result, args[-1]]  # type: ignore[list-item]
+    inf.block.statements.insert(inf.index, first)
+    inf.index -= 1
+    return reduce(join, map(inf.type_of, args))
+
+
 QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstract | None]]] = {
     len: _len,
     range: _range,
@@ -177,6 +175,11 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     reversed: _reversed,
     isinstance: _isinstance,
     int: _int,
+    list: _list,
+    max: _extremum,
+    min: _extremum,
+    type: _type,
     callable: _callable,
     super: super_of,
+    object.__setattr__: write_plainly,
 }

@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import cells, dicts, lists, stores
+from autodiff_hook.transform.specialise import cells, dicts, lists, named_tuples, stores, texts
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -20,18 +20,21 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Closure,
+    Dict,
     Fresh,
     Instance,
     Iterator,
     Known,
     List,
     Number,
+    Optional,
     Outside,
-    OwnDict,
-    OwnList,
+    Record,
     Several,
     Tuple,
+    content_of,
     example_of,
+    inert_class,
     is_true,
     is_virtual,
     join,
@@ -57,9 +60,10 @@ from autodiff_hook.transform.specialise.plans import (
     part_of,
     pure,
     require_inert,
+    require_value,
 )
 from autodiff_hook.transform.specialise.questions import item_of
-from autodiff_hook.transform.specialise.results import outcome, samples
+from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -88,7 +92,16 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
     meaning = _MEANINGS.get(s.op)
     if meaning is None:
         raise Refused(f"{s.op} is not specialised")
+    if s.op in _OF_VALUES and require_value(inf, s, s.operands[: _OF_VALUES[s.op]]):
+        return None
     return meaning(inf, s)
+
+
+_OF_VALUES: Final = {
+    **dict.fromkeys(("binary", "inplace", "getitem", "setitem"), 2),
+    **dict.fromkeys(("unary", "unpack", "get_iter", "getattr", "setattr", "load_method", "call_method"), 1),
+}
+"""The operations that None has no part in, and of how many of their first operands that is true."""
 
 
 def _binary(inf: Inference, s: Statement) -> Abstract | None:
@@ -96,15 +109,24 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
         owner = inf.type_of(s.operands[0])
         if isinstance(owner, Array) and not inf.one_way:
             return stores.augmented(inf, s)
-        if isinstance(owner, (Array, List, OwnList)):
+        if isinstance(owner, (Array, List)):
             raise Refused("an array or a list is changed in place")
-        if isinstance(owner, (Fresh, Outside)) and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None:
+        if (
+            isinstance(owner, (Fresh, Outside, Record))
+            and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None
+        ):
             raise Refused("an object is changed in place")
-    elif s.data == "*":
-        found = lists.repeated(inf, s)
+    elif s.data in _OF_LISTS:
+        found = _OF_LISTS[s.data](inf, s)
         if found is not None:
             return found
+    text = texts.operation(inf, s)
+    if text is not None:
+        return text
     return call_known(inf, s, getattr(operator, NAMES[s.data]), s.operands, {})
+
+
+_OF_LISTS: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
 
 
 def _unary(inf: Inference, s: Statement) -> Abstract | None:
@@ -113,6 +135,11 @@ def _unary(inf: Inference, s: Statement) -> Abstract | None:
 
 def _compare(inf: Inference, s: Statement) -> Abstract | None:
     a, b = map(inf.type_of, s.operands)
+    if isinstance(a, Optional) or isinstance(b, Optional):
+        if s.data in ("==", "!=") and all(_is_simple(content_of(x)) for x in (a, b)):
+            return pure(inf, s, BOOL)
+        require_value(inf, s, s.operands)
+        return None
     if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
         return known_as(inf, s, COMPARE[s.data](a.value, b.value))
     types = number_types(a), number_types(b)
@@ -121,6 +148,11 @@ def _compare(inf: Inference, s: Statement) -> Abstract | None:
         return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
     require_inert(a, b)
     return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
+
+
+def _is_simple(value: Abstract) -> bool:
+    """Whether a value is a number, a text or None."""
+    return inert_class(value) in (str, type(None)) or (number_types(value) or {None}) <= {int, float, bool}
 
 
 def _comparable(value: Any) -> bool:
@@ -153,7 +185,8 @@ def _are_one(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> bool:
     """Whether two objects of the program are one."""
     if inf.final(s.operands[0]) is inf.final(s.operands[1]):
         return True
-    if not (isinstance(a, Fresh) and isinstance(b, Fresh)) or a.made is b.made:
+    merged = any(isinstance(x, Fresh) and x.made in inf.merging.merged for x in (a, b))
+    if not (isinstance(a, Fresh) and isinstance(b, Fresh)) or a.made is b.made or merged:
         raise Refused("which of several objects it is")
     return False
 
@@ -165,6 +198,8 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
         return type(b.value) in a.types
     if isinstance(a, Instance):
         return type(b.value) is a.cls
+    if isinstance(a, Optional):
+        return b.value is a.absent or _may_be(a.content, b)
     return a is ANY
 
 
@@ -180,6 +215,8 @@ def _in(inf: Inference, s: Statement) -> Abstract:
 
 
 def _build_tuple(inf: Inference, s: Statement) -> Abstract:
+    if s in inf.classes:
+        return named_tuples.built(inf, s)
     if s.op == "build_list" and not s.operands:
         return lists.begin(inf, s)
     items = [inf.type_of(x) for x in s.operands]
@@ -191,7 +228,8 @@ def _build_tuple(inf: Inference, s: Statement) -> Abstract:
         return known_as(inf, s, tuple(example_of(x) for x in items))
     inf.plans[s] = STRUCTURAL
     examples = [_example_or_sample(x) for x in items]
-    return Tuple(tuple(items), cls, example=cls(examples))
+    place = s.position if cls is list else None
+    return Tuple(tuple(items), cls, example=cls(examples), place=place)
 
 
 def _example_or_sample(value: Abstract) -> Any:
@@ -200,15 +238,35 @@ def _example_or_sample(value: Abstract) -> Any:
     return samples(next(iter(types)))[0] if found is MISSING and types else found
 
 
-def _unpack(inf: Inference, s: Statement) -> Abstract:
+def _unpack(inf: Inference, s: Statement) -> Abstract | None:
     before, after = s.data
-    items = items_of(inf.type_of(s.operands[0]))
+    owner = inf.type_of(s.operands[0])
+    if isinstance(owner, List) and after is None:
+        return lists.taken_apart(inf, s, owner, before)
+    if isinstance(owner, Array) and owner.ndim and not owner.scalar and after is None and not inf.one_way:
+        _unpack_array(inf, s, before)
+        return None
+    items = items_of(owner)
     if items is None or after is not None or len(items) != before:
         raise Refused("unpacking of what is not a tuple of known length")
     return alias(inf, s, s.operands[0])
 
 
-def _project(inf: Inference, s: Statement) -> Abstract:
+def _unpack_array(inf: Inference, s: Statement, count: int) -> None:
+    """Give up if an array has another length; then its items are read one by one."""
+    assert inf.block is not None
+    length, fits = Statement("call", [Constant(len), s.operands[0]], Variable(), ()), Variable()
+    assert length.result is not None
+    inf.types[length.result] = Number(INT.types, example=count)
+    s.op, s.data = "check", None
+    test = Statement("compare", [length.result, Constant(count)], fits, "==")
+    inf.ensure(inf.block, [length, test], f"an array is not unpacked to {count} items", s.position)
+
+
+def _project(inf: Inference, s: Statement) -> Abstract | None:
+    if isinstance(inf.type_of(s.operands[0]), Array):
+        s.op, s.operands, s.data = "getitem", [s.operands[0], Constant(s.data)], None
+        return _getitem(inf, s)
     items = items_of(inf.type_of(s.operands[0]))
     if items is None:
         raise Refused("a part of what is not a tuple")
@@ -218,13 +276,22 @@ def _project(inf: Inference, s: Statement) -> Abstract:
 def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     owner, key = map(inf.type_of, s.operands)
     if isinstance(owner, Outside):
+        if not isinstance(key, Known):
+            dicts.ask_for_any_key(inf, owner)
         if not isinstance(key, Known) or not _names_a_part(owner.cls, key.value):
             raise Refused("an item of an object by an unknown key")
         return alias(inf, s, inf.world.part(inf.final(s.operands[0]), owner.example, key.value, True))
     if isinstance(owner, Tuple) and owner.cls is dict:
-        if not isinstance(key, Known) or key.value not in owner.keys:
-            raise Refused("an item of a dict by an unknown key")
+        if not isinstance(key, Known):
+            return dicts.item_by_unknown_key(inf, s, owner)
+        if key.value not in owner.keys:
+            raise Refused("an item of a dict by a key that it does not have")
         return part_of(inf, s, owner.items, owner.keys.index(key.value))
+    if inert_class(owner) is str:
+        return texts.item(inf, s, owner, key)
+    if isinstance(owner, Known) and is_grid(owner.value):
+        require_inert(key)
+        return pure(inf, s, outcome(operator.getitem, [owner, key], {}))
     items = items_of(owner)
     if items is not None:
         if isinstance(key, Known) and type(key.value) is int:
@@ -236,20 +303,17 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
                 inf.plans[s] = LOAD
                 return together
         raise Refused("an item of a tuple by an unknown index")
-    if isinstance(owner, OwnList):
-        if number_types(key) not in (INT.types, BOOL.types):
-            raise Refused("a slice of a list")
-        inf.plans[s] = LOAD
-        return lists.item_of_own(inf, owner)
-    if isinstance(owner, OwnDict):
+    if isinstance(owner, Dict):
         require_inert(key)
         inf.plans[s] = LOAD
         return dicts.item_of_dict(inf, owner, key)
     if isinstance(owner, List):
+        if inert_class(key) is slice:
+            return lists.slice_of(inf, s, owner)
         if number_types(key) not in (INT.types, BOOL.types):
-            raise Refused("a slice of a list")
+            raise Refused("an item of a list by an unknown index")
         inf.plans[s] = LOAD
-        return owner.item
+        return lists.item_of_list(owner)
     return call_known(inf, s, operator.getitem, s.operands, {})
 
 
@@ -269,10 +333,13 @@ def _build_slice(inf: Inference, s: Statement) -> Abstract:
     return pure(inf, s, Instance(slice, example=slice(*map(example_of, values))))
 
 
-def _check(inf: Inference, s: Statement) -> Abstract:
+def _check(inf: Inference, s: Statement) -> Abstract | None:
     value = s.operands[0]
-    known = inf.type_of(value)
-    if known is ANY or isinstance(known, Several) or isinstance(known, Known) and known.value is UNBOUND:
+    kind = inf.type_of(value)
+    if isinstance(kind, Optional) and kind.absent is UNBOUND:
+        require_value(inf, s, [value])
+        return None
+    if kind is ANY or isinstance(kind, Several) or isinstance(kind, Known) and kind.value is UNBOUND:
         raise Refused("a variable without a value")
     return alias(inf, s, value)
 
@@ -283,16 +350,18 @@ def _make_function(inf: Inference, s: Statement) -> Abstract:
     inf.plans[s] = PURE
     block = inf.block
     assert block is not None
-    if not isinstance(keyword, Constant) or keyword.value is not None:
-        raise Refused("a nested function with keyword-only defaults")
-    made = {x.result: x for b in inf.visited for x in b.statements if x.op == "build_tuple"}
+    made = {x.result: x for b in inf.visited for x in b.statements if x.op in ("build_tuple", "build_map")}
     cells = made[closure].operands if closure in made else []
     values: tuple[Operand, ...] = ()
     if isinstance(defaults, Variable):
         values = tuple(made[defaults].operands)
     elif isinstance(given, Known) and given.value:
         values = tuple(map(Constant, given.value))
-    return Closure(s.data, inf.globals_of[block], tuple(cells), values)
+    named = None
+    if isinstance(keyword, Variable):
+        pairs = made[keyword].operands
+        named = {inf.type_of(key).value: value for key, value in zip(pairs[::2], pairs[1::2])}  # type: ignore[attr-defined]
+    return Closure(s.data, inf.globals_of[block], tuple(cells), values, named)
 
 
 def _global(inf: Inference, s: Statement) -> Abstract:
@@ -305,11 +374,6 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract:
     if s.result is not None:
         inf.started.add(s.result)
     return pure(inf, s, Iterator(item_of(inf, inf.type_of(s.operands[0]))))
-
-
-def _format(inf: Inference, s: Statement) -> Abstract:
-    require_inert(*map(inf.type_of, s.operands))
-    return pure(inf, s, Instance(str, example="…"))
 
 
 _MEANINGS: Final[dict[str, Meaning]] = {
@@ -331,6 +395,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "import_name": imported,
     "import_from": imported_from,
     "list_append": lists.append,
+    "map_add": stores.entry,
     "build_slice": _build_slice,
     "make_cell": cells.make_cell,
     "cell_set": cells.cell_set,
@@ -348,6 +413,6 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "call_loaded": loaded_call,
     "call_ex": call_expanded,
     "get_iter": _get_iter,
-    "format": _format,
-    "build_string": _format,
+    "format": texts.formatted,
+    "build_string": texts.formatted,
 }

@@ -14,12 +14,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Closure,
+    Dict,
     Instance,
     Known,
     List,
     Number,
     Outside,
-    OwnList,
+    Record,
     Tuple,
     example_of,
     number_types,
@@ -53,13 +54,22 @@ def abstract_of(value: Any) -> Abstract:
     raise Refused(f"a value of type {cls.__qualname__}")
 
 
+def is_grid(value: Any) -> bool:
+    """Whether a value is NumPy's ``mgrid`` or ``ogrid``, whose items are constants."""
+    import numpy as np
+
+    return value is np.mgrid or value is np.ogrid
+
+
 def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:
     """The one rule for all types that the arguments may have."""
     choices = [_exact(t) for t in types]
     found = {}
     for combination in _combinations(choices):
         rule = registry.rule(function, combination, names)
-        found[id(rule)] = rule
+        if rule is not None or not all(cls in _INERT for cls in combination):
+            # Without a number there is no derivative, so the rule for the others will do.
+            found[id(rule)] = rule
     if len(found) != 1 or None in found.values():
         raise Refused(f"no single rule of {named(function)} for {', '.join(map(named, types))}")
     return next(iter(found.values()))
@@ -80,10 +90,12 @@ def _exact(value: Abstract) -> tuple[type, ...]:
         return tuple(sorted(types, key=lambda t: t.__name__))
     if isinstance(value, Array):
         return (np.ndarray,)
-    if isinstance(value, (Tuple, Outside)):
+    if isinstance(value, (Tuple, Outside, Record)):
         return (value.cls,)
-    if isinstance(value, (List, OwnList)):
+    if isinstance(value, List):
         return (list,)
+    if isinstance(value, Dict):
+        return (dict,)
     if isinstance(value, Instance):
         return (value.cls,)
     if isinstance(value, Known):
@@ -94,11 +106,16 @@ def _exact(value: Abstract) -> tuple[type, ...]:
 
 
 def outcome(
-    run: Callable[..., Any], types: list[Abstract], named: dict[str, Abstract], loose: bool = False
+    run: Callable[..., Any],
+    types: list[Abstract],
+    named: dict[str, Abstract],
+    loose: bool = False,
+    constant: bool = False,
 ) -> Abstract:
     """What a call without effects gives, found by running it on examples.
 
-    With ``loose`` the lengths in the examples need not fit: those of lists that the program makes are not known.
+    With ``constant`` the result is none of the items that the call is given. With ``loose`` the lengths in the examples
+    need not fit: those of lists that the program makes are not known.
     """
     if not named and all(number_types(t) is not None for t in types) and types:
         return _number_outcome(run, types)
@@ -110,7 +127,7 @@ def outcome(
             raise
         found = _run(run, [_square(t) for t in types], options)
     result = abstract_of(found)
-    if isinstance(result, Number):
+    if isinstance(result, Number) and not constant:
         result = Number(result.types | _possible(types, run), example=result.example)
     if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
@@ -125,11 +142,9 @@ def _possible(types: list[Abstract], run: Callable[..., Any]) -> frozenset[type]
             inside = [number_types(item) for item in value.items]
             if run in (max, min) or any(t is not None and len(t) > 1 for t in inside):
                 found.update(*(t for t in inside if t is not None))
-            found |= _possible([item for item in value.items if isinstance(item, (Tuple, List, OwnList))], run)
+            found |= _possible([item for item in value.items if isinstance(item, (Tuple, List))], run)
         elif isinstance(value, List):
-            found |= {int, float, *(number_types(value.item) or ())}
-        elif isinstance(value, OwnList):
-            found |= {int, float}
+            found |= {int, float, *((number_types(value.item) if value.item is not None else None) or ())}
     return frozenset(found)
 
 
@@ -145,7 +160,7 @@ def _has_depth(value: Abstract) -> bool:
     """Whether it is known how many axes an array made of a value has."""
     if isinstance(value, Tuple):
         return all(map(_has_depth, value.items))
-    return number_types(value) is not None or isinstance(value, (Array, List, OwnList))
+    return number_types(value) is not None or isinstance(value, (Array, List))
 
 
 def _widened(result: Abstract) -> Abstract:
@@ -160,14 +175,21 @@ def _widened(result: Abstract) -> Abstract:
 
 def _example(value: Abstract) -> Any:
     found = example_of(value)
-    if isinstance(value, OwnList):
-        return list(found)
+    if isinstance(value, List):
+        return _example_of_list(value)
     if found is MISSING:
         types = number_types(value)
         if types:
             return samples(next(iter(types)))[0]
         raise Refused(f"no example of {named(value)}")
     return found
+
+
+def _example_of_list(value: List) -> Any:
+    """Items of lists that the program makes may have been put in later than the list was."""
+    if value.example is not MISSING and value.example:
+        return list(value.example)
+    return [_example(value.item)] if value.item is not None else []
 
 
 def _square(value: Abstract) -> Any:

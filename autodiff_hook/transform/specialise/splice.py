@@ -43,7 +43,7 @@ def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     arguments += extra[0] if extra and isinstance(extra[0], list) else []
     # What a rule of others loads may change; it is called as it is.
     instance = instance_of(rule) if id(rule) in registry.tested else None
-    if instance is None or _pullback_body(instance) is None:
+    if instance is None or pullback_body(instance) is None:
         return _called(rule, plan, s, arguments, runtime)
     use = Use(arguments, instance=instance)
     mapping: dict[Operand, Operand] = {}
@@ -141,7 +141,8 @@ def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand], r
 _SPLICED = ("make_cell", "make_function", "cell_set", "yield", "get_iter")
 
 
-def _pullback_body(instance: Instance) -> Body | None:
+def pullback_body(instance: Instance) -> Body | None:
+    """A copy of the pullback of one use of a rule; None if it cannot be put into a program."""
     body = body_of(instance.pullback, loads(instance.globals))
     if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):
         return None
@@ -179,17 +180,18 @@ def splice(
         ]
         return parts, out, [False] * count
     assert use.instance is not None
-    body = _pullback_body(use.instance)
+    body = pullback_body(use.instance)
     assert body is not None
-    _bind(body, use.instance, cotangent, residual, out)
+    bind_pullback(body, use.instance, cotangent, lambda x: residual(x, out))
     parts, out, sure = _place(builder, body, out, position)
     if len(parts) != count:
         raise Refused(f"a pullback of {len(parts)} cotangents for {count} arguments")
     return parts, out, sure
 
 
-def _bind(body: Body, instance: Instance, cotangent: Operand, residual: Residual, out: Block) -> None:
-    captured = [residual(x, out) if isinstance(x, Variable) else x for x in instance.captured]
+def bind_pullback(body: Body, instance: Instance, cotangent: Operand, residual: Callable[[Variable], Operand]) -> None:
+    """Put the cotangent, and what was captured, in place of the parameters of a pullback."""
+    captured = [residual(x) if isinstance(x, Variable) else x for x in instance.captured]
     cells = Cells()
     for free, value in zip(body.frees, captured, strict=True):
         cells.contents[free] = value
@@ -210,7 +212,7 @@ def _place(
 ) -> tuple[list[Operand], Block, list[bool]]:
     """Copy blocks into the builder; several returns meet in a block with a parameter for each cotangent."""
     returns = [b for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"]
-    results = [_results(b) for b in returns]
+    results = [results_of(b) for b in returns]
     sure = [all(_is_sure(x, body) for x in column) for column in zip(*results)]
     for block in body.blocks:
         for statement in block.statements:
@@ -295,7 +297,7 @@ def _common(after: Block, results: list[list[Operand]]) -> list[Operand]:
     ]
 
 
-def _results(block: Block) -> list[Operand]:
+def results_of(block: Block) -> list[Operand]:
     """The cotangents that a block returns."""
     assert block.terminator is not None
     (value,) = block.terminator.operands

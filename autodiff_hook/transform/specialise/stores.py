@@ -13,10 +13,10 @@ from autodiff_hook.transform.specialise import dicts, lists
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
+    Dict,
     Instance,
     Known,
-    OwnDict,
-    OwnList,
+    List,
     Tuple,
     number_types,
     same_dtype,
@@ -40,9 +40,10 @@ def store(inf: Inference, s: Statement) -> Abstract:
     if inf.one_way:
         raise Refused("an item is assigned on one way")
     owner, key, value = map(inf.type_of, s.operands)
-    if isinstance(owner, OwnList):
-        lists.into_list(inf, owner, key, value)
-    elif isinstance(owner, OwnDict):
+    if isinstance(owner, List):
+        lists.into_list(inf, s, owner)
+    elif isinstance(owner, Dict):
+        lists.require_own(inf, s, owner)
         dicts.into_dict(inf, owner, key, value)
     elif isinstance(owner, Array):
         _into_array(inf, s, owner, key)
@@ -53,11 +54,17 @@ def store(inf: Inference, s: Statement) -> Abstract:
     return Known(None)
 
 
+def entry(inf: Inference, s: Statement) -> Abstract:
+    """One step of a dict comprehension."""
+    s.op = "setitem"
+    return store(inf, s)
+
+
 def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> None:
     _require_doubles(owner)
     rank = rank_of(owner, key)
     value = inf.type_of(s.operands[2])
-    if (isinstance(value, OwnList) or isinstance(value, Tuple) and value.cls in (tuple, list)) and rank:
+    if (isinstance(value, List) or isinstance(value, Tuple) and value.cls in (tuple, list)) and rank:
         value = _as_array(inf, s)
     types = number_types(value)
     if types is not None and types <= _REAL:

@@ -11,6 +11,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Bound,
     Closure,
     Container,
+    Dict,
     Error,
     Fresh,
     Instance,
@@ -18,10 +19,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Optional,
     Outside,
-    OwnDict,
-    OwnList,
     Partial,
+    Record,
     Tuple,
 )
 
@@ -38,11 +39,13 @@ def named(value: Any) -> str:
         return " or ".join(sorted(f"{_article(cls.__name__)} {cls.__name__}" for cls in value.types))
     if isinstance(value, Array):
         return f"an array of {value.dtype}" if value.dtype is not None else "an array"
-    if isinstance(value, (Tuple, Instance, Outside, Fresh, Container, Error)):
+    if isinstance(value, Optional):
+        return f"None or {named(value.content)}"
+    if isinstance(value, (Tuple, Instance, Outside, Record, Fresh, Container, Error)):
         return f"{_article(value.cls.__qualname__)} {value.cls.__qualname__}"
-    if isinstance(value, (List, OwnList)):
+    if isinstance(value, List):
         return "a list"
-    if isinstance(value, OwnDict):
+    if isinstance(value, Dict):
         return "a dict"
     if isinstance(value, Iterator):
         return "an iterator"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from autodiff_hook.ir.types import Operand
+from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import Load
 
 
@@ -28,6 +30,12 @@ class World(Protocol):
 
     def argument(self, place: int) -> Operand:
         """An argument as it is taken on entry."""
+
+    def attribute_kind(self, examples: list[Any], name: str) -> Abstract | None:
+        """What is known of an attribute of objects like these; None if it is of several kinds."""
+
+    def is_outside(self, operand: Operand) -> bool:
+        """Whether an operand is loaded on entry."""
 
     def is_given(self, operand: Operand) -> bool:
         """Whether an object is an argument, or a part of one."""
@@ -55,6 +63,9 @@ class World(Protocol):
 
     def members(self, cls: type) -> None:
         """Guard that a class gets no further attributes."""
+
+    def given_ids(self) -> Callable[..., set[int]]:
+        """What finds the lists and dicts that a program was given, those that objects hold among them."""
 
     def function(self, function: Any) -> None:
         """Guard that a function still has its code and defaults."""

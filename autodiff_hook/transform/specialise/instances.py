@@ -1,0 +1,75 @@
+"""Of which classes values are, and what follows from that."""
+
+from __future__ import annotations
+
+from types import FunctionType, MethodType, UnionType
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Closure,
+    Container,
+    Dict,
+    Error,
+    Fresh,
+    Instance,
+    Known,
+    List,
+    Optional,
+    Outside,
+    Record,
+    Tuple,
+    number_types,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.wording import named
+
+
+def isinstance_of(cls: type, classes: Any) -> bool:
+    """Whether instances of exactly ``cls`` are instances of ``classes``."""
+    for c in classes if isinstance(classes, tuple) else (classes,):
+        if isinstance(c, (UnionType, tuple)):
+            if isinstance_of(cls, c if isinstance(c, tuple) else c.__args__):
+                return True
+            continue
+        if not isinstance(c, type):
+            raise Refused("isinstance of what is not a class")
+        if (
+            type(c) is not type
+            and type(c).__instancecheck__ is not type.__instancecheck__
+            and type(c).__module__ != "abc"
+        ):
+            raise Refused("a class that decides by itself what its instances are")
+        if issubclass(cls, c):
+            return True
+    return False
+
+
+def classes_of(value: Abstract) -> list[type]:
+    """The exact types that a value may have."""
+    types = number_types(value)
+    if types is not None:
+        return list(types)
+    if isinstance(value, Optional):
+        return [type(value.absent), *classes_of(value.content)]
+    if isinstance(value, Array):
+        return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
+    if isinstance(value, Tuple):
+        return [value.cls]
+    if isinstance(value, (Outside, Record, Fresh, Container, Error)):
+        return [value.cls]
+    if isinstance(value, List):
+        return [list]
+    if isinstance(value, Dict):
+        return [dict]
+    if isinstance(value, Instance):
+        return [value.cls]
+    if isinstance(value, Known):
+        return [type(value.value)]
+    if isinstance(value, (Closure, Bound)):
+        return [FunctionType if isinstance(value, Closure) else MethodType]
+    raise Refused(f"the type of {named(value)}")

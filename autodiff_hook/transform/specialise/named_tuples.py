@@ -1,0 +1,87 @@
+"""Named tuples that the program makes: tuples, whose class only says what their fields and methods are.
+
+At run time they are plain tuples, so nothing that would show the class gets hold of one.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import Abstract, Optional, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.objects import look
+
+
+def is_named(value: Abstract) -> bool:
+    """Whether a value is a named tuple."""
+    return isinstance(value, Tuple) and value.cls not in (tuple, list, dict)
+
+
+def holds_named(value: Abstract) -> bool:
+    """Whether a value is a named tuple, or may hold one."""
+    if isinstance(value, Optional):
+        return holds_named(value.content)
+    return isinstance(value, Tuple) and (is_named(value) or any(map(holds_named, value.items)))
+
+
+def is_class(inf: Inference, cls: type) -> bool:
+    """Whether calling a class makes a named tuple of its arguments, and does nothing else."""
+    base = next((base for base in cls.__mro__ if "_fields" in base.__dict__), None)
+    if base is None or type(cls) is not type or not issubclass(cls, tuple):
+        return False
+    new = look(inf, cls, "__new__")
+    module = new.__func__.__module__ if isinstance(new, staticmethod) else None
+    own = new is base.__dict__.get("__new__") and look(inf, cls, "__init__") is object.__init__
+    return own and module == f"namedtuple_{base.__name__}"
+
+
+def make(inf: Inference, s: Statement, cls: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+    """``Point(x, y=y)``."""
+    inf.world.attribute(cls, "__new__")
+    inf.world.function(cls.__new__)
+    given = bind(cls.__new__.__code__, [Constant(cls), *args], kwargs, cls.__new__.__defaults__ or (), None)
+    return build(inf, s, cls, given.values[1:])  # type: ignore[arg-type]
+
+
+def build(inf: Inference, s: Statement, cls: type, values: list[Operand]) -> Abstract:
+    """Put a tuple in the place of a named one."""
+    s.op, s.operands, s.data = "build_tuple", values, None
+    inf.classes[s] = cls
+    return built(inf, s)
+
+
+def built(inf: Inference, s: Statement) -> Abstract:
+    """What is known of a named tuple that was put together."""
+    inf.plans[s] = STRUCTURAL
+    return Tuple(tuple(map(inf.type_of, s.operands)), inf.classes[s])
+
+
+def field(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str) -> int | FunctionType:
+    """Which item an attribute is, or the property that reads it."""
+    if name in value.cls._fields:  # type: ignore[attr-defined]
+        look(inf, value.cls, name)
+        return value.cls._fields.index(name)  # type: ignore[attr-defined, no-any-return]
+    found = look(inf, value.cls, name)
+    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+        return found.fget
+    raise Refused(f"the attribute {name} of {value.cls.__qualname__}")
+
+
+def replaced(inf: Inference, s: Statement, value: Tuple, given: dict[str, Operand]) -> Abstract:
+    """``point._replace(x=x)``."""
+    names, owner = value.cls._fields, s.operands[0]  # type: ignore[attr-defined]
+    if not set(given) <= set(names) or inf.block is None:
+        raise Refused("fields that do not exist")
+    parts = {name: Statement("getitem", [owner, Constant(i)], Variable(name)) for i, name in enumerate(names)}
+    for name, item in zip(names, value.items):
+        part = parts[name]
+        if name not in given and part.result is not None:
+            # Its value may be known so far, and not for long.
+            inf.plans[part], inf.types[part.result] = STRUCTURAL, item
+            inf.block.statements.insert(inf.index, part)
+            inf.index += 1
+            given[name] = part.result
+    return build(inf, s, value.cls, [given[name] for name in names])

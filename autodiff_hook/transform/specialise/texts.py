@@ -1,0 +1,92 @@
+"""Texts: what they say of numbers is constant, and what is asked of them has a type of its own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Statement
+from autodiff_hook.transform.specialise.abstract import (
+    BOOL,
+    INT,
+    MISSING,
+    Abstract,
+    Instance,
+    Known,
+    Tuple,
+    example_of,
+    inert_class,
+)
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
+from autodiff_hook.transform.specialise.results import outcome
+
+TEXT: Final = Instance(str, example="…")
+_METHODS: Final[dict[str, Abstract]] = {
+    **dict.fromkeys("format join lower upper strip lstrip rstrip title capitalize swapcase casefold".split(), TEXT),
+    **dict.fromkeys("replace zfill center ljust rjust expandtabs removeprefix removesuffix".split(), TEXT),
+    **dict.fromkeys("count find rfind index rindex".split(), INT),
+    **dict.fromkeys("startswith endswith isalnum isalpha isascii isdecimal isdigit isidentifier".split(), BOOL),
+    **dict.fromkeys("islower isnumeric isprintable isspace istitle isupper".split(), BOOL),
+}
+"""What methods return, whatever the text."""
+_OPERATORS: Final = {"+": operator.add, "*": operator.mul, "%": operator.mod}
+
+
+def method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract:
+    """``text.name(...)``."""
+    if all(isinstance(x, Known) for x in (value, *args)) and not s.data[1]:
+        result = getattr(example_of(value), name)(*map(example_of, args))
+        if type(result) is list:
+            return pure(inf, s, Tuple(tuple(map(Known, result)), list, example=result))
+        return known_as(inf, s, result) if is_plain(result) else pure(inf, s, Instance(type(result), example=result))
+    require_inert(*args)
+    if name not in _METHODS:
+        raise Refused(f"the method {name} of a string")
+    return pure(inf, s, _like(_METHODS[name], lambda text, *given: getattr(text, name)(*given), [value, *args]))
+
+
+def _like(kind: Abstract, run: Callable[..., Any], values: list[Abstract]) -> Abstract:
+    """A value of this kind, with an example if there is one."""
+    if any(example_of(x) is MISSING for x in values):
+        return kind
+    try:
+        return replace(kind, example=outcome(run, values, {}).example)
+    except Refused:
+        return kind
+
+
+def operation(inf: Inference, s: Statement) -> Abstract | None:
+    """``text + text``, ``text % values``, ``text * count``; None if it is something else."""
+    values = [inf.type_of(x) for x in s.operands]
+    places = [i for i, x in enumerate(values) if inert_class(x) is str]
+    if not places or s.data not in _OPERATORS or s.data != "*" and places[0]:
+        return None
+    if all(isinstance(x, Known) and is_plain(x.value) for x in values):
+        return known_as(inf, s, _OPERATORS[s.data](*map(example_of, values)))
+    require_inert(*values)
+    return pure(inf, s, _like(TEXT, _OPERATORS[s.data], values))
+
+
+def formatted(inf: Inference, s: Statement) -> Abstract:
+    """A part of an f-string, or all of it."""
+    values = [inf.type_of(x) for x in s.operands]
+    require_inert(*values)
+    if s.op == "build_string":
+        return pure(inf, s, _like(TEXT, lambda *parts: "".join(parts), values))
+    shown = _CONVERSIONS[s.data or ""]
+    return pure(inf, s, _like(TEXT, lambda value, *spec: format(shown(value), *spec), values))
+
+
+_CONVERSIONS: Final[dict[str, Callable[[Any], Any]]] = {"": lambda x: x, "r": repr, "s": str, "a": ascii}
+
+
+def item(inf: Inference, s: Statement, text: Abstract, key: Abstract) -> Abstract:
+    """``text[key]``."""
+    if isinstance(text, Known) and isinstance(key, Known):
+        return known_as(inf, s, text.value[key.value])
+    require_inert(key)
+    return pure(inf, s, _like(TEXT, operator.getitem, [text, key]))

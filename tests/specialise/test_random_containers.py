@@ -1,0 +1,46 @@
+"""Random programs over containers under many names: the specialised program agrees with the carried one."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+
+import numpy as np
+import pytest
+from random_containers import Writer, given
+from specialised_cases import oracle, same
+
+import autodiff_hook as ad
+
+COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "24"))
+FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
+KINDS = (0, 1, 2, 0)
+"""What the arguments of one program are, call by call."""
+
+
+def outcome(function, *args):
+    """What a call returns, or the type of what it raises."""
+    try:
+        return function(*args)
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_random_containers(seed):
+    source, choice = Writer(seed).source(), random.Random(seed)
+    namespace = {"__name__": "random_containers", "math": math, "np": np}
+    exec(compile(source, f"<program {seed}>", "exec"), namespace)
+    f = namespace["f"]
+    for kind in KINDS:
+        values = [choice.uniform(0.1, 0.9) for _ in range(12)]
+        value = outcome(f, *given(iter(values), kind))
+        expected = outcome(oracle, f, *given(iter(values), kind))
+        found = outcome(ad.withgradient, f, *given(iter(values), kind))
+        if isinstance(expected, type) or isinstance(found, type):
+            assert found is expected, source
+            assert not isinstance(value, type) or value is found, source
+            continue
+        assert repr(found[0]) == repr(value), source
+        same(found[1], expected[1])

@@ -1,0 +1,165 @@
+"""Statements of specialised programs that carry no derivative: they are executed as they are."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import sys
+import time
+import types
+
+import numpy as np
+import pytest
+import specialised_cases
+from specialised_cases import check, check_all_ways, check_raises, same, scope
+
+import autodiff_hook as ad
+
+KNOTS = [0.0, 0.5, 1.0, 1.7, 2.4, 3.0]
+VALUES = [0.0, 0.2, 0.9, 1.1, 0.7, 0.3]
+ARRAY = np.array(KNOTS)
+
+
+def bisected(x, y):
+    total = 0.0
+    for k in range(6):
+        t = x * k
+        i = min(max(bisect.bisect_right(KNOTS, t) - 1, 0), len(KNOTS) - 2)
+        w = (t - KNOTS[i]) / (KNOTS[i + 1] - KNOTS[i])
+        total += (1 - w) * VALUES[i] * y + w * VALUES[i + 1]
+    return total
+
+
+def searched(x, y):
+    total = 0.0
+    for k in range(6):
+        i = max(0, min(int(np.searchsorted(ARRAY, x * k)) - 1, len(ARRAY) - 2))
+        total += (x * k - ARRAY[i]) / (ARRAY[i + 1] - ARRAY[i]) * y
+    return float(total)
+
+
+def signs(x, y):
+    total = 0.0
+    for k in range(8):
+        t = x - 0.2 * k
+        total += y * float((t > 0) - (t < 0)) * t + ((t > 0) + (y > 0)) * x - (-(t > 1)) * y
+    return total
+
+
+def bools_and_ints(x, y):
+    total = 0
+    for k in range(6):
+        flag = k if k % 2 else x > k
+        total = total + flag * y + (flag + flag) * x + True
+    return total + abs(x > 0) + (True // 1) * y
+
+
+def whole_numbers(x, y):
+    total = 0.0
+    for k in range(6):
+        t = x * k + 0.03
+        n = math.floor(t) + int(y) + math.ceil(t)
+        q, r = divmod(t, 0.7)
+        total += n * y + q * r + t // 0.5 + t % 0.3 + round(t, 1) * x + (x if n > k else n)
+    return total
+
+
+def texts(x, y):
+    label = f"{x:.3f} and {y}" + "!" * 2
+    message = "%g of %s" % (x, label)  # noqa: UP031
+    message += "{} {:.2f}".format("y", y)
+    total = x * len("pair".split("i")) + (len(message) > 3) * y
+    for name in "first second".split():
+        if name.startswith("f") and label.endswith("!!") and "and" in label and label.lower() != name.upper():
+            total += x * y * len(name)
+    first, second = "a-b".split("-")
+    return total * 2 if first + second == "ab" and name[0] == "s" and message.find("of") > 0 else total
+
+
+def checked(x, y):
+    if not isinstance(x, (int, float, np.floating)) or type(y) is not float:
+        raise TypeError(type(x).__name__)
+    if not math.isfinite(x):
+        raise ValueError(f"{x!r} is not finite")
+    assert -10 < x < 10, f"{x} is out of range"
+    return x * y if hasattr(x, "real") and callable(abs) and hash("x") is not None else y
+
+
+def timed(x, y):
+    start = time.perf_counter()
+    total = sum(x**k * y for k in range(5))
+    return total if time.perf_counter() - start >= 0 and time.time() > 0 else 0.0
+
+
+def grids(x, y):
+    rows = np.mgrid[0:3, 0:4]
+    column = np.ogrid[0:4]
+    weights = np.exp(-rows[0] * x) * column * y
+    assert weights.strides[0] == 4 * weights.itemsize and weights.nbytes > 0
+    return float(weights.sum())
+
+
+def keyword_only(x, y):
+    def scaled(t, *, factor=2.0, shift=x):
+        return factor * t + shift
+
+    return sum(scaled(k * x) * scaled(y, factor=y) * scaled(1.0, shift=k) for k in range(4))
+
+
+def imports_within(x, y):
+    import math as plain
+    from math import sin, tau
+
+    return sum(sin(x * k) * plain.cos(y) for k in range(4)) * tau
+
+
+PROGRAMS = [bisected, searched, signs, bools_and_ints, whole_numbers, texts, checked, timed, grids]
+PROGRAMS += [keyword_only, imports_within]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_what_carries_no_derivative(f):
+    for x, y in [(1.3, 0.72), (0.931, -0.41), (0.563, 1.73)]:
+        check_all_ways(f, x, y)
+
+
+def test_arguments_that_are_not_valid():
+    check_all_ways(checked, 1.3, 0.7)
+    check_raises(checked, 12.0, 0.7)
+    check_raises(checked, math.inf, 0.7)
+    check_raises(checked, 1.0, 1)
+
+
+def knots_given(knots, values, x):
+    i = bisect.bisect_right(knots, x) - 1
+    w = (x - knots[i]) / (knots[i + 1] - knots[i])
+    return (1 - w) * values[i] + w * values[i + 1]
+
+
+def test_derivatives_reach_what_a_constant_call_has_read():
+    check(knots_given, KNOTS, VALUES, 1.2)
+    check(knots_given, KNOTS, VALUES, 0.2)
+
+
+def test_relative_imports(monkeypatch):
+    package = types.ModuleType("inert_package")
+    package.__path__, package.specialised_cases = [], specialised_cases
+    monkeypatch.setitem(sys.modules, "inert_package", package)
+    monkeypatch.setitem(sys.modules, "inert_package.specialised_cases", specialised_cases)
+    f = scope(
+        "def f(x):\n from . import specialised_cases as cases\n from .specialised_cases import slopes\n"
+        " return x * x if cases.slopes is slopes else x",
+        __package__="inert_package",
+    )["f"]
+    check_all_ways(f, 1.5)
+
+
+def test_the_clock_is_read_at_each_run():
+    stamps = scope("def f(x):\n seen = time.perf_counter_ns()\n return x * seen", time=time)["f"]
+    first, second, third = (ad.gradient(stamps, 1.0)[0] for _ in range(3))
+    assert first < second < third
+
+
+def test_sleeping_is_an_effect():
+    f = scope("def f(x):\n time.sleep(0)\n return x * x", time=time)["f"]
+    same(ad.gradient(f, 3.0), (6.0,))

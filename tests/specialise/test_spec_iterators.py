@@ -1,0 +1,100 @@
+"""Iterators that are used up step by step, and generator expressions whose items are made late."""
+
+from __future__ import annotations
+
+import pytest
+from specialised_cases import check
+
+VALUES = [0.1, 0.2, 0.3, 0.4]
+
+
+def in_pairs(xs):
+    turned = reversed(xs)
+    s = 0.0
+    for a, b in zip(turned, turned):
+        s += a * a * 2 + b * b * 3
+    return s
+
+
+def continued(xs):
+    pairs = enumerate(xs)
+    s = 0.0
+    for i, a in pairs:
+        s += a * a
+        if i == 1:
+            break
+    for _, a in pairs:
+        s += a * a * 3
+    return s
+
+
+def continued_in_a_loop(xs):
+    pairs = zip(xs, xs)
+    s = 0.0
+    for k in range(3):
+        for a, b in pairs:
+            s += a * b * (k + 1)
+            if a > 0.25:
+                break
+    return s
+
+
+def expression_that_is_continued(xs):
+    squares = (a * a for a in xs)
+    s = 0.0
+    for a in squares:
+        s += a
+        if a > 0.03:
+            break
+    for a in squares:
+        s += a * 2
+    return s
+
+
+def expression_over_a_list_that_changes(xs):
+    ys = list(xs)
+    squares = (a * a for a in ys)
+    ys.append(xs[0])
+    ys[0] = xs[1] * 3
+    return sum(squares)
+
+
+def expression_over_a_list_that_grows_meanwhile(xs):
+    ys = list(xs)
+    s = 0.0
+    for b in (a * a for a in ys):
+        s += b
+        if len(ys) < 7:
+            ys.append(b * 3)
+    return s
+
+
+def expression_with_a_variable_that_changes(xs):
+    k = xs[0]
+    products = (a * k for a in xs)
+    k = xs[1] * 2
+    return sum(products)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(in_pairs, continued, continued_in_a_loop, expression_that_is_continued),
+        *(expression_over_a_list_that_changes, expression_over_a_list_that_grows_meanwhile),
+        expression_with_a_variable_that_changes,
+    ],
+)
+def test_what_is_used_up(f):
+    check(f, VALUES, specialised=None)
+
+
+def used_at_once(xs):
+    rows = []
+    for v in xs:
+        rows.append(sum(a * v for a in xs))
+    products = [p * q for p, q in zip((a * a for a in rows), (b * b for b in xs))]
+    return sum(products) * max(a for a in rows)
+
+
+def test_expressions_that_are_used_at_once_are_specialised():
+    check(used_at_once, VALUES)
