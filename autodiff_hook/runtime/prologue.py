@@ -33,6 +33,11 @@ from autodiff_hook.transform.specialise.results import is_grid
 from autodiff_hook.transform.specialise.wording import named
 
 
+def _is_own(owner: Any, name: str) -> bool:
+    """Whether an attribute is one of the object itself, not of its class."""
+    return name in getattr(owner, "__dict__", ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
+
+
 class Slot(NamedTuple):
     """Where a part of an argument is kept: under a key of its owner, or in an argument if that is None.
 
@@ -225,9 +230,20 @@ class Prologue(Guards):
                 raise Refused("a function that an argument holds has captured what is differentiated")
             here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
             found = self.loaded[key] = self.guarded(here, value)
-            if owner in self.slots and isinstance(found, Variable):
+            own = owner in self.slots and (item or isinstance(example, tuple) or _is_own(example, name))
+            if owner in self.slots and not own:
+                self.has(owner, example, name)
+            if own and isinstance(found, Variable):
                 self.slots[found] = self._slot(owner, example, name, item)
+            elif type(value) in (list, dict):
+                self._require_elsewhere(here)
         return self.loaded[key]
+
+    def _require_elsewhere(self, container: Variable) -> None:
+        """A list or a dict that something from outside holds is none of those that are arguments."""
+        containers = [x for x in self.taken if x in self.slots and self.types[x].cls in (list, dict)]  # type: ignore[attr-defined]
+        if containers:
+            self.require(self.emit("call", Constant(elsewhere), container, *containers, data=()))
 
     def _slot(self, owner: Operand, example: Any, name: Any, item: bool) -> Slot:
         """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""
