@@ -62,19 +62,9 @@ def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Ab
 
 def _of_one_kind(value: Any, one_way: bool) -> Abstract | None:
     """A list or a dict whose items are of one kind; on one way, numbers of one type."""
-    held = list(value.values() if type(value) is dict else value)
-    if one_way and (type(value) is dict or set(map(type, held)) not in ({float}, {int})):
+    if one_way and (type(value) is dict or set(map(type, value)) not in ({float}, {int})):
         return None
-    item = common(held) if held else None
-    if item is None or type(value) is dict and not all(type(key) is str for key in value):
-        return None
-    return _whole(type(value), item, value)
-
-
-def _whole(cls: type, item: Abstract, example: Any) -> Abstract:
-    if cls is list:
-        return List(Site(item, given=True), example=example)
-    return Dict(Site(item, True, Instance(str, example="")), example=example)
+    return common([value])
 
 
 _INERT: Final = (str, bool, type(None))
@@ -103,7 +93,9 @@ def common(held: Sequence[Any]) -> Abstract | None:
         item = common(inner) if inner else None
         if item is None or cls is dict and not all(type(key) is str for value in held for key in value):
             return None
-        return _whole(cls, item, first)
+        if cls is list:
+            return List(Site(item, given=True), example=first)
+        return Dict(Site(item, True, Instance(str, example="")), example=first)
     if cls in _INERT:
         return Instance(cls, example=first)
     if is_plain_object(first):

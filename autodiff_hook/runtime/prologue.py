@@ -33,6 +33,10 @@ from autodiff_hook.transform.specialise.results import is_grid
 from autodiff_hook.transform.specialise.wording import named
 
 
+def _is_container(value: Abstract) -> bool:
+    return isinstance(value, Outside) and value.cls in (list, dict)
+
+
 def _is_own(owner: Any, name: str) -> bool:
     """Whether an attribute is one of the object itself, not of its class."""
     return name in getattr(owner, "__dict__", ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
@@ -236,14 +240,18 @@ class Prologue(Guards):
             if own and isinstance(found, Variable):
                 self.slots[found] = self._slot(owner, example, name, item)
             elif type(value) in (list, dict):
-                self._require_elsewhere(here)
+                # On one way the arguments are no references.
+                containers = [x for x in self.taken if x in self.slots and _is_container(self.types[x])]
+                self._require_elsewhere(here, containers)
         return self.loaded[key]
 
-    def _require_elsewhere(self, container: Variable) -> None:
-        """A list or a dict that something from outside holds is none of those that are arguments."""
-        containers = [x for x in self.taken if x in self.slots and self.types[x].cls in (list, dict)]  # type: ignore[attr-defined]
-        if containers:
-            self.require(self.emit("call", Constant(elsewhere), container, *containers, data=()))
+    def _require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
+        """What is from outside is none of these arguments, nor in them; they are looked through once."""
+        if references:
+            key = "given", *references
+            if key not in self.loaded:
+                self.loaded[key] = self.emit("call", Constant(given_ids), *references, data=())
+            self.require(self.emit("call", Constant(elsewhere), outside, self.loaded[key], data=()))
 
     def _slot(self, owner: Operand, example: Any, name: Any, item: bool) -> Slot:
         """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""
@@ -378,7 +386,7 @@ class Prologue(Guards):
         self.check(operand, abstract)
         held = bool(sites_in(abstract)) and not (self.flat and is_flat(abstract))
         if self.references and (held or isinstance(abstract, Outside) and not self.flat):
-            self.require(self.emit("call", Constant(elsewhere), operand, *self.references, data=()))
+            self._require_elsewhere(operand, self.references)
         elif isinstance(abstract, (Reference, Outside)):
             for reference in self.references:
                 if reference is not operand:

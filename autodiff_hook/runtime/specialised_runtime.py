@@ -89,10 +89,10 @@ def apart(*references: Any) -> bool:
     return True
 
 
-def elsewhere(outside: Any, *references: Any) -> bool:
-    """Whether what is from outside is none of the arguments, and nothing in them."""
-    mine = within(outside, False) if type(outside) in (list, dict, tuple) else {id(outside)}
-    return mine is not None and all([mine.isdisjoint(within(reference, False) or ()) for reference in references])
+def elsewhere(outside: Any, given: set[int]) -> bool:
+    """Whether what is from outside is none of what is given, and holds none of it."""
+    mine = given_ids(outside) if type(outside) in (list, dict, tuple) else {id(outside)}
+    return mine.isdisjoint(given)
 
 
 def within(reference: Any, once: bool = True) -> set[int] | None:

@@ -213,7 +213,7 @@ class Inference:
         if self.wanted:
             raise Changes("attributes are assigned again", *self.wanted)
         self._confirm()
-        if self.checked:
+        if any(self.given in s.operands for block in self.visited for s in block.statements):
             self._note_given(body.blocks[0])
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
 
