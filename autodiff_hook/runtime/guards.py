@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime.specialised_runtime import Kind, is_of
+from autodiff_hook.runtime.fitting import Kind, is_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
+from autodiff_hook.runtime.fitting import apart, elsewhere, given_ids
 from autodiff_hook.runtime.guards import Guards
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
-from autodiff_hook.runtime.specialised_runtime import apart, elsewhere, given_ids
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import (

@@ -1,0 +1,107 @@
+"""What guards ask of references: of what kind they are, and whether two of them are one."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any, Final
+
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import attributes_of
+
+
+class Kind:
+    """Of what kind a value has to be: known when all is known that a program reads of it."""
+
+    spec: Any = frozenset()
+
+
+def is_of(value: Any, kind: Kind) -> bool:
+    """Whether a value is of a kind."""
+    return fits((value,), kind.spec)
+
+
+def fits(items: Any, kind: Any) -> bool:
+    """Whether all items are of one kind: a set of types, one object, or lists, dicts, tuples, objects of such kinds."""
+    if type(kind) is frozenset:
+        return kind.issuperset(map(type, items))
+    cls, *inner = kind
+    if cls == "same":
+        return all([x is inner[0] for x in items])
+    if cls == "absent":
+        return fits([x for x in items if x is not None], inner[0])
+    if cls == "record":
+        return _are_objects(items, *inner)
+    if not {cls}.issuperset(map(type, items)):
+        return False
+    if cls is tuple:
+        lengths = {len(inner)}.issuperset(map(len, items))
+        return lengths and all(map(fits, zip(*items), inner))
+    if cls is dict:
+        return all([fits(x, frozenset({str})) and fits(x.values(), inner[0]) for x in items])
+    if cls is list:
+        return all([fits(x, inner[0]) for x in items])
+    return all([x.dtype == inner[0] and x.ndim == inner[1] for x in items])
+
+
+def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], absent: frozenset[str]) -> bool:
+    if not {cls}.issuperset(map(type, items)):
+        return False
+    if absent and not all([absent.isdisjoint(getattr(x, "__dict__", ())) for x in items]):
+        return False
+    try:
+        return all([fits([getattr(x, name) for x in items], kind) for name, kind in kinds])
+    except AttributeError:
+        return False
+
+
+def apart(*references: Any) -> bool:
+    """Whether no two of them, and of the lists, dicts and objects in them, are one."""
+    seen: set[int] = set()
+    for reference in references:
+        held = within(reference)
+        if held is None or not seen.isdisjoint(held):
+            return False
+        seen |= held
+    return True
+
+
+def elsewhere(outside: Any, given: set[int]) -> bool:
+    """Whether what is from outside is none of what is given, and holds none of it."""
+    mine = given_ids(outside) if type(outside) in (list, dict, tuple) else {id(outside)}
+    return mine.isdisjoint(given)
+
+
+def within(reference: Any, once: bool = True) -> set[int] | None:
+    """The lists, dicts and objects that can be reached from one; None if a list or a dict is met twice."""
+    seen: set[int] = set()
+    pending = [reference]
+    while pending:
+        found = pending.pop()
+        cls = type(found)
+        if cls is tuple:
+            pending += [x for x in found if type(x) not in _ATOMS]
+        elif id(found) in seen:
+            if once and cls in (list, dict):
+                return None
+        elif cls in (list, dict):
+            seen.add(id(found))
+            items = found.values() if cls is dict else found
+            kinds = set(map(type, items))
+            if kinds == {tuple}:
+                kinds = set(map(type, chain.from_iterable(items)))
+            if not kinds <= _ATOMS:
+                pending += items
+        elif cls not in _ATOMS and kind_of(cls) == "object":
+            seen.add(id(found))
+            held = attributes_of(found)
+            if not _ATOMS.issuperset([type(x) for _, x in held]):
+                pending += [x for _, x in held]
+    return seen
+
+
+def given_ids(*references: Any) -> set[int]:
+    """The lists, dicts and objects that a program was given, and those in them."""
+    return set[int]().union(*[within(reference, False) or () for reference in references])
+
+
+_ATOMS: Final = frozenset({float, int, str, bool, type(None)})

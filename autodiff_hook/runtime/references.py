@@ -1,0 +1,237 @@
+"""The cotangents of what lists, dicts and objects hold, by the identity of these; gradients in their forms."""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, Final
+
+from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.runtime.cotangents import accumulate
+from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, mirror_of
+from autodiff_hook.runtime.slots import Attribute
+from autodiff_hook.tangent import Tangent
+
+
+def folded(cotangents: list[Any], count: int) -> list[Any]:
+    """The cotangents of the items of a list that was repeated."""
+    parts = [cotangents[i::count] for i in range(count)]
+    return [reduce(_sum, those) if those else None for those in parts]
+
+
+def add_item(buffer: list[Any], index: int, cotangent: Any) -> None:
+    """Add to the cotangent of an array in a list, None being zero."""
+    if isinstance(cotangent, NotImplementedCotangent):
+        raise cotangent.fail()
+    if cotangent is not None:
+        buffer[index] = buffer[index] + cotangent
+
+
+def taken(slot: Any) -> Any:
+    """The cotangent of an array in a list; None if nothing was added to it."""
+    return None if type(slot) is float else slot
+
+
+def buffer(table: dict[int, Any], items: Any) -> Any:
+    """The cotangents of the items of a list of numbers, arrays or lists; zeros at first."""
+    found = table.get(id(items))
+    if found is None and items is not None:
+        found = table[id(items)] = [0.0] * len(items)
+    return found
+
+
+def dict_buffer(table: dict[int, Any], items: Any) -> Any:
+    """The cotangents of the items of a dict, zeros at first."""
+    found = table.get(id(items))
+    if found is None and items is not None:
+        found = table[id(items)] = dict.fromkeys(items, 0.0)
+    return found
+
+
+def slots_buffer(table: dict[int, Any], items: Any) -> Any:
+    """The cotangents of the items of a list or a dict that holds tuples: those of a tuple are a list."""
+    found = table.get(id(items))
+    if found is None and items is not None:
+        blanks = {k: blank(x) for k, x in items.items()} if type(items) is dict else list(map(blank, items))
+        found = table[id(items)] = blanks
+    return found
+
+
+def record_buffer(table: dict[int, Any], owner: Any) -> Any:
+    """The cotangents of the attributes of an object, zeros at first."""
+    found = table.get(id(owner))
+    if found is None and owner is not None:
+        found = table[id(owner)] = defaultdict(float)
+    return found
+
+
+def begin_slots(cotangents: Any, key: Any, pattern: Any) -> None:
+    """Let an attribute or an item that is a tuple have a list of cotangents."""
+    cotangents[key] = begun_slots(cotangents[key], pattern)
+
+
+def begun_slots(slot: Any, pattern: Any) -> Any:
+    """The cotangents of the parts of a tuple, zeros if there are none so far."""
+    return blank(pattern) if type(slot) is float else slot
+
+
+def blank(item: Any) -> Any:
+    """No cotangent of an item."""
+    return list(map(blank, item)) if type(item) is tuple else 0.0
+
+
+def add_items(table: dict[int, Any], items: Any, contribution: Any) -> None:
+    """Add the cotangent of a whole list or dict, some parts of which may be None, to those of its items."""
+    if isinstance(contribution, NotImplementedCotangent):
+        raise contribution.fail()
+    if contribution is None:
+        return
+    found = slots_buffer(table, items)
+    for key in items if type(items) is dict else range(len(items)):
+        found[key] = _added(table, items[key], found[key], contribution[key])
+
+
+def _added(table: dict[int, Any], item: Any, slot: Any, contribution: Any) -> Any:
+    if isinstance(contribution, NotImplementedCotangent):
+        raise contribution.fail()
+    if contribution is None:
+        return slot
+    if type(item) in (list, dict):
+        add_items(table, item, contribution)
+        return slot
+    if type(item) is tuple:
+        return [_added(table, *parts) for parts in zip(item, slot, contribution)]
+    return _sum(slot, contribution)
+
+
+def add_slice(cotangents: list[Any], key: Any, contribution: list[Any]) -> None:
+    """Add the cotangents of the items of a slice."""
+    cotangents[key] = list(map(_adding(cotangents, contribution), cotangents[key], contribution))
+
+
+def add_run(cotangents: list[Any], contribution: list[Any], begin: int) -> int:
+    """Add those cotangents of a list that begin somewhere; where they end."""
+    end = begin + len(cotangents)
+    part = contribution[begin:end]
+    cotangents[:] = list(map(_adding(cotangents, part), cotangents, part))
+    return end
+
+
+def _adding(*slots: list[Any]) -> Callable[[Any, Any], Any]:
+    return _sum if any([list in set(map(type, held)) for held in slots]) else operator.add
+
+
+def _sum(a: Any, b: Any) -> Any:
+    if type(a) is list and type(b) is list:
+        return list(map(_sum, a, b))
+    # What is None has no cotangent, and a tuple may have been in its place.
+    return a if type(a) is list else b if type(b) is list else a + b
+
+
+def list_gradient(table: dict[int, Any] | None, items: Any) -> Any:
+    """The gradient of a list or a dict, in its form."""
+    return _gradient(table or {}, items, None, {})
+
+
+def reference_gradients(table: dict[int, Any], *values: Any) -> tuple[Any, ...]:
+    """The gradients of lists, dicts and objects, in their forms: they share what the values share."""
+    done: dict[int, Any] = {}
+    return tuple([_gradient(table, value, None, done) for value in values])
+
+
+def _gradient(table: dict[int, Any], value: Any, slot: Any, done: dict[int, Any]) -> Any:
+    """The gradient of a value whose cotangent, if it is no reference, is in ``slot``."""
+    cls = type(value)
+    if cls is float or cls is int:
+        return float(slot or 0.0)
+    if cls in _INERT:
+        return None
+    if cls is tuple:
+        slots = slot if type(slot) is list else [None] * len(value)
+        return tuple([_gradient(table, x, s, done) for x, s in zip(value, slots)])
+    if id(value) in done:
+        return done[id(value)]
+    found = table.get(id(value), _NO_SLOTS)
+    if cls is list:
+        made = done[id(value)] = []
+        if REAL.issuperset(map(type, value)):
+            made += map(float, found) if type(found) is list else [0.0] * len(value)
+            return made
+        slots = found if type(found) is list else [None] * len(value)
+        made += [_gradient(table, x, s, done) for x, s in zip(value, slots)]
+        return made
+    if cls is dict:
+        fields = done[id(value)] = {}
+        fields.update({k: _gradient(table, x, found.get(k), done) for k, x in value.items()})
+        return fields
+    kind = form_of(value)
+    if kind != "object":
+        return _formed(value, kind, slot)
+    parts: dict[str, Any] = {}
+    tangent = done[id(value)] = Tangent(cls.__qualname__, parts)
+    parts.update({name: _gradient(table, x, found.get(name), done) for name, x in attributes_of(value)})
+    return tangent
+
+
+_INERT: Final = frozenset({bool, str, type(None)})
+REAL: Final = frozenset({float, int})
+"""Whose gradients are floats."""
+_NO_SLOTS: Final[dict[Any, Any]] = {}
+
+
+def _formed(value: Any, kind: str, slot: Any) -> Any:
+    if kind in ("number", "array"):
+        return formed(Mirror(value, kind), None if type(slot) is float and slot == 0.0 else slot)
+    return gradient_of(mirror_of(value), lambda leaf: (formed(leaf, None), None), {})[0]
+
+
+def object_gradients(values: tuple[Any, ...], table: dict[int, Any], *parts: Any) -> tuple[Any, ...]:
+    """The gradients of arguments that are objects, from the cotangents of their parts.
+
+    Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples. What
+    lists and dicts hold is in the ``table`` of buffers, by the identity of their owners.
+    """
+    known: dict[int, Mirror] = {}
+    mirrors = [mirror_of(value, known) for value in values]
+    slots: dict[tuple[int, Any], Mirror] = {}
+    for mirror in mirrors:
+        _note_slots(slots, mirror, set())
+    found: dict[Mirror, Any] = {}
+    for owner, slot, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
+        for length, place in reversed(path):
+            if cotangent is not None:
+                cotangent = tuple(cotangent if i == place else None for i in range(length))
+        _give(found, mirrors[slot] if owner is None else slots.get((id(owner), slot)), cotangent)
+    for identity, held in table.items():
+        attributes = type(held) is defaultdict
+        for slot, cotangent in list(held.items() if isinstance(held, dict) else enumerate(held)):
+            _give(found, slots.get((identity, Attribute(slot) if attributes else slot)), cotangent)
+    done: dict[Mirror, tuple[Any, Any]] = {}
+    return tuple([gradient_of(m, lambda leaf: (formed(leaf, found.get(leaf)), None), done)[0] for m in mirrors])
+
+
+def _note_slots(slots: dict[tuple[int, Any], Mirror], mirror: Mirror, seen: set[Mirror]) -> None:
+    """Find the mirrors of what references hold, by reference and key."""
+    if mirror in seen:
+        return
+    seen.add(mirror)
+    for key, child in mirror.children.items():
+        if mirror.kind == "function":
+            cell = mirror.value.__closure__[mirror.value.__code__.co_freevars.index(key)]
+            slots[id(cell), 0] = child
+        elif mirror.kind != "tuple":
+            slots[id(mirror.value), Attribute(key) if mirror.kind == "object" else key] = child
+        _note_slots(slots, child, seen)
+
+
+def _give(found: dict[Mirror, Any], mirror: Mirror | None, cotangent: Any) -> None:
+    """Add a cotangent to those of the parts of what a mirror shows."""
+    if mirror is None or cotangent is None or type(cotangent) is float and cotangent == 0.0:
+        return
+    if mirror.kind in ("number", "array"):
+        found[mirror] = accumulate(found.get(mirror), cotangent)
+    elif mirror.kind != "inert":
+        for key, child in mirror.children.items():
+            _give(found, child, cotangent[key])
