@@ -22,9 +22,11 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Site,
     Tuple,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
 from autodiff_hook.transform.specialise.objects import lookup
 from autodiff_hook.transform.specialise.results import abstract_of, is_grid
 

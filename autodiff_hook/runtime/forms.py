@@ -19,10 +19,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Reference,
     Site,
     Tuple,
+)
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import (
     reached,
     sites_in,
 )
-from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lists import is_flat
 
 

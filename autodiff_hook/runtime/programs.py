@@ -30,7 +30,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
-    number_types,
 )
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
@@ -39,6 +38,9 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import is_total
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
 

@@ -25,9 +25,11 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Reference,
     Tuple,
-    sites_in,
 )
 from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain
+from autodiff_hook.transform.specialise.lattice import (
+    sites_in,
+)
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.results import is_grid
 from autodiff_hook.transform.specialise.wording import named

@@ -16,7 +16,8 @@ from autodiff_hook.transform.improve.shortcuts import (
     typed,
     viewing,
 )
-from autodiff_hook.transform.specialise.abstract import Tuple, number_types
+from autodiff_hook.transform.specialise.abstract import Tuple
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_rules.numpy import _shared, creation, extremes, indexing, selection
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
 

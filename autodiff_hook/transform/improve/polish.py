@@ -23,7 +23,11 @@ from autodiff_hook.transform.improve.rewriting import Rewriting
 from autodiff_hook.transform.improve.shortcuts import RANKS, SUMS, declared
 from autodiff_hook.transform.improve.site import Site
 from autodiff_hook.transform.improve.transfer import transfer
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Number,
+)
 from autodiff_hook.transform.specialise.bodies import substitute
 from autodiff_hook.transform.specialise.folding import straighten
 

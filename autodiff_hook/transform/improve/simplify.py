@@ -15,7 +15,9 @@ from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.improve.polish import polish, program_start
 from autodiff_hook.transform.improve.reuse import reuse
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+)
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
 from autodiff_hook.transform.specialise.folding import computed, merge
 

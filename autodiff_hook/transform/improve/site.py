@@ -26,7 +26,9 @@ from autodiff_hook.transform.improve.facts import (
     is_stable,
     value_of,
 )
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+)
 
 ARITHMETIC: Final = ("+", "-", "*", "/", "**")
 

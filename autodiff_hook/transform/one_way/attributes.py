@@ -12,7 +12,14 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Number, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Fresh,
+    Number,
+    Outside,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import look

@@ -38,10 +38,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Partial,
     Tuple,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as, pure
 

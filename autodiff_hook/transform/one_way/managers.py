@@ -13,8 +13,18 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Instance, Known, Outside, example_of
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Bound,
+    Fresh,
+    Instance,
+    Known,
+    Outside,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import (
+    example_of,
+)
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named

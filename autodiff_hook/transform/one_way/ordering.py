@@ -13,9 +13,11 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
 
 Args = list[Operand]
 

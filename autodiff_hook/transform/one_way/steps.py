@@ -37,11 +37,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Super,
     Tuple,
-    example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.lattice import (
+    example_of,
+)
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import COMPARE, NAMES, evaluate

@@ -20,10 +20,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Number,
     Tuple,
-    example_of,
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import (
+    example_of,
+)
 from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
 

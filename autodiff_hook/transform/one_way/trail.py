@@ -29,12 +29,16 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Super,
     Tuple,
+)
+from autodiff_hook.transform.specialise.abstract import (
+    Iterator as IteratorOf,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan
+from autodiff_hook.transform.specialise.lattice import (
     example_of,
     number_types,
 )
-from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
-from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Iterator, Reference, differentiable, reached
+from autodiff_hook.transform.specialise.abstract import (
+    Iterator,
+    Reference,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
@@ -18,6 +21,10 @@ from autodiff_hook.transform.specialise.infer import (
     TAKE,
     Program,
     RulePlan,
+)
+from autodiff_hook.transform.specialise.lattice import (
+    differentiable,
+    reached,
 )
 from autodiff_hook.transform.specialise.prepare import Shape
 

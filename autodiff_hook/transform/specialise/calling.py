@@ -28,13 +28,15 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Several,
     Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, TAKE, Given, Inference, RulePlan
+from autodiff_hook.transform.specialise.lattice import (
     differentiable,
     example_of,
     inert_class,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, bind
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.lists import item_of_list
 from autodiff_hook.transform.specialise.objects import (
     is_simple,

@@ -13,13 +13,15 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Site,
     Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.lattice import (
     inert_class,
     item_like,
     join,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lists import has_slots, put
 
 

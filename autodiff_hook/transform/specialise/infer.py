@@ -36,12 +36,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Reference,
     Site,
     Tuple,
-    content_of,
-    is_none,
-    is_true,
-    item_like,
-    join,
-    sites_in,
 )
 from autodiff_hook.transform.specialise.bodies import (
     Body,
@@ -52,6 +46,14 @@ from autodiff_hook.transform.specialise.bodies import (
     lifted,
     resolve,
     substitute,
+)
+from autodiff_hook.transform.specialise.lattice import (
+    content_of,
+    is_none,
+    is_true,
+    item_like,
+    join,
+    sites_in,
 )
 from autodiff_hook.transform.specialise.merging import Merging
 from autodiff_hook.transform.specialise.refining import Test, refine

@@ -23,9 +23,11 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Record,
     Tuple,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
 from autodiff_hook.transform.specialise.wording import named
 
 

@@ -10,9 +10,17 @@ from typing import Any
 
 from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, List, Reference, Site, number_types
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    List,
+    Reference,
+    Site,
+)
 from autodiff_hook.transform.specialise.bodies import resolve
 from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, STRUCTURAL, Plan, Program
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
 
 TypeOf = Callable[[Operand], Abstract]
 _FLOAT = frozenset({float})

@@ -26,7 +26,9 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents

@@ -24,10 +24,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Reference,
     Tuple,
-    content_of,
 )
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, LOAD, PARTS, READ, STORE, TAKE
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf, leaves_of
+from autodiff_hook.transform.specialise.lattice import (
+    content_of,
+)
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots, slots_pattern
 from autodiff_hook.transform.specialise.stores import is_basic_key, rank_of
 

@@ -19,8 +19,17 @@ from autodiff_hook.ir.types import (
     Variable,
 )
 from autodiff_hook.transform.lazy import lazy
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple, content_of
+from autodiff_hook.transform.specialise.abstract import (
+    INT,
+    Abstract,
+    Array,
+    Number,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, Program, RulePlan
+from autodiff_hook.transform.specialise.lattice import (
+    content_of,
+)
 from autodiff_hook.transform.specialise.lists import Iteration, iterations
 from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.prepare import Shape

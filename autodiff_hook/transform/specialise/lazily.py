@@ -9,9 +9,14 @@ from collections.abc import Mapping
 
 from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.types import Block, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Iterator, differentiable
+from autodiff_hook.transform.specialise.abstract import (
+    Iterator,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, STORE, Inference
+from autodiff_hook.transform.specialise.lattice import (
+    differentiable,
+)
 
 
 def require_once(blocks: list[Block], loops_of: Mapping[Block, list[Loop]], inference: Inference) -> None:

@@ -21,13 +21,15 @@ from autodiff_hook.transform.specialise.abstract import (
     Reference,
     Site,
     Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
+from autodiff_hook.transform.specialise.lattice import (
     content_of,
     example_of,
     item_like,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
 
 _EXAMPLES = 2
 WHOLE: Final = frozenset({int, np.int64})

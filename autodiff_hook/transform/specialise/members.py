@@ -28,12 +28,14 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Super,
     Tuple,
-    inert_class,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference
+from autodiff_hook.transform.specialise.lattice import (
+    inert_class,
+    number_types,
+)
 from autodiff_hook.transform.specialise.objects import (
     look,
     look_after,

@@ -22,11 +22,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Reference,
     Site,
     Tuple,
-    reached,
-    sites_in,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.lattice import (
+    reached,
+    sites_in,
+)
 from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.origins import is_arithmetic, makes_new, may_hold
 

@@ -9,7 +9,11 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Optional, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Optional,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused, bind
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.objects import look

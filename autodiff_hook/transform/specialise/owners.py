@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import dominates, dominators, predecessors
 from autodiff_hook.ir.types import IR, Block, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Array, Iterator
+from autodiff_hook.transform.specialise.abstract import (
+    Array,
+    Iterator,
+)
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.liveness import live_out

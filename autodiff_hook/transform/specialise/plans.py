@@ -15,10 +15,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Optional,
     Tuple,
-    example_of,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Alias, Inference
+from autodiff_hook.transform.specialise.lattice import (
+    example_of,
+)
 from autodiff_hook.transform.specialise.wording import named
 
 

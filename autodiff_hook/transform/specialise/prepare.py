@@ -36,13 +36,15 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Several,
     Super,
-    is_true,
-    join,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
+from autodiff_hook.transform.specialise.lattice import (
+    is_true,
+    join,
+)
 from autodiff_hook.transform.specialise.lazily import require_once
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners

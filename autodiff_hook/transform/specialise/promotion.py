@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import predecessors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Dict
+from autodiff_hook.transform.specialise.abstract import (
+    Dict,
+)
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, Program
 
 

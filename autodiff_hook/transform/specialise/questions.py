@@ -24,13 +24,15 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Tuple,
-    example_of,
-    join,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
+from autodiff_hook.transform.specialise.lattice import (
+    example_of,
+    join,
+    number_types,
+)
 from autodiff_hook.transform.specialise.objects import (
     super_of,
     write_plainly,

@@ -5,7 +5,12 @@ from __future__ import annotations
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Known, Record
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Bound,
+    Known,
+    Record,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference

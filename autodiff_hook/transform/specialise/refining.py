@@ -18,11 +18,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     Number,
     Optional,
-    is_true,
-    number_types,
 )
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
+from autodiff_hook.transform.specialise.lattice import (
+    is_true,
+    number_types,
+)
 
 TypeOf = Callable[[Operand], Abstract]
 NONE: Final = Known(None)

@@ -32,6 +32,11 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Several,
     Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.lattice import (
     content_of,
     example_of,
     inert_class,
@@ -40,9 +45,6 @@ from autodiff_hook.transform.specialise.abstract import (
     join,
     number_types,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
-from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.members import (
     attribute_of,
     imported,

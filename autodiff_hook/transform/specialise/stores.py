@@ -18,12 +18,14 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Tuple,
-    number_types,
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import STORE, Inference
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
 
 _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
 _IN_PLACE: Final = {

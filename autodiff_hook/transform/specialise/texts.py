@@ -16,11 +16,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Known,
     Tuple,
-    example_of,
-    inert_class,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import (
+    example_of,
+    inert_class,
+)
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.results import outcome
 

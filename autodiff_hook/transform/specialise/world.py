@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from autodiff_hook.ir.types import Operand
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+)
 from autodiff_hook.transform.specialise.bodies import Load
 
 

@@ -1,0 +1,210 @@
+"""What abstract values have in common, and what follows from them: joins, types of numbers, what lists may hold."""
+
+from __future__ import annotations
+
+from functools import reduce
+from types import ModuleType
+from typing import Any
+
+from autodiff_hook.ir.types import UNBOUND
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    MISSING,
+    Abstract,
+    Array,
+    Bound,
+    Cell,
+    Closure,
+    Container,
+    Error,
+    Fresh,
+    Instance,
+    Iterator,
+    Known,
+    Lookup,
+    Number,
+    Optional,
+    Partial,
+    Reference,
+    Several,
+    Site,
+    Super,
+    Tuple,
+    same_dtype,
+)
+
+
+def join(a: Abstract, b: Abstract) -> Abstract:
+    """The least that is true of both."""
+    if a == b:
+        return a
+    numbers = number_types(a), number_types(b)
+    if numbers[0] is not None and numbers[1] is not None:
+        return Number(numbers[0] | numbers[1], example=example_of(a))
+    if isinstance(a, Array) and isinstance(b, Array):
+        return Array(
+            a.dtype if same_dtype(a.dtype, b.dtype) else None,
+            a.ndim if a.ndim == b.ndim else None,
+            a.scalar or b.scalar,
+            example=a.example,
+        )
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and (len(a.items), a.cls, a.keys) == (len(b.items), b.cls, b.keys):
+        return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
+    optional = _joined_with_none(a, b)
+    if optional is not None:
+        return optional
+    if is_virtual(a) or is_virtual(b):
+        return Several()
+    classes = inert_class(a), inert_class(b)
+    if classes[0] is not None and classes[0] is classes[1]:
+        return Instance(classes[0], example=example_of(a))
+    return ANY
+
+
+def is_none(value: Abstract) -> bool:
+    """Whether a value is certain to be None."""
+    return inert_class(value) is type(None)
+
+
+def content_of(value: Abstract) -> Abstract:
+    """What a value is if it is there."""
+    return value.content if isinstance(value, Optional) else value
+
+
+def _joined_with_none(a: Abstract, b: Abstract) -> Abstract | None:
+    """What may be absent; None if neither may be, in two ways, or if else it has other kinds of parts."""
+    kinds = {repr(x): x for x in map(_absent, (a, b)) if x is not MISSING}
+    contents = [content_of(x) for x in (a, b) if isinstance(x, Optional) or _absent(x) is MISSING]
+    if len(kinds) != 1 or not contents:
+        return None
+    together = reduce(join, contents)
+    (absent,) = kinds.values()
+    return Optional(together, absent, example=example_of(together)) if _stands_beside_none(together) else None
+
+
+def _absent(value: Abstract) -> Any:
+    """What stands for the absence of a value; MISSING if it is certain to be there."""
+    if isinstance(value, Optional):
+        return value.absent
+    return UNBOUND if isinstance(value, Known) and value.value is UNBOUND else None if is_none(value) else MISSING
+
+
+def _stands_beside_none(value: Abstract) -> bool:
+    if isinstance(value, Tuple):
+        return value.cls not in (list, dict) and all(
+            _stands_beside_none(content_of(x)) or is_none(x) for x in value.items
+        )
+    return isinstance(value, (Known, Number, Array, Instance, Reference)) and _absent(value) is MISSING
+
+
+def is_virtual(value: Abstract) -> bool:
+    """Whether a value exists only while the program is made, or something in it."""
+    if isinstance(value, Tuple):
+        return any(map(is_virtual, value.items))
+    if isinstance(value, Optional):
+        return is_virtual(value.content)
+    return isinstance(value, (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Super, Error, Several))
+
+
+def number_types(value: Abstract) -> frozenset[type] | None:
+    """The types that a number may have; None if it may be something else."""
+    if isinstance(value, Number):
+        return value.types
+    if isinstance(value, Known) and type(value.value) in (int, float, bool, complex):
+        return frozenset({type(value.value)})
+    return None
+
+
+def item_like(value: Abstract) -> Abstract | None:
+    """What is known of an item of a list that may change; None if such a list is not understood."""
+    types = number_types(value)
+    if types is not None:
+        return Number(types, example=example_of(value))
+    if isinstance(value, Reference):
+        return value
+    if isinstance(value, Optional):
+        content = item_like(value.content)
+        return None if content is None else Optional(content, value.absent, example=value.example)
+    if isinstance(value, Tuple) and value.cls is tuple:
+        items = tuple(map(item_like, value.items))
+        return None if None in items else Tuple(items, example=value.example)  # type: ignore[arg-type]
+    if isinstance(value, Known) and type(value.value) is tuple:
+        return item_like(Tuple(tuple(map(Known, value.value)), example=value.value))
+    cls = inert_class(value)
+    if cls is not None:
+        return Instance(cls, example=example_of(value))
+    return value if isinstance(value, Array) and value.ndim and not value.scalar else None
+
+
+def inert_class(value: Abstract) -> type | None:
+    """The exact type of a value without derivative."""
+    if isinstance(value, Instance):
+        return value.cls
+    if isinstance(value, Known) and not isinstance(value.value, (ModuleType, type)) and not callable(value.value):
+        return type(value.value)
+    return None
+
+
+def differentiable(value: Abstract) -> bool:
+    """Whether values of this kind have derivatives."""
+    if isinstance(value, Number):
+        return bool(value.types - {bool})
+    if isinstance(value, Array):
+        return value.dtype is None or value.dtype.kind != "b"
+    if isinstance(value, Tuple):
+        return any(map(differentiable, value.items))
+    if isinstance(value, Optional):
+        return differentiable(value.content)
+    if isinstance(value, Reference):
+        return _holds_differentiable(value.site, set())
+    return isinstance(value, Iterator) and differentiable(value.item)
+
+
+def _holds_differentiable(site: Site, seen: set[Site]) -> bool:
+    """Whether a list of a site may hold what has a derivative, or lists that do."""
+    root = site.root()
+    if root in seen:
+        return False
+    seen.add(root)
+    return any(
+        _holds_differentiable(x.site, seen) if isinstance(x, Reference) else differentiable(x) for x in root.kinds()
+    )
+
+
+def example_of(value: Abstract) -> Any:
+    """An example of the value."""
+    return value.value if isinstance(value, Known) else value.example
+
+
+def reached(site: Site) -> set[Site]:
+    """A site, and those of the lists that its lists hold."""
+    seen: set[Site] = set()
+    pending = [site]
+    while pending:
+        root = pending.pop().root()
+        if root not in seen:
+            seen.add(root)
+            pending += [site for kind in root.kinds() for site in sites_in(kind)]
+    return seen
+
+
+def sites_in(value: Abstract) -> list[Site]:
+    """The sites of lists and dicts in a value."""
+    value = content_of(value)
+    if isinstance(value, Tuple):
+        return [site for item in value.items for site in sites_in(item)]
+    return [value.site] if isinstance(value, Reference) else []
+
+
+def is_true(value: Abstract) -> bool | None:
+    """The truth of a value, if it is known."""
+    if isinstance(value, Known):
+        try:
+            return bool(value.value)
+        except Exception:
+            return None
+    if isinstance(value, (Closure, Bound, Cell, Partial)):
+        return True
+    if isinstance(value, Fresh):
+        return None if hasattr(value.cls, "__bool__") or hasattr(value.cls, "__len__") else True
+    return bool(value.items) if isinstance(value, Tuple) else None
