@@ -25,7 +25,8 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, RulePlan
-from autodiff_hook.transform.specialise.joint_items import Items, is_zero
+from autodiff_hook.transform.specialise.joint_buffers import is_zero
+from autodiff_hook.transform.specialise.joint_items import Items
 from autodiff_hook.transform.specialise.joint_primal import NONE
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.named_tuples import holds_named
