@@ -461,13 +461,12 @@ class Inference:
     def _unite(self, a: Site, b: Site) -> None:
         """Let lists of two sites be one, if what they hold can be."""
         if a.examples or b.examples:
-            for name in {**a.named, **b.named}:
-                kind = self.world.attribute_kind([*a.examples, *b.examples], name)
-                if kind is None:
-                    return
-                a.named[name] = kind
-            self.stale = True
-            a.unite(b)
+            examples = [*a.examples, *b.examples]
+            kinds = {name: self.world.attribute_kind(examples, name) for name in {**a.named, **b.named}}
+            if None not in kinds.values():
+                self.stale = True
+                a.unite(b)
+                a.named.update(kinds)  # type: ignore[arg-type]
             return
         named = {**b.named, **a.named}
         for name in a.named.keys() & b.named.keys():
