@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from autodiff_hook.loader import install as install
     from autodiff_hook.loader import uninstall as uninstall
     from autodiff_hook.loader.status import status as status
+    from autodiff_hook.registry import LINEAR as LINEAR
     from autodiff_hook.registry import Any as Any
     from autodiff_hook.registry import Array as Array
     from autodiff_hook.registry import Complex as Complex
     from autodiff_hook.registry import Real as Real
+    from autodiff_hook.registry import frule as frule
     from autodiff_hook.registry import nondifferentiable as nondifferentiable
     from autodiff_hook.registry import not_implemented as not_implemented
     from autodiff_hook.registry import rrule as rrule
@@ -52,7 +54,7 @@ _NAMES = {
     "errors": ("AutodiffError", "ConfigError", "NotDifferentiable", "Unsupported"),
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
-    "registry": ("Any", "Array", "Complex", "Real", "nondifferentiable", "not_implemented", "rrule"),
+    "registry": ("LINEAR", "Any", "Array", "Complex", "Real", "frule", "nondifferentiable", "not_implemented", "rrule"),
     "tangent": ("Tangent",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -14,7 +14,9 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.pulled import opened
+from autodiff_hook.runtime.second_order import Carried
 from autodiff_hook.runtime.specialising import differentiated, entries
+from autodiff_hook.runtime.tangents import is_made_of_numbers, zero_tangent
 from autodiff_hook.runtime.trees import jacobian_of, refuse_complex, rows_of
 from autodiff_hook.runtime.trees import tree_map as tree_map
 
@@ -212,6 +214,18 @@ def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     >>> jvp(lambda x, y: (x * y, y), (3.0, 5.0), (1.0, 10.0))
     ((15.0, 5.0), (35.0, 10.0))
     """
+    primals, tangents = tuple(primals), tuple(tangents)
+    if len(primals) != len(tangents) or not primals:
+        return push(f, primals, tangents)
+
+    def carried(f: Callable[..., Any], *primals: Any) -> Any:
+        return push(f, primals, tangents)
+
+    return differentiated(f, primals, {}, "jvp", carried, tangents=tangents)  # type: ignore[no-any-return]
+
+
+def generic_jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """``jvp`` by a carried program."""
     return push(f, tuple(primals), tuple(tangents))
 
 
@@ -222,12 +236,25 @@ def hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     ([60.0, 12.0],)
     """
 
+    primals, tangents = tuple(primals), tuple(tangents)
+
+    def carried(f: Callable[..., Any], *primals: Any) -> tuple[Any, ...]:
+        return generic_hvp(f, primals, tangents)
+
+    if len(primals) != len(tangents) or not primals:
+        return carried(f, *primals)
+    return differentiated(f, primals, {}, "hvp", carried, tangents=tangents)  # type: ignore[no-any-return]
+
+
+def generic_hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``hvp`` by carried programs."""
+
     def slope(*values: Any) -> Any:
-        value, derivative = jvp(f, values, tangents)
+        value, derivative = generic_jvp(f, values, tangents)
         scalar_seed(value, f)
         return derivative
 
-    return gradient(slope, *primals)
+    return generic_gradient(slope, *primals)
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -241,10 +268,36 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """
 
     def hessian_of_f(*args: Any, **kwargs: Any) -> Any:
+        found = _typed_rows(f, argnums, args, kwargs)
+        if found is not MISS:
+            return found
         of_chosen, values = _closed(f, argnums, args, kwargs)
         return _rows_of_hessian(of_chosen, values, isinstance(argnums, int))
 
     return hessian_of_f
+
+
+def _typed_rows(f: Callable[..., Any], argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The products of the Hessian with all unit vectors, by a typed program; ``MISS`` if there is none."""
+    chosen, single = _chosen(f, argnums, args), isinstance(argnums, int)
+    values = tuple(args[i] for i in chosen)
+    refuse_complex(values)
+    if not all(map(is_made_of_numbers, values)):
+        return MISS
+
+    def row(seed: Any) -> Any:
+        directions = dict(zip(chosen, (seed,) if single else seed))
+        tangents = tuple(directions.get(i) for i in range(len(args)))
+        products = differentiated(f, args, kwargs, "hvp", lambda *_, **__: MISS, tangents=tangents)
+        if products is MISS:
+            raise Carried
+        picked = tuple(products[i] for i in chosen)
+        return picked[0] if single else picked
+
+    try:
+        return rows_of(zero_tangent(values[0] if single else values), row)
+    except Carried:
+        return MISS
 
 
 def _rows_of_hessian(f: Callable[..., Any], values: tuple[Any, ...], single: bool) -> Any:

@@ -22,6 +22,16 @@ from autodiff_hook.parameters import Names, forget, parameters_of
 Rule = Callable[..., tuple[AnyType, Callable[[AnyType], tuple[AnyType, ...]]]]
 
 
+class _Linear:
+    def __repr__(self) -> str:
+        return "LINEAR"
+
+
+LINEAR: Final = _Linear()
+"""The forward form for an argument in which a function is linear, whatever the others are: the function itself."""
+Form = Callable[..., AnyType] | _Linear | None
+
+
 class Kind:
     """A set of types that a rule's signature can ask for: ``Real``, ``Complex``, ``Array``, ``Any``."""
 
@@ -131,6 +141,7 @@ class Registry:
         self._rules: dict[int, tuple[object, tuple[_Registered, ...]]] = {}
         self._constants: dict[int, object] = {}
         self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
+        self._forms: dict[int, tuple[object, tuple[Form, ...]]] = {}
         self._lookups: dict[tuple[object, ...], Rule | None] = {}
         self._packs: list[AnyType] | None = None
         self._loaded: set[str] = set()
@@ -184,6 +195,18 @@ class Registry:
         self.load_packs()
         found = self._written.get(id(target))
         return None if found is None else found[1]
+
+    def add_forms(self, target: AnyType, forms: tuple[Form, ...]) -> None:
+        """Register the forward forms of ``target``."""
+        with self._lock:
+            self._forms[id(target)] = (target, forms)
+            self._forget_answers()
+        self._tell()
+
+    def forms(self, target: AnyType) -> tuple[Form, ...]:
+        """The forward forms of ``target``, one for each of its first parameters."""
+        self.load_packs()
+        return self._forms.get(id(target), (None, ()))[1]
 
     def _forget_answers(self) -> None:
         self._lookups = {}
@@ -332,6 +355,26 @@ def rrule(target: AnyType, *signature: Entry) -> Callable[[Rule], Rule]:
         return rule
 
     return register
+
+
+def frule(target: AnyType, *forms: Form) -> AnyType:
+    """Register forward forms of ``target``, which has a rule: for each parameter what its tangent contributes.
+
+    A form is called with the tangent of its parameter, the value, and all arguments by position; it gives the part of
+    the value's tangent that is due to it, in the shape of the value. It is one expression, of what its module has.
+    ``LINEAR`` stands for ``target`` with the tangent in the place of the argument. A parameter with the form None, and
+    all that are not listed, have none, nor have calls with options that are given by keyword only: there the pullback
+    is transposed, which gives the same and takes longer. ``testing.check_rule`` compares both.
+
+    >>> @rrule(scaled := lambda x, n: n * x)
+    ... def scaled_rule(x, n):
+    ...     def scaled_pullback(ȳ):
+    ...         return n * ȳ, x * ȳ
+    ...     return n * x, scaled_pullback
+    >>> _ = frule(scaled, lambda ẋ, y, x, n: n * ẋ, LINEAR)
+    """
+    registry.add_forms(target, forms)
+    return target
 
 
 def nondifferentiable(target: AnyType) -> AnyType:

@@ -36,7 +36,7 @@ from autodiff_hook._testing_trees import (
     tolerances,
     zero,
 )
-from autodiff_hook.registry import NotImplementedCotangent, Real, Rule, describe, registry
+from autodiff_hook.registry import LINEAR, NotImplementedCotangent, Real, Rule, describe, registry
 
 STEPS = tuple(10.0**-k for k in range(1, 9))
 UNDEFINED = (ArithmeticError, ValueError, TypeError, LookupError)
@@ -57,7 +57,8 @@ def check_rule(
     The rule's value must be the target's own, the pullback linear and repeatable, with one cotangent of the
     right structure, shape and dtype for each positional argument; none of the inputs may be modified (arrays
     are passed read-only); and the cotangents must agree with central differences, in a random direction for
-    each number and array in ``args``, up to ``rtol`` times the derivative plus ``atol`` times the value. Single
+    each number and array in ``args``, up to ``rtol`` times the derivative plus ``atol`` times the value. Forward forms
+    of ``target`` (``frule``) must be the transposes of the pullback, where the arguments are real. Single
     precision is compared with 1e-4 at best. Choose arguments away from kinks. ``kwargs`` are constants.
     ``second_order`` differentiates the pullback as well, transposes it (``jvp``), and differentiates the transpose.
 
@@ -93,9 +94,9 @@ def check_rule(
     for i, (x̄, x) in enumerate(zip(cotangents, args)):
         _check_mirror(f"{name}, args[{i}]", x̄, x, value)
     _check_linear(name, pullback, ȳ, cotangents, cotangent(value, rng))
-    _require(same(inputs, args), f"{name}: the rule modifies its arguments")
-
     rtol, atol = tolerances((args, value), rtol, atol)
+    _check_forms(name, rule, target, inputs, kwargs, value, (ȳ, cotangents), rng, rtol)
+    _require(same(inputs, args), f"{name}: the rule modifies its arguments")
 
     def loss(*shifted: Any) -> float:
         return inner(ȳ, target(*shifted, **kwargs))
@@ -152,6 +153,40 @@ def check_gradient(f: Callable[..., Any], /, *args: Any, rtol: float = 1e-6, ato
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise AssertionError(message)
+
+
+def _check_forms(
+    name: str,
+    rule: Any,
+    target: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    value: Any,
+    pulled: tuple[Any, tuple[Any, ...]],
+    rng: np.random.Generator,
+    rtol: float,
+) -> None:
+    """A form is the transpose of the pullback: both give one product of a cotangent with a tangent."""
+    ȳ, cotangents = pulled
+    if any(np.iscomplexobj(leaf) for _, leaf in leaves((args, value))):
+        return
+    for i, form in enumerate(registry.forms(target)[: len(args)]):
+        x = args[i]
+        if form is None or not any(True for _ in leaves((x,))) or isinstance(cotangents[i], NotImplementedCotangent):
+            continue
+        ẋ = cotangent(x, rng)
+        if form is LINEAR:
+            part = target(*args[:i], copied(ẋ), *args[i + 1 :], **kwargs)
+        else:
+            bound = inspect.signature(rule).bind(*args, **kwargs)
+            if bound.kwargs:
+                continue
+            bound.apply_defaults()
+            part = form(ẋ, value, *bound.args)  # type: ignore[operator]
+        ours, theirs = inner(ȳ, part), inner(cotangents[i], ẋ)
+        size = inner(absolute(ȳ), absolute(part))
+        close = math.isclose(ours, theirs, rel_tol=rtol, abs_tol=rtol * size)
+        _require(close, f"{name}, args[{i}]: the forward form says {ours!r}, the pullback {theirs!r}")
 
 
 # The derivative

@@ -18,6 +18,8 @@ from autodiff_hook.ir.types import IR
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.programs import Form, Made, joint_ir
+from autodiff_hook.runtime.pushforwards import pushforward_ir
+from autodiff_hook.runtime.second_order import second_order
 from autodiff_hook.runtime.tracebacks import DEBUG
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut
@@ -65,8 +67,10 @@ def program(call: Call, form: Form, operations: int = 0, seconds: float = math.i
 
 
 def _program(call: Call, form: Form, operations: int) -> Program:
+    if form == "hvp":
+        return Program(*second_order(call, operations))
     f = call.function
-    made = joint_ir(call, form, operations)
+    made = pushforward_ir(call, operations) if form == "jvp" else joint_ir(call, form, operations)
     before = perf_counter()
     halves: tuple[IR, ...] = (made.ir,)
     if form in ("pullback", "split"):

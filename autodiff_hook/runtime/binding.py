@@ -11,11 +11,15 @@ from autodiff_hook.semantics.meanings import MEANINGS
 
 
 class Shape(NamedTuple):
-    """How the values of a call stand: the arguments, then what a ``partial`` holds, then what is named."""
+    """How the values of a call stand: the arguments, what a ``partial`` holds, what is named, then tangents.
+
+    ``moving`` says of each argument whether there is a tangent of it, in forward mode.
+    """
 
     given: int
     leading: int = 0
     names: tuple[str, ...] = ()
+    moving: tuple[bool, ...] = ()
 
 
 class Call(NamedTuple):
@@ -38,7 +42,17 @@ class Call(NamedTuple):
     @property
     def constants(self) -> tuple[Any, ...]:
         """The values that are not."""
-        return self.values[self.shape.given :]
+        return self.values[self.shape.given : len(self.values) - sum(self.shape.moving)]
+
+    def along(self, tangents: tuple[Any, ...]) -> Call:
+        """The same call with tangents of its arguments, None standing for zero."""
+        given, leading, names, _ = self.shape
+        moving = tuple([x is not None for x in tangents])
+        return Call(
+            self.function,
+            (*self.values, *[x for x in tangents if x is not None]),
+            Shape(given, leading, names, moving),
+        )
 
 
 def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import collections.abc
 import time
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
@@ -62,8 +63,8 @@ class Made:
     """Whether the program has told NumPy not to warn."""
 
 
-Form = Literal["gradient", "value", "pullback", "split"]
-"""What a joint program returns: the gradients; the value and them; or it is to be cut in two (``split``).
+Form = Literal["gradient", "value", "pullback", "split", "jvp", "hvp"]
+"""What a program returns: the gradients; the value and them; value and tangent; or it is to be cut in two (``split``).
 
 With ``pullback`` it is to be cut in two as well, and its reverse returns gradients in the form of the arguments.
 """
@@ -73,6 +74,7 @@ _CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
 
 
 _CHANGES: Final = 64
+T = TypeVar("T")
 
 
 def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0) -> Made:
@@ -80,83 +82,115 @@ def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0) -> Made:
 
     It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations.
     """
+    return following(call, one_way, partial(_joint_ir, form))
+
+
+def following(call: Call, one_way: int, make: Callable[[Understood], T]) -> T:
+    """What is made of a function that is understood, once it is known what it changes."""
     changed: frozenset[Any] = frozenset()
     while True:
         try:
-            return _joint_ir(call, form, one_way, changed)
+            return make(Understood(call, one_way, changed))
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
             changed |= found.places
 
 
-def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> Made:
-    times: dict[str, float] = {}
-    clock = _Clock(times)
-    f = call.function
-    types = arguments(call.args, bool(one_way), changed)
-    prologue = Prologue(f, bool(one_way), changed)
-    taken, constants = prologue.parameters(types, call.constants)
-    params = [Variable(name) for name in _names(call)]
-    bound = prologue.bound(call.shape, params, constants)
-    inference = (
-        path(prologue, prologue.types, updated, one_way)
-        if one_way
-        else Inference(prologue, evaluate, prologue.types, changed)
-    )
-    inference.run(f.__code__, f.__globals__, f.__closure__, dict(zip(params, types)), bound)
-    prologue.settle()
-    clock("infer")
-    with _located(inference):
-        shape = prepare(inference)
-    leaves = prologue.leaves()
-    if form in _CUT and (inference.warnings or inference.commits or any(map(holds_references, types))):
+class Understood:
+    """A function and what is known of its values, for calls like one."""
+
+    def __init__(self, call: Call, one_way: int, changed: frozenset[Any]) -> None:
+        self.call, self.one_way = call, bool(one_way)
+        self.times: dict[str, float] = {}
+        self.clock = _Clock(self.times)
+        f = call.function
+        self.types = arguments(call.args, self.one_way, changed)
+        self.prologue = prologue = Prologue(f, self.one_way, changed)
+        taken, constants = prologue.parameters(self.types, call.constants, sum(call.shape.moving))
+        self.params = [Variable(name) for name in _names(call)]
+        self.taken = dict(zip(self.params, taken))
+        bound = prologue.bound(call.shape, self.params, constants)
+        self.inference = (
+            path(prologue, prologue.types, updated, one_way)
+            if one_way
+            else Inference(prologue, evaluate, prologue.types, changed)
+        )
+        types = dict(zip(self.params, self.types))
+        self.inference.run(f.__code__, f.__globals__, f.__closure__, types, bound)
+        prologue.settle()
+        self.clock("infer")
+        with self.located():
+            self.shape = prepare(self.inference)
+
+    @contextmanager
+    def located(self) -> collections.abc.Iterator[None]:
+        """Let what is refused know its line."""
+        try:
+            yield
+        except Refused as reason:
+            self.inference.locate(reason)
+            raise
+
+    def made(self, builder: Builder, primal: Iterable[Statement], polished: bool) -> Made:
+        """The program that a builder has, behind its guards; ``primal`` are the statements that are not derivatives."""
+        blocks, prologue = builder.finish(), self.prologue
+        merge(blocks)
+        own = {s for block in blocks for s in block.statements}
+        _join_prologue(prologue, blocks, self.taken)
+        ir = self.program(("f", "args"), [*prologue.blocks, *blocks, prologue.miss])
+        return self.simplified(ir, blocks[0], own - set(primal), primal, polished)
+
+    def program(self, parameters: tuple[str, ...], blocks: list[Block]) -> IR:
+        """A program in the name of the function."""
+        f = self.call.function
+        name, code, count = f.__code__.co_name, f.__code__, len(parameters)
+        signature = Signature(parameters, count, count)
+        return IR(name, signature, f.__qualname__, code.co_filename, code.co_firstlineno, blocks=blocks)
+
+    def simplified(
+        self, ir: IR, body: Block, derivatives: set[Statement], primal: Iterable[Statement], polished: bool
+    ) -> Made:
+        """A program made simpler, which begins with ``body`` behind its guards."""
+        inference, prologue = self.inference, self.prologue
+        essential = {s for s in primal if _may_raise(s, inference)}
+        self.clock("adjoint")
+        small = _small(inference)
+        types = inference.types if polished and not _is_complex(inference) else None
+        numbers, volatile = isinstance(small, _Everything), self.shape.memory.volatile
+        simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile)
+        verify(ir)
+        self.clock("simplify")
+        outside = bool(prologue.outside - set(self.taken.values()))
+        return Made(ir, self.times, outside, body, small, prologue.functions, inference.quiet)
+
+
+def _joint_ir(form: Form, known: Understood) -> Made:
+    inference, shape, params = known.inference, known.shape, known.params
+    leaves = known.prologue.leaves()
+    if form in _CUT and (inference.warnings or inference.commits or any(map(holds_references, known.types))):
         raise Refused("a pullback of a program with effects, or with respect to what holds objects or lists")
     sources = [*params, *leaves]
-    with _located(inference):
+    with known.located():
         needs = needed(inference.program, shape, sources)
-        clock("activity")
+        known.clock("activity")
         builder, last, found, value, table = joint_pass(
             inference.program, shape, sources, needs, RUNTIME, _CUT.get(form), leaves
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
-    essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
+    own = [s for block in primal for s in block.statements]
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
         grads = Forms(builder, last, inference, table).gradients(params, found, leaves)
-    if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+    if not known.one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
     _act(builder, last, inference)
     last.terminator = Terminator("return", [result])
-    blocks = builder.finish()
-    adjoint = {s for block in builder.blocks[len(primal) :] for s in block.statements}
-    merge(blocks)
-    _join_prologue(prologue, blocks, dict(zip(params, taken)))
-    name = f.__code__.co_name
-    ir = IR(name, Signature(("f", "args"), 2, 2), f.__qualname__, f.__code__.co_filename, f.__code__.co_firstlineno)
-    ir.blocks = [*prologue.blocks, *blocks, prologue.miss]
-    clock("adjoint")
-    small = _small(inference)
-    polished = None if form == "split" or _is_complex(inference) else inference.types
-    numbers = isinstance(small, _Everything)
-    simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers, shape.memory.volatile)
-    verify(ir)
-    clock("simplify")
-    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, prologue.functions, inference.quiet)
-
-
-@contextmanager
-def _located(inference: Inference) -> collections.abc.Iterator[None]:
-    """Let what is refused know its line."""
-    try:
-        yield
-    except Refused as reason:
-        inference.locate(reason)
-        raise
+    return known.made(builder, own, polished=form != "split")
 
 
 def _names(call: Call) -> list[str | None]:

@@ -70,6 +70,7 @@ class Prologue(Guards):
         self.types: dict[Variable, Abstract] = {}
         self.outside: set[Variable] = set()
         self.taken: list[Variable] = []
+        self.tangents: list[Variable] = []
         self.slots: dict[Operand, Slot] = {}
         """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
         self.functions: list[FunctionType] = []
@@ -399,12 +400,14 @@ class Prologue(Guards):
         self.outside.add(operand)
         return operand
 
-    def parameters(self, types: list[Abstract], constants: tuple[Any, ...]) -> tuple[list[Variable], list[Operand]]:
-        """Take the arguments and the constants beside them apart, and guard what they are.
+    def parameters(
+        self, types: list[Abstract], constants: tuple[Any, ...], tangents: int = 0
+    ) -> tuple[list[Variable], list[Operand]]:
+        """Take the arguments and the constants beside them apart, and guard what they are; behind them are tangents.
 
         With another number of them, this raises ``ValueError``.
         """
-        count = len(types) + len(constants)
+        count = len(types) + len(constants) + tangents
         whole = self.emit("unpack", self.args, data=(count, None)) if count else self.args
         parts = [self.emit("project", whole, data=i) for i in range(count)]
         taken = self.taken
@@ -417,4 +420,5 @@ class Prologue(Guards):
                 self.outside.add(variable)
         if len(self.references) > 1:
             self.require(self.emit("call", Constant(apart), *self.references, data=()))
+        self.tangents = parts[count - tangents :]
         return taken, [self.guarded(part, value) for part, value in zip(parts[len(types) :], constants)]

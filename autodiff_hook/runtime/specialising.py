@@ -23,6 +23,7 @@ from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import Form
+from autodiff_hook.runtime.second_order import product
 from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -55,6 +56,8 @@ class Specialisations:
     entries: list[tuple[Entry, Shape]] = field(default_factory=list)
     refused: set[tuple[Any, ...]] = field(default_factory=set)
     one_way: bool = ONE_WAY
+    follows: bool = True
+    """Whether, if there is no program for all ways, those that are taken are followed one by one."""
     traps: int = 0
     failures: int = 0
     missed: int = 0
@@ -108,15 +111,18 @@ def differentiated(
     form: Form,
     generic: Callable[..., Any],
     error: Exception | None = None,
+    tangents: tuple[Any, ...] = (),
 ) -> Any:
     """What a specialised program of ``f`` gives in this form; if there is none, ``generic(f, *args, **kwargs)``.
 
-    ``error`` is what the newest program has raised.
+    ``error`` is what the newest program has raised; ``tangents`` are those of the arguments, in forward mode.
     """
     call = None if GENERIC or gettrace() is not None else unfolded(f, args, kwargs)
     if call is None or call.shape.names and not args:
         _say_why_not(f)
         return generic(f, *args, **kwargs)
+    if tangents:
+        call = call.along(tangents)
     known = _specialisations(call.function, form)
     raised: list[str | None] = []
     result = _specialised(known, call, form, raised, error)
@@ -185,7 +191,7 @@ def _specialisations(f: Any, form: Form) -> Specialisations:
         by_form = _known.add(f.__code__, {})
     key = (form, type(f) is MethodType)
     known = by_form.get(key)
-    return by_form.setdefault(key, Specialisations()) if known is None else known
+    return by_form.setdefault(key, Specialisations(follows=form not in ("jvp", "hvp"))) if known is None else known
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:
@@ -249,7 +255,7 @@ def _run(
         known.traps += 1
         if fresh:
             give_up_all(error)
-            if all_ways:
+            if all_ways and known.follows:
                 # A program for all ways has come to what is not understood: those that are taken are followed.
                 known.one_way = True
                 _withdraw(known, call, entry)
@@ -284,7 +290,8 @@ def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str |
 
 def _give_up(known: Specialisations, f: Any, reason: str) -> None:
     known.given_up = reason
-    _gradients.found.pop(id(f.__code__), None)
+    for entry, _ in known.entries:
+        _gradients.remove(f.__code__, entry)
     config.trace(f"not specialised any more: {f.__qualname__}: {known.given_up}")
 
 
@@ -302,12 +309,12 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
             return None, all_ways
         except Refused as reason:
             refusal(f, reason)
-            if not all_ways:
+            if not all_ways or not known.follows:
                 known.refused.add(_types(call))
                 return None, all_ways
             known.one_way, all_ways = True, False
     report(f, made.made, "" if all_ways else " for one way")
-    entry = _pulling(*made.functions) if form == "pullback" else made.functions[0]
+    entry = _entry(made, form)
     if made.made.quiet:
         entry = _quietly(entry)
     if f.__code__ is not code:
@@ -337,6 +344,17 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
         if known.one_way:
             known.spent += cpu_time() - before
     return made
+
+
+def _entry(made: Program, form: Form) -> Entry:
+    """What runs a program."""
+    if form == "pullback":
+        return _pulling(*made.functions)
+    if form == "hvp":
+        collect, slope = made.functions
+        return partial(product, collect, slope, differentiated)
+    entry: Entry = made.functions[0]
+    return entry
 
 
 def _pulling(forward: Any, reverse: Any) -> Entry:

@@ -50,6 +50,8 @@ def winners(view: Any, key: Any, taken: Any) -> Any:
 
 def sum_to_shape(cotangent: Any, shape: tuple[int, ...]) -> Any:
     """A cotangent summed over the axes along which a value of ``shape`` was broadcast."""
+    if cotangent.shape == shape != ():
+        return cotangent
     lead = cotangent.ndim - len(shape)
     if lead < 0:
         return cotangent.reshape(shape)

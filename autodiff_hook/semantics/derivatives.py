@@ -10,6 +10,7 @@ from autodiff_hook.algebras.forward import push, pushed
 from autodiff_hook.algebras.levels import settled
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load, reaches
+from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.pulled import Pulled
 from autodiff_hook.runtime.pulled import opened as open_any
@@ -34,6 +35,14 @@ def _generic(form: Any, plain: Any) -> None:
 
 _generic(api.gradient, api.generic_gradient)
 _generic(api.withgradient, api.generic_withgradient)
+_generic(api.jvp, api.generic_jvp)
+_generic(api.hvp, api.generic_hvp)
+
+
+@means(api._typed_rows)
+def typed_rows(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """What is differentiated once more is carried."""
+    return MISS, None
 
 
 @means(Reverse, open_any)

@@ -13,6 +13,7 @@ from autodiff_rules.numpy import creation as creation
 from autodiff_rules.numpy import decompositions as decompositions
 from autodiff_rules.numpy import elementwise as elementwise
 from autodiff_rules.numpy import extremes as extremes
+from autodiff_rules.numpy import forward as forward
 from autodiff_rules.numpy import fourier as fourier
 from autodiff_rules.numpy import indexing as indexing
 from autodiff_rules.numpy import joining as joining

@@ -107,6 +107,21 @@ def expand_rule(c, x):
     return expand(c, x), expand_pullback
 
 
+def stretched(ẏ, y):
+    """A tangent in the shape of its value."""
+    if ẏ.__class__ is np.ndarray and ẏ.shape == y.shape:
+        return ẏ
+    return np.broadcast_to(ẏ, np.shape(y))
+
+
+@rrule(stretched)
+def stretched_rule(ẏ, y):
+    def stretched_pullback(c):
+        return unbroadcast(c, ẏ), None
+
+    return stretched(ẏ, y), stretched_pullback
+
+
 def expand_reduced(c, x, axis, keepdims):
     """The cotangent of a reduction of ``x`` along ``axis``, broadcast to the shape of ``x``."""
     return expand(restore_axes(c, x, axis, keepdims), x)

@@ -28,6 +28,13 @@ def diff_rule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     return np.diff(a, n, axis, prepend, append), diff_pullback
 
 
+def diff_tangent(ȧ, n, axis, prepend, append):
+    """The tangent of differences, of constants before and behind."""
+    before = ABSENT if prepend is ABSENT else np.zeros(np.shape(prepend))
+    after = ABSENT if append is ABSENT else np.zeros(np.shape(append))
+    return np.diff(ȧ, n, axis, before, after)
+
+
 @nondifferentiable
 def joined_length(a, x, axis):
     """How much ``x`` adds along ``axis``."""

@@ -41,6 +41,13 @@ def solve_rule(a, b):
     return y, solve_pullback
 
 
+def solve_tangent(ȧ, y, a, b):
+    """What the tangent of the matrices of equations contributes to that of their solutions."""
+    if np.ndim(b) == 1:
+        return -np.linalg.solve(a, np.matmul(ȧ, y[..., None]))[..., 0]
+    return -np.linalg.solve(a, np.matmul(ȧ, y))
+
+
 @array_rrule(np.linalg.det)
 def det_rule(a):
     y = np.linalg.det(a)

@@ -25,6 +25,14 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
     return y, norm_pullback
 
 
+def norm_tangent(ẋ, y, x, ord, axis, keepdims):
+    """The tangent of a norm."""
+    if ord is None or ord == "fro":
+        return np.sum(np.multiply(x, ẋ), axis=axis, keepdims=keepdims) / np.where(y == 0, 1.0, y)
+    pullback = norm_rule(x, ord, axis, keepdims)[1]
+    return np.sum(np.multiply(pullback(np.ones_like(y))[0], ẋ), axis=axis, keepdims=keepdims)
+
+
 @nondifferentiable
 def reduced_axes(x, axis):
     """The axes that a norm takes together."""

@@ -19,8 +19,15 @@ def nonzero(x):
 
 def base_cotangent(z̄, x, y):
     """The cotangent of ``x``: 0 where ``y`` is 0."""
+    return unbroadcast(z̄ * conj(slope_by_base(x, y)), x)
+
+
+def slope_by_base(x, y):
+    """The derivative of ``x ** y`` with respect to ``x``: 0 where ``y`` is 0."""
+    if isinstance(y, (int, float)):
+        return y * (x if y else nonzero(x)) ** (y - 1)
     base = np.where(np.equal(x, 0) & np.equal(y, 0), 1.0, x)
-    return unbroadcast(z̄ * conj(np.multiply(y, np.power(base, np.subtract(y, 1)))), x)
+    return np.multiply(y, np.power(base, np.subtract(y, 1)))
 
 
 def exponent_cotangent(z̄, x, y, z):

@@ -26,6 +26,7 @@ TABLES = (
 )
 ELSEWHERE = {
     *(_shared.unbroadcast, _shared.expand, _shared.conj, _shared.nest, _shared.collect, rearranging.diagonal_matrix),
+    _shared.stretched,
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
 }
 """Tested by functions of their own."""

@@ -130,6 +130,10 @@ def test_unbroadcast_and_expand_are_transposes(x):
     again = registry.rule(_shared.unbroadcast, (np.ndarray, type(x)))(c, x)[1](small)[0]
     assert again.shape == c.shape
     np.testing.assert_allclose(np.sum(again * c), np.sum(small * small), rtol=1e-6)
+    wide = _shared.stretched(small, c)
+    np.testing.assert_allclose(np.sum(wide * c), np.sum(small * small), rtol=1e-6)
+    narrow = registry.rule(_shared.stretched, (type(small), np.ndarray))(small, c)[1](c)[0]
+    np.testing.assert_allclose(narrow, small, rtol=1e-6)
     if isinstance(x, np.ndarray):
         back = registry.rule(_shared.expand, (np.ndarray, np.ndarray))(np.asarray(small), c)[1](c)[0]
         np.testing.assert_allclose(back, small, rtol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 import autodiff_hook as ad
 from autodiff_hook.algebras import typed
-from autodiff_hook.api import generic_withgradient
+from autodiff_hook.api import generic_hvp, generic_jvp, generic_withgradient
 from autodiff_hook.runtime import specialising
 from autodiff_hook.runtime.specialising import GENERIC, entries
 
@@ -40,9 +41,66 @@ def check(f: Callable[..., Any], *args: Any, specialised: bool | None = True) ->
     found, grads = ad.withgradient(f, *args)
     identical(found, value)
     same(grads, expected)
+    check_directions(f, args, value, expected)
     if specialised is not None and not GENERIC:
         assert is_specialised(f) is specialised
     return expected
+
+
+def check_directions(f: Callable[..., Any], args: tuple[Any, ...], value: Any, gradient: tuple[Any, ...]) -> None:
+    """In a direction, first and second derivatives are those of the carried programs."""
+    v = tuple([direction(x, i) for i, x in enumerate(gradient)])
+    if all(x is None for x in v):
+        return
+    found, wanted = outcome(ad.jvp, f, args, v), outcome(generic_jvp, f, args, v)
+    if isinstance(found, type) or isinstance(wanted, type):
+        assert found is wanted
+    else:
+        identical(found[0], value)
+        close(found[1], wanted[1])
+    found, wanted = outcome(ad.hvp, f, args, v), outcome(generic_hvp, f, args, v)
+    if isinstance(found, type) or isinstance(wanted, type):
+        assert found is wanted
+    else:
+        close(found, wanted)
+
+
+def outcome(function: Callable[..., Any], *args: Any) -> Any:
+    """What a call returns, or the type of what it raises."""
+    try:
+        return function(*args)
+    except Exception as error:
+        return type(error)
+
+
+def direction(gradient: Any, number: int = 0) -> Any:
+    """A direction in the form of a gradient."""
+    if isinstance(gradient, (tuple, list)):
+        parts = [direction(x, number + 3 * i) for i, x in enumerate(gradient)]
+        return getattr(type(gradient), "_make", type(gradient))(parts)
+    if isinstance(gradient, dict):
+        return {key: direction(x, number + 3 * i) for i, (key, x) in enumerate(gradient.items())}
+    if isinstance(gradient, ad.Tangent):
+        return ad.Tangent(gradient._of, {key: direction(gradient[key], number + i) for i, key in enumerate(gradient)})
+    if isinstance(gradient, np.ndarray):
+        return (np.cos(number + 2.0 * np.arange(gradient.size)).reshape(gradient.shape)).astype(gradient.dtype.type)
+    return None if gradient is None else type(gradient)(math.cos(number))
+
+
+def close(a: Any, b: Any) -> None:
+    """Second derivatives of one form, equal but for rounding."""
+    assert type(a) is type(b), (a, b)
+    if isinstance(a, (dict, ad.Tangent)):
+        for key in b:
+            close(a[key], b[key])
+    elif isinstance(a, (tuple, list)):
+        assert len(a) == len(b)
+        for x, y in zip(a, b):
+            close(x, y)
+    elif a is not None:
+        a, b = (np.where(np.isinf(x), np.nan, x) for x in (a, b))
+        scale = 1.0 + float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0))
+        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9 * scale)
 
 
 def changes(f: Callable[..., Any], change: Callable[[], Any], *args: Any) -> None:

@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 from random_containers import Writer, given
-from specialised_cases import oracle, same
+from specialised_cases import check_directions, oracle, outcome, same
 
 import autodiff_hook as ad
 
@@ -17,14 +17,6 @@ COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "24"))
 FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
 KINDS = (0, 1, 2, 0)
 """What the arguments of one program are, call by call."""
-
-
-def outcome(function, *args):
-    """What a call returns, or the type of what it raises."""
-    try:
-        return function(*args)
-    except Exception as error:
-        return type(error)
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
@@ -44,3 +36,4 @@ def test_random_containers(seed):
             continue
         assert repr(found[0]) == repr(value), source
         same(found[1], expected[1])
+        check_directions(f, given(iter(values), kind), value, expected[1])

@@ -340,7 +340,9 @@ def by_rule(
     bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
     result = outcome(run, types, options, loose=not inf.one_way)
     of_numbers = all(number_types(t) is not None for t in given)
-    inf.plans[s] = RulePlan(rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers)
+    inf.plans[s] = RulePlan(
+        function, rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers
+    )
     return result
 
 

@@ -64,6 +64,7 @@ from autodiff_hook.transform.specialise.world import World
 class RulePlan:
     """A call with a rule: its parameters bound to operands. ``of_numbers``: all arguments are numbers."""
 
+    target: Any
     rule: Rule
     values: list[Operand | list[Operand] | dict[str, Operand]]
     checks: bool = False

@@ -30,7 +30,7 @@ from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, Progra
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
 )
-from autodiff_hook.transform.specialise.lists import Iteration, iterations
+from autodiff_hook.transform.specialise.lists import Iteration, has_slots, iterations
 from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, use_of
@@ -59,7 +59,7 @@ class PrimalHalf:
         self.live = live_out(shape.ir.blocks)
         self.certain: set[Variable] = set()
         self.records: dict[Loop, Statement] = {}
-        found = iterations(program, shape.ir.blocks, needs)
+        found = iterations(program, shape.ir.blocks, needs, self._is_numbered)
         self.landings = {iteration.landing: iteration for iteration in found}
         self.counted = {iteration.start: iteration for iteration in found}
         self.indices: dict[Block, Variable] = {}
@@ -82,6 +82,10 @@ class PrimalHalf:
         self.unsure: set[Operand] = set()
         self.present: set[Operand] = set()
         """Sums of cotangents that may turn out to be None, which is zero, and others."""
+
+    def _is_numbered(self, item: Abstract) -> bool:
+        """Whether the derivative of an item of an iteration is found by its place."""
+        return has_slots(item)
 
     def _default(self, key: Any) -> Operand:
         if key[0] == "c" and isinstance(self._type_at(key[1], key[2]), Number):

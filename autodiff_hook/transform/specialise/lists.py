@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
@@ -210,8 +211,10 @@ class Iteration:
     """The dict whose values these are: it is given keys."""
 
 
-def iterations(program: Program, blocks: list[Block], needs: set[Variable]) -> list[Iteration]:
-    """The iterations whose items need cotangents; ``Refused`` for those that are not understood."""
+def iterations(
+    program: Program, blocks: list[Block], needs: set[Variable], numbered: Callable[[Abstract], bool]
+) -> list[Iteration]:
+    """The iterations over what has derivatives whose items are ``numbered``; ``Refused`` if one is not understood."""
     made = {s.result: s for b in blocks for s in b.statements if s.result is not None}
     found = []
     for block in blocks:
@@ -219,7 +222,7 @@ def iterations(program: Program, blocks: list[Block], needs: set[Variable]) -> l
         if terminator is None or terminator.kind != "next":
             continue
         landing = terminator.edges[0].target
-        if landing.params[0] not in needs or not has_slots(program.types[landing.params[0]]):
+        if landing.params[0] not in needs or not numbered(program.types[landing.params[0]]):
             continue
         start = made.get(terminator.operands[0])  # type: ignore[arg-type]
         if start is None or start.op != "get_iter":

@@ -44,7 +44,7 @@ def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     # What a rule of others loads may change; it is called as it is.
     instance = instance_of(rule) if id(rule) in registry.tested else None
     if instance is None or pullback_body(instance) is None:
-        return _called(rule, plan, s, arguments, runtime)
+        return called(plan, s, arguments, runtime)
     use = Use(arguments, instance=instance)
     mapping: dict[Operand, Operand] = {}
     for param, value in zip(instance.params, plan.values, strict=True):
@@ -108,8 +108,9 @@ def _name_result(use: Use, s: Statement) -> None:
     instance.captured = [result if x is value else x for x in instance.captured]
 
 
-def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand], runtime: Mapping[str, Any]) -> Use:
+def called(plan: RulePlan, s: Statement, arguments: list[Operand], runtime: Mapping[str, Any]) -> Use:
     """Call the rule, and keep the pullback that it returns."""
+    rule: Any = plan.rule
     code = rule.__code__
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     operands: list[Operand] = [x for x in plan.values[:positional] if not isinstance(x, (list, dict))]

@@ -1,0 +1,75 @@
+"""Typed programs of forward mode: value and tangent in one function."""
+
+from __future__ import annotations
+
+from autodiff_hook.ir.types import Constant, Operand, Terminator, Variable
+from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.forms import holds_objects
+from autodiff_hook.runtime.programs import Made, Understood, following
+from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Dict,
+    Instance,
+    Known,
+    List,
+    Number,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.activity import needed
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.named_tuples import holds_named
+from autodiff_hook.transform.specialise.pushforward import Pushed, Pushforward
+from autodiff_hook.transform.specialise.wording import named
+
+
+def pushforward_ir(call: Call, one_way: int = 0) -> Made:
+    """The program that gives value and tangent, for calls like this one with tangents of these arguments."""
+    return following(call, one_way, _value_and_tangent)
+
+
+def _value_and_tangent(known: Understood) -> Made:
+    value = known.inference.type_of(known.shape.exit.params[0])
+    if not _is_returned(value) or isinstance(value, Known) and value.value is None:
+        # What exists only while the program is made has become None.
+        raise Refused(f"a value of forward mode that is {named(value)}")
+    program, pushed, seeds = pushed_program(known)
+    builder, last, result, tangent = pushed
+    builder.emit(last, "call", Constant(RUNTIME["no_nan"]), tangent, data=(), result=False)
+    tangent = builder.emit(last, "call", Constant(given_back), result, tangent, data=())
+    last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
+    checks = [s for s in known.prologue.block.statements if s.result in seeds.values()]
+    return known.made(builder, [*checks, *program.primal], polished=True)
+
+
+def pushed_program(known: Understood) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
+    inference, shape = known.inference, known.shape
+    if inference.warnings or inference.commits or known.prologue.leaves() or any(map(holds_objects, known.types)):
+        raise Refused("a program with effects, or of objects, in forward mode")
+    seeds = _seeds(known)
+    with known.located():
+        needs = needed(inference.program, shape, list(seeds))
+        known.clock("activity")
+        program = Pushforward(inference.program, shape, needs, RUNTIME | TANGENTS)
+        return program, program.build(seeds), seeds
+
+
+def _is_returned(value: Abstract) -> bool:
+    """Whether a program has the value, with its tangent, as the plain function returns it."""
+    if isinstance(value, Tuple):
+        return not holds_named(value) and all(map(_is_returned, value.items))
+    if isinstance(value, (List, Dict)):
+        return all(map(_is_returned, value.site.kinds()))
+    return isinstance(value, (Number, Array, Instance, Known))
+
+
+def _seeds(known: Understood) -> dict[Variable, Operand]:
+    """The tangents of the parameters, as they are given, in the form that a program takes."""
+    prologue, seeds = known.prologue, dict[Variable, Operand]()
+    moving = [(i, p) for i, p in enumerate(known.params) if known.call.shape.moving[i]]
+    for (i, param), tangent in zip(moving, prologue.tangents):
+        where = Constant(f"tangents[{i}]")
+        seeds[param] = prologue.emit("call", Constant(seeded), known.taken[param], tangent, where, data=())
+    return seeds

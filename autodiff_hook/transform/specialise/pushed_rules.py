@@ -1,0 +1,248 @@
+"""The tangents of what rules give, and where tangents are found.
+
+The tangent of a number made of numbers is the sum of the partial derivatives, which the pullback has for the cotangent
+one, times the tangents. That of an array is made by the forward forms of the function, where it has some; where it has
+none, by the transpose of the pullback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.registry import LINEAR, Form, describe, registry
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, Reference, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused, substitute
+from autodiff_hook.transform.specialise.infer import Program, RulePlan
+from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
+from autodiff_hook.transform.specialise.lattice import content_of, differentiable, number_types
+from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.splice import Use, called, splice, use_of
+from autodiff_hook.transform.specialise.templates import body_of, loads
+
+Path = tuple[int, ...]
+ONE: Final = Constant(1.0)
+_VARIADIC: Final = 4
+"""The flag of code that takes any number of arguments by position."""
+
+
+class Rules(PrimalHalf):
+    """Finds tangents, and makes those of the results of rules."""
+
+    def __init__(self, program: Program, shape: Shape, needs: set[Variable], runtime: Mapping[str, Any]) -> None:
+        super().__init__(program, shape, needs, runtime, None)
+        self.tangents: dict[tuple[Variable, Path], Operand] = {}
+        self.moved: dict[Statement, list[tuple[int, Operand]]] = {}
+        """The arguments of rules that have tangents, with their places."""
+        self.ways: dict[Statement, Literal["constant", "pullback", "forms", "transpose"]] = {}
+
+    def _is_numbered(self, item: Abstract) -> bool:
+        return True
+
+    def _moving(self, variable: Variable) -> list[Path]:
+        """The parts of a value that have tangents."""
+        return [path for path in self._paths(variable) if _moves(self._type_at(variable, path))]
+
+    def _tangent(self, operand: Operand, path: Path, out: Block) -> Operand:
+        """The tangent of a part of a value."""
+        found = self.tangents.get((operand, path)) if isinstance(operand, Variable) else None
+        return self._zero(operand, path, out) if found is None else found
+
+    def _zero(self, operand: Operand, path: Path, out: Block) -> Operand:
+        """The tangent of what is constant."""
+        kind = content_of(self.program.type_of(operand))
+        for index in path:
+            assert isinstance(kind, Tuple)
+            kind = content_of(kind.items[index])
+        if number_types(kind) is not None:
+            return ZERO
+        if not _moves(kind):
+            return NONE
+        whole = operand if not path else self._part(operand, self.program.type_of(operand), path, out)
+        blank = np.zeros_like if isinstance(kind, Array) else self.runtime["zero_tangent"]
+        return self.builder.emit(out, "call", Constant(blank), whole, data=())
+
+    def _part(self, whole: Operand, kind: Abstract, path: Path, out: Block) -> Operand:
+        for index in path:
+            assert isinstance(kind, Tuple)
+            whole = self.builder.emit(out, "getitem", whole, Constant(kind.keys[index] if kind.keys else index))
+            kind = kind.items[index]
+        return whole
+
+    def _whole(self, operand: Operand, path: Path, out: Block) -> Operand:
+        """The tangent of a value in its form."""
+        kind = content_of(self.program.type_of(operand))
+        for index in path:
+            assert isinstance(kind, Tuple)
+            kind = content_of(kind.items[index])
+        if not isinstance(kind, Tuple):
+            return self._tangent(operand, path, out)
+        parts = [self._whole(operand, (*path, i), out) for i in range(len(kind.items))]
+        if kind.cls is dict:
+            named = [x for key, part in zip(kind.keys, parts) for x in (Constant(key), part)]
+            return self.builder.emit(out, "build_map", *named)
+        return self.builder.emit(out, "build_list" if kind.cls is list else "build_tuple", *parts)
+
+    def _spread(self, variable: Variable, whole: Operand, out: Block, path: Path = ()) -> None:
+        """Let the tangent of a value, or of a part of it, be this."""
+        kind = self._type_at(variable, path)
+        if isinstance(kind, Tuple):
+            for i, item in enumerate(kind.items):
+                if differentiable(item):
+                    key = Constant(kind.keys[i] if kind.keys else i)
+                    self._spread(variable, self.builder.emit(out, "getitem", whole, key), out, (*path, i))
+        elif _moves(kind):
+            self.tangents[variable, path] = whole
+
+    # Rules
+
+    def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
+        """A call with a rule: as it is, unless its pullback is asked for."""
+        assert s.result is not None
+        use = self.uses[s] = use_of(plan, s, self.runtime)
+        self.moved[s] = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
+        if not self.moved[s]:
+            self.ways[s] = "constant"
+        elif self._by_partials(s, use) or self._is_diagonal(s, plan, use):
+            self.ways[s] = "pullback"
+        elif all(self._form(plan, place) is not None for place, _ in self.moved[s]):
+            self.ways[s] = "forms"
+            op = "binary" if s.op == "inplace" else s.op
+            out.statements.append(Statement(op, list(s.operands), s.result, s.data, s.position))
+            return
+        else:
+            self.ways[s] = "transpose"
+            if use.instance is not None:
+                use = self.uses[s] = called(plan, s, use.arguments, self.runtime)
+        out.statements += use.statements
+
+    def _by_partials(self, s: Statement, use: Use) -> bool:
+        """Whether a number is made of numbers."""
+        kinds = [self.program.type_of(x) for x in (s.result, *use.arguments) if x is not None]
+        return all(number_types(kind) is not None for kind in kinds)
+
+    def _is_diagonal(self, s: Statement, plan: RulePlan, use: Use) -> bool:
+        """Whether each element of the result is made of one of the argument: the pullback is its own transpose."""
+        target, result = plan.target, self.program.types[s.result]  # type: ignore[index]
+        return (
+            isinstance(target, np.ufunc)
+            and (target.nin, target.nout, target.signature) == (1, 1, None)
+            and isinstance(result, Array)
+            and isinstance(self.program.type_of(use.arguments[0]), Array)
+        )
+
+    def _form(self, plan: RulePlan, place: int) -> Form:
+        """The forward form for an argument; one that is linear is for all further ones, too."""
+        forms, code = registry.forms(plan.target), plan.rule.__code__
+        if place < code.co_argcount:
+            known = place < len(forms) and not isinstance(plan.values[place], (list, dict))
+            return forms[place] if known and (forms[place] is LINEAR or _has_no_options(plan)) else None
+        return LINEAR if forms and forms[-1] is LINEAR and code.co_flags & _VARIADIC else None
+
+    def _push_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
+        """The tangent of what a rule gives."""
+        assert s.result is not None
+        tangent: Operand
+        if self.ways[s] == "constant":
+            tangent = self._zero(s.result, (), out)
+        elif self.ways[s] == "pullback":
+            tangent, out = self._by_pullback(s, out)
+        elif self.ways[s] == "forms":
+            tangent = self._by_forms(s, plan, out)
+        else:
+            tangent = self._by_transpose(s, out)
+        if s.result in self.memory.volatile and isinstance(self.program.types[s.result], Array):
+            tangent = self.builder.emit(out, "call", Constant(np.array), tangent, data=())
+        self._spread(s.result, tangent, out)
+        return out
+
+    def _by_pullback(self, s: Statement, out: Block) -> tuple[Operand, Block]:
+        """The sum of partial derivatives times tangents."""
+        use, total = self.uses[s], None
+        numbers = self._by_partials(s, use)
+        cotangent = ONE if numbers else self._tangent(use.arguments[0], (), out)
+        partials, out, sure = splice(self.builder, use, cotangent, lambda v, o: v, out, s.position)
+        for place, operand in self.moved[s]:
+            part = partials[place]
+            if isinstance(part, Constant) and part.value is None:
+                continue
+            if not sure[place]:
+                part = self._call("partial", part, out)
+            if numbers:
+                part = self.builder.emit(out, "binary", part, self._tangent(operand, (), out), data="*")
+            total = part if total is None else self.builder.emit(out, "binary", total, part, data="+")
+        if total is None:
+            assert s.result is not None
+            total = self._zero(s.result, (), out)
+        return total, out
+
+    def _by_forms(self, s: Statement, plan: RulePlan, out: Block) -> Operand:
+        """The sum of what the tangents of the arguments contribute."""
+        total: Operand | None = None
+        for place, operand in self.moved[s]:
+            part = self._contribution(s, plan, place, self._whole(operand, (), out), out)
+            total = part if total is None else self.builder.emit(out, "binary", total, part, data="+")
+        assert total is not None
+        return total
+
+    def _contribution(self, s: Statement, plan: RulePlan, place: int, tangent: Operand, out: Block) -> Operand:
+        form: Any = self._form(plan, place)
+        if form is LINEAR:
+            return self._repeated(s, plan, place, tangent, out)
+        body = body_of(form.__code__, loads(form.__globals__))
+        values = plan.values[: plan.rule.__code__.co_argcount]
+        given = [tangent, s.result, *values]
+        if body is None or len(body.blocks) != 1 or body.frees or len(body.params) != len(given):
+            raise Refused(f"the forward form of {describe(plan.target)} is not an expression", s)
+        substitute(body.blocks, dict(zip(body.params, given)))  # type: ignore[arg-type]
+        block = body.blocks[0]
+        for statement in block.statements:
+            statement.position = s.position
+        out.statements += block.statements
+        assert block.terminator is not None
+        return block.terminator.operands[0]
+
+    def _repeated(self, s: Statement, plan: RulePlan, place: int, tangent: Operand, out: Block) -> Operand:
+        """The same with a tangent in the place of an argument, in which it is linear."""
+        operands, index = list(s.operands), place + (s.op == "call")
+        value = self.uses[s].arguments[place]
+        if index >= len(operands) or operands[index] is not value:
+            found = [i for i, x in enumerate(operands) if x is value]
+            if len(found) != 1:
+                raise Refused(f"an argument of {describe(plan.target)} that is passed twice", s)
+            index = found[0]
+        operands[index] = tangent
+        op = "binary" if s.op == "inplace" else s.op
+        return self.builder.emit(out, op, *operands, data=s.data, position=s.position)
+
+    def _by_transpose(self, s: Statement, out: Block) -> Operand:
+        use = self.uses[s]
+        assert use.called is not None and s.result is not None
+        moved = dict(self.moved[s])
+        tangents = [self._whole(x, (), out) if i in moved else NONE for i, x in enumerate(use.arguments)]
+        given = self.builder.emit(out, "build_tuple", *tangents)
+        return self._call("transposed", use.called, s.result, given, out)
+
+    def _call(self, name: str, *operands_and_block: Any) -> Operand:
+        *operands, out = operands_and_block
+        return self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
+
+
+def _has_no_options(plan: RulePlan) -> bool:
+    """Whether nothing is given that a rule takes by keyword only, which forms do not know of."""
+    code, defaults = plan.rule.__code__, plan.rule.__kwdefaults__ or {}
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    values = plan.values[code.co_argcount :]
+    return all(
+        isinstance(value, Constant) and name in defaults and value.value is defaults[name]
+        for name, value in zip(names, values)
+    ) and not any(values[len(names) :])
+
+
+def _moves(value: Abstract) -> bool:
+    """Whether a value, which is no tuple, has a tangent."""
+    value = content_of(value)
+    return isinstance(value, (Number, Array, Reference)) and differentiable(value)

@@ -1,0 +1,92 @@
+"""Forward forms: what the tangent of each argument contributes to that of the value."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from autodiff_hook.registry import LINEAR, frule
+from autodiff_rules.numpy._shared import stretched
+from autodiff_rules.numpy.arithmetic import nonzero_square
+from autodiff_rules.numpy.calculus import diff_tangent
+from autodiff_rules.numpy.linalg import solve_tangent
+from autodiff_rules.numpy.norms import norm_tangent
+from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
+
+# What is linear in its first argument, whatever the others are.
+for _target in (
+    *(np.trace, np.ndarray.trace, np.cumsum, np.ndarray.cumsum),
+    *(np.reshape, np.ndarray.reshape, np.ravel, np.ndarray.ravel, np.ndarray.flatten, np.squeeze, np.ndarray.squeeze),
+    *(np.transpose, np.ndarray.transpose, np.ndarray.T, np.swapaxes, np.ndarray.swapaxes, np.moveaxis),
+    *(np.expand_dims, np.broadcast_to),
+    *(np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack),
+    *(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy, np.ndarray.copy),
+    *(np.roll, np.flip, np.fliplr, np.flipud, np.rot90, np.tile, np.repeat, np.ndarray.repeat),
+    *(np.diagonal, np.ndarray.diagonal, np.diag, np.diagflat, np.tril, np.triu),
+    *(operator.getitem, np.take, np.ndarray.take, np.compress, np.ndarray.item),
+    *(np.negative, operator.neg, np.positive, operator.pos),
+):
+    frule(_target, LINEAR)
+
+# What is linear in each of two arguments.
+for _target in (
+    *(np.dot, np.ndarray.dot, np.matmul, operator.matmul, operator.imatmul, np.inner, np.outer, np.vdot, np.kron),
+    *(np.cross, np.tensordot, np.convolve, np.multiply, operator.mul, operator.imul),
+):
+    frule(_target, LINEAR, LINEAR)
+
+for _target in (np.sum, np.ndarray.sum, np.generic.sum):
+    frule(
+        _target,
+        lambda ẋ, y, x, axis, dtype, out, keepdims, initial, where: np.sum(ẋ, axis, keepdims=keepdims, where=where),
+    )
+for _target in (np.mean, np.ndarray.mean, np.generic.mean):
+    frule(_target, lambda ẋ, y, x, axis, dtype, out, keepdims: np.mean(ẋ, axis, keepdims=keepdims))
+for _target in (np.add, operator.add, operator.iadd):
+    frule(_target, lambda ẋ, z, x, y: stretched(ẋ, z), lambda ẏ, z, x, y: stretched(ẏ, z))
+for _target in (np.subtract, operator.sub, operator.isub):
+    frule(_target, lambda ẋ, z, x, y: stretched(ẋ, z), lambda ẏ, z, x, y: stretched(np.negative(ẏ), z))
+for _target in (np.divide, operator.truediv, operator.itruediv):
+    frule(_target, lambda ẋ, z, x, y: np.divide(ẋ, y), lambda ẏ, z, x, y: np.divide(ẏ, y) * -z)
+for _target in (np.power, np.float_power, operator.pow, operator.ipow):
+    frule(
+        _target,
+        lambda ẋ, z, x, y: np.multiply(ẋ, slope_by_base(x, y)),
+        lambda ẏ, z, x, y: np.multiply(ẏ, z * log_or_zero(x, z)),
+    )
+
+frule(
+    np.maximum,
+    lambda ẋ, z, x, y: np.multiply(ẋ, (np.greater_equal(x, y) | np.not_equal(x, x))),
+    lambda ẏ, z, x, y: np.multiply(ẏ, ~(np.greater_equal(x, y) | np.not_equal(x, x))),
+)
+frule(
+    np.minimum,
+    lambda ẋ, z, x, y: np.multiply(ẋ, (np.less_equal(x, y) | np.not_equal(x, x))),
+    lambda ẏ, z, x, y: np.multiply(ẏ, ~(np.less_equal(x, y) | np.not_equal(x, x))),
+)
+frule(
+    np.arctan2,
+    lambda ẋ, z, x, y: np.multiply(ẋ, y) / nonzero_square(x, y),
+    lambda ẏ, z, x, y: np.multiply(ẏ, x) / -nonzero_square(x, y),
+)
+frule(
+    np.hypot,
+    lambda ẋ, z, x, y: np.multiply(ẋ, x) / np.where(z == 0, 1.0, z),
+    lambda ẏ, z, x, y: np.multiply(ẏ, y) / np.where(z == 0, 1.0, z),
+)
+frule(np.logaddexp, lambda ẋ, z, x, y: np.multiply(ẋ, np.exp(x - z)), lambda ẏ, z, x, y: np.multiply(ẏ, np.exp(y - z)))
+frule(
+    np.where,
+    None,
+    lambda ẋ, z, c, x, y: stretched(np.where(c, ẋ, 0.0), z),
+    lambda ẏ, z, c, x, y: stretched(np.where(c, 0.0, ẏ), z),
+)
+
+frule(np.einsum, None, LINEAR)
+frule(sum, lambda ẋ, z, x, start: sum(ẋ), lambda ẏ, z, x, start: ẏ)
+frule(np.linalg.norm, lambda ẋ, y, x, ord, axis, keepdims: norm_tangent(ẋ, y, x, ord, axis, keepdims))
+frule(np.linalg.inv, lambda ȧ, y, a: -np.matmul(np.matmul(y, ȧ), y))
+frule(np.linalg.solve, lambda ȧ, y, a, b: solve_tangent(ȧ, y, a, b), LINEAR)
+frule(np.diff, lambda ẋ, y, x, n, axis, prepend, append: diff_tangent(ẋ, n, axis, prepend, append))
