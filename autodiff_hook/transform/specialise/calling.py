@@ -52,7 +52,7 @@ from autodiff_hook.transform.specialise.plans import (
     require_value,
 )
 from autodiff_hook.transform.specialise.questions import QUESTIONS
-from autodiff_hook.transform.specialise.results import outcome, rule_for
+from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -334,14 +334,42 @@ def by_rule(
         require_inert(*given)
         return pure(inf, s, outcome(run, types, options, loose=not inf.one_way))
     rule = rule_for(function, types, tuple(kwargs))
+    if getattr(rule, "arity", 0):
+        args = [*arrays_of(inf, s, args[: rule.arity]), *args[rule.arity :]]
+        types = [inf.type_of(x) for x in args]
+        rule = rule_for(function, types, tuple(kwargs))
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
     bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
+    if "out" in code.co_varnames and not _is_none(inf, bound.values[code.co_varnames.index("out")]):
+        raise Refused("the option out")
     result = outcome(run, types, options, loose=not inf.one_way)
     of_numbers = all(number_types(t) is not None for t in given)
     inf.plans[s] = RulePlan(rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers)
     return result
+
+
+def arrays_of(inf: Inference, s: Statement, operands: list[Operand]) -> list[Operand]:
+    """Let lists and tuples that the statement at hand is given become arrays before it."""
+    found = []
+    for operand in operands:
+        if set(exact_types(inf.type_of(operand))) <= {list, tuple}:
+            array = array_before(inf, s, operand)
+            s.operands = [array if x is operand else x for x in s.operands]
+            found.append(array)
+        else:
+            found.append(operand)
+    return found
+
+
+def array_before(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """An array made of a list or a tuple before the statement at hand."""
+    return inf.before(s, "call", [Constant(np.array), operand], ())
+
+
+def _is_none(inf: Inference, value: Any) -> bool:
+    return isinstance(value, (Constant, Variable)) and inert_class(inf.type_of(value)) is type(None)
 
 
 def _may_be_complex(types: list[Abstract]) -> bool:

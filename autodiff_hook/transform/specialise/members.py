@@ -46,6 +46,7 @@ from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_a
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
 
+_DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
 
 
@@ -74,6 +75,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
             return inline_call(inf, s, found, [owner], {})
         s.op, s.operands, s.data = "getitem", [owner, Constant(found)], None
         return part_of(inf, s, value.items, found)
+    if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
+        return known_as(inf, s, getattr(value.value, name))
     types = number_types(value)
     if types is not None:
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Final
 
 import numpy as np
@@ -142,6 +142,17 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return None
 
 
+def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``np.finfo(float)``."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if not isinstance(kind, Known):
+        return None
+    try:
+        return known_as(inf, s, function(kind.value))
+    except (TypeError, ValueError) as error:
+        raise Refused(f"{named(function)} raised {error}") from error
+
+
 def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``list(items)``."""
     value = inf.type_of(args[0]) if len(args) == 1 else None
@@ -182,6 +193,8 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     min: _extremum,
     type: _type,
     callable: _callable,
+    np.finfo: partial(_limits, np.finfo),
+    np.iinfo: partial(_limits, np.iinfo),
     super: super_of,
     object.__setattr__: write_plainly,
 }

@@ -21,7 +21,7 @@ from autodiff_hook.transform.specialise.abstract import (
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import call_known
+from autodiff_hook.transform.specialise.calling import array_before, call_known
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
@@ -67,7 +67,8 @@ def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> No
     rank = rank_of(owner, key)
     value = inf.type_of(s.operands[2])
     if (isinstance(value, List) or isinstance(value, Tuple) and value.cls in (tuple, list)) and rank:
-        value = _as_array(inf, s)
+        s.operands[2] = array_before(inf, s, s.operands[2])
+        value = inf.type_of(s.operands[2])
     types = number_types(value)
     if types is not None and types <= _REAL:
         return
@@ -82,20 +83,6 @@ def _require_doubles(owner: Array) -> None:
 
 def _is_real(value: Array) -> bool:
     return value.dtype is not None and value.dtype.kind in "fiub" and not value.scalar
-
-
-def _as_array(inf: Inference, s: Statement) -> Abstract:
-    """Let a tuple or a list that is stored into an array become one before."""
-    assert inf.block is not None
-    made = Statement("call", [Constant(np.array), s.operands[2]], Variable(), (), s.position)
-    result = call_known(inf, made, np.array, [s.operands[2]], {})
-    if result is None or made.result is None:
-        raise Refused("what is stored into an array is no array")
-    inf.types[made.result] = result
-    inf.block.statements.insert(inf.index, made)
-    inf.index += 1
-    s.operands[2] = made.result
-    return result
 
 
 def rank_of(owner: Array, key: Abstract) -> int:
