@@ -19,7 +19,7 @@ from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, LOAD, 
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots
-from autodiff_hook.transform.specialise.stores import is_basic_key, rank_of
+from autodiff_hook.transform.specialise.parts import is_basic_key, rank_of
 
 
 class Items(Buffers):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from types import EllipsisType
 from typing import Final
 
 import numpy as np
@@ -14,7 +13,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
-    Instance,
     Known,
     List,
     Tuple,
@@ -26,6 +24,8 @@ from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
+from autodiff_hook.transform.specialise.parts import rank_of
+from autodiff_hook.transform.specialise.views import redirect
 
 _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
 _IN_PLACE: Final = {
@@ -41,6 +41,8 @@ def store(inf: Inference, s: Statement) -> Abstract:
     """``owner[key] = value``."""
     if inf.one_way:
         raise Refused("an item is assigned on one way")
+    if isinstance(inf.type_of(s.operands[0]), Array):
+        redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
     if isinstance(owner, List):
         lists.into_list(inf, s, owner)
@@ -83,40 +85,6 @@ def _require_doubles(owner: Array) -> None:
 
 def _is_real(value: Array) -> bool:
     return value.dtype is not None and value.dtype.kind in "fiub" and not value.scalar
-
-
-def rank_of(owner: Array, key: Abstract) -> int:
-    """How many axes ``owner[key]`` has; ``Refused`` unless each element is there once."""
-    assert owner.ndim is not None
-    if isinstance(key, Array):
-        if key.dtype is None or key.dtype.kind != "b" or key.ndim != owner.ndim or key.scalar:
-            raise Refused("places of an array are given by an array")
-        return 1
-    parts = _parts(key)
-    whole = sum(number_types(p) is not None for p in parts)
-    kinds = [p.value if isinstance(p, Known) else p for p in parts]
-    if not all(_is_basic(p, kind) for p, kind in zip(parts, kinds)) or len(parts) > owner.ndim + (Ellipsis in kinds):
-        raise Refused("a part of an array is assigned by an unknown index")
-    return owner.ndim - whole
-
-
-def _parts(key: Abstract) -> tuple[Abstract, ...]:
-    if isinstance(key, Tuple) and key.cls is tuple:
-        return key.items
-    if isinstance(key, Known) and type(key.value) is tuple:
-        return tuple(map(Known, key.value))
-    return (key,)
-
-
-def _is_basic(part: Abstract, value: object) -> bool:
-    if isinstance(part, Instance):
-        return part.cls is slice
-    return (number_types(part) or {None}) <= lists.WHOLE or type(value) in (slice, EllipsisType)
-
-
-def is_basic_key(key: Abstract) -> bool:
-    """Whether an index is made of ints and slices, so that what it takes of an array is a view."""
-    return all(_is_basic(p, p.value if isinstance(p, Known) else p) for p in _parts(key))
 
 
 def augmented(inf: Inference, s: Statement) -> Abstract | None:
