@@ -11,8 +11,8 @@ from autodiff_hook.transform.improve.shortcuts import fresh
 
 
 def updated(array: Any, key: Any, value: Any) -> Any:
-    """A copy of ``array`` in which ``value`` is stored at ``key``."""
-    result = array.copy()
+    """A copy of ``array``, laid out as it is, in which ``value`` is stored at ``key``."""
+    result = array.copy("K")
     result[key] = value
     return result
 

@@ -56,6 +56,8 @@ def reshaped(a):
     v[1:3, 0] = v[0, 1] * 0.5
     flat = v.ravel()
     flat[3] = flat[4] ** 2
+    once = np.ravel(np.reshape(y, (6, 5)))
+    once[::3] += np.squeeze(v.reshape(1, 5, 6))[0, 1]
     return float(np.sum(y**2) + v[0, 3])
 
 
@@ -181,3 +183,29 @@ def test_what_may_be_no_view_or_one_of_several(f):
     for _ in range(2):
         check(f, MATRIX, specialised=None)
         check(f, np.asfortranarray(MATRIX), specialised=None)
+
+
+class Grid:
+    def __init__(self, cells):
+        self.cells = cells
+        self.top = cells[0]
+
+    def change(self, k):
+        self.top *= 0.5 + k
+        self.cells[k] += self.top
+
+
+def in_objects(a):
+    b = a * 1.0
+    grid = Grid(b)
+    names = {"side": b[:, 1], "turned": b.T}
+    for k in (1, 2):
+        grid.change(k)
+        names["side"][:] += grid.top[:5]
+        names["turned"][2] = names["side"] * k
+        np.multiply(names["side"], 0.5, out=names["side"])
+    return float(np.sum(b * names["turned"].T) + grid.top @ grid.cells[1])
+
+
+def test_views_in_objects_and_dicts():
+    check(in_objects, MATRIX)

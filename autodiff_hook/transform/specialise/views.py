@@ -5,10 +5,14 @@ What a view is read after such a change is taken out of the array anew, so that 
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, ClassVar, Final
+
+import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Given, Inference, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
@@ -17,30 +21,55 @@ from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
 
-_RESHAPED: Final = ("reshape", "ravel", "squeeze")
-"""The methods whose result is a view if the array allows it, with the items in the same order."""
+_RESHAPED: Final = (
+    *((np.ndarray.reshape, 32), (np.reshape, 2), (np.ndarray.ravel, 1), (np.ravel, 1)),
+    *((np.ndarray.squeeze, 2), (np.squeeze, 2)),
+)
+"""What gives a view if the array allows it, with the items in the same order, called with so many arguments at most."""
 
 
 def base_of(s: Statement | None, type_of: TypeOf) -> Operand | None:
     """What the result of a statement is a view of, if it is one, or may be."""
-    if s is None or not s.operands or not _is_plain(type_of(s.operands[0])) or not _is_plain(type_of(s.result)):  # type: ignore[arg-type]
+    if s is None or s.result is None:
         return None
-    if s.op == "getitem":
-        return s.operands[0] if is_basic_key(type_of(s.operands[1])) else None
-    if s.op == "getattr":
-        return s.operands[0] if s.data == "T" else None
-    if s.op == "call_method" and s.data[0] in _RESHAPED and not s.data[1]:
-        return s.operands[0] if s.data[0] != "ravel" or len(s.operands) == 1 else None
-    return None
+    found: Operand | None = None
+    if s.op == "getitem" and is_basic_key(type_of(s.operands[1])) or s.op == "getattr" and s.data == "T":
+        found = s.operands[0]
+    else:
+        function, args = _called(s, type_of)
+        if any(function is f and len(args) <= most for f, most in _RESHAPED):
+            found = args[0]
+    return found if found is not None and _is_plain(type_of(found)) and _is_plain(type_of(s.result)) else None
+
+
+def _called(s: Statement, type_of: TypeOf) -> tuple[Any, list[Operand]]:
+    """The function or method that a statement calls with arguments by position, if that is known."""
+    if s.op == "call" and not s.data:
+        callee = type_of(s.operands[0])
+        return (callee.value if isinstance(callee, Known) else None), s.operands[1:]
+    if s.op != "call_method" or s.data[1]:
+        return None, []
+    owner = type_of(s.operands[0])
+    if isinstance(owner, Array):
+        return getattr(np.ndarray, s.data[0], None), s.operands
+    module = owner.value if isinstance(owner, Known) else None
+    return getattr(module, s.data[0], None) if isinstance(module, ModuleType) else None, s.operands[1:]
 
 
 def _is_plain(value: Abstract) -> bool:
     return isinstance(value, Array) and not value.scalar and bool(value.ndim)
 
 
-def _is_sure(s: Statement) -> bool:
+def is_sure(s: Statement) -> bool:
     """Whether the result is a view of the array whatever its layout."""
-    return s.op != "call_method" or s.data[0] == "squeeze"
+    return s.op in ("getitem", "getattr") or _name(s) == "squeeze"
+
+
+def _name(s: Statement) -> str:
+    function = s.operands[0]
+    return (
+        str(s.data[0]) if s.op == "call_method" else function.value.__name__ if isinstance(function, Constant) else ""
+    )
 
 
 def redirect(inf: Inference, s: Statement) -> None:
@@ -54,7 +83,7 @@ def redirect(inf: Inference, s: Statement) -> None:
         if made.op == "getitem" and is_basic_key(inf.type_of(s.operands[1])):
             s.operands[:2] = [base, _index(inf, s, base, made.operands[1], s.operands[1])]
             continue
-        if not _is_sure(made):
+        if not is_sure(made):
             _require_order(inf, base)
         copied = inf.before(s, "call_method", [view], ("copy", ()))
         _store_into(inf, s, copied)
@@ -231,7 +260,7 @@ class _Anew:
             for s in reversed(block.statements):
                 if self.program.plans.get(s) == STORE:
                     found.update(x for x in after if x in self.bases and s.operands[0] in self._chain(x))
-                after.discard(s.result)  # type: ignore[arg-type]
+                after.discard(s.result)
                 after.update(s.operands)
         return found
 
@@ -249,11 +278,12 @@ class _Anew:
             return view
         s, base = self.made[view], self._again(self.bases[view], out)  # type: ignore[index]
         assert isinstance(view, Variable)
-        taken = Statement(s.op, [base, *s.operands[1:]], Variable(view.name), s.data, s.position)
+        again = [base if x is self.bases[view] else x for x in s.operands]
+        taken = Statement(s.op, again, Variable(view.name), s.data, s.position)
         assert taken.result is not None
         self.program.types[taken.result] = self.program.types[view]
         plan = self.program.plans[s]
-        self.program.plans[taken] = _with(plan, s.operands[0], base)
+        self.program.plans[taken] = _with(plan, self.bases[view], base)
         out.append(taken)
         return taken.result
 
@@ -263,7 +293,7 @@ class _Anew:
 
     def _checks(self, view: Operand) -> list[Statement]:
         """What makes sure that a view is one."""
-        unsure = [x for x in (view, *self._chain(view)) if x in self.bases and not _is_sure(self.made[x])]  # type: ignore[index]
+        unsure = [x for x in (view, *self._chain(view)) if x in self.bases and not is_sure(self.made[x])]  # type: ignore[index]
         checks = [Statement("call", [Constant(in_order), self.bases[x]], None, ()) for x in unsure]
         self.program.plans |= dict.fromkeys(checks, PURE)
         return checks
