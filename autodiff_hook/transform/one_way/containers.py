@@ -253,7 +253,7 @@ def _place(inf: Path, key: Operand) -> Any:
 def _at(held: Any, where: Any) -> Any:
     try:
         return held[where]
-    except (IndexError, KeyError) as error:
+    except (IndexError, KeyError, TypeError) as error:
         raise Raised(error) from None
 
 

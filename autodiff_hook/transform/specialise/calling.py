@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
-from autodiff_hook.transform.specialise import dicts, named_tuples
+from autodiff_hook.transform.specialise import dicts, draws, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -186,6 +186,8 @@ def call_known(
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
+    if draws.is_drawn(function, [*types, *map(inf.type_of, kwargs.values())]):
+        return pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}, constant=True))
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
     if registry.is_constant(function) and is_pure(function):
@@ -315,8 +317,10 @@ def by_rule(
     """Call what has a rule."""
     types = [inf.type_of(x) for x in args]
     options = {k: inf.type_of(v) for k, v in kwargs.items()}
-    if _is_stateful(function) or any(
-        isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *options.values())
+    if (
+        _is_stateful(function)
+        and not draws.is_own(types)
+        or any(isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *options.values()))
     ):
         raise Refused(f"a call of {named(function)}, which may do more than compute")
     if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):

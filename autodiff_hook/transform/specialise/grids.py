@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import array_before, call_known
 from autodiff_hook.transform.specialise.infer import Inference
@@ -60,7 +60,7 @@ def _part(inf: Inference, s: Statement, grid: Any, part: Operand) -> Operand:
     kind = inf.type_of(part)
     if inert_class(kind) is slice:
         return inf.before(s, "getitem", [Constant(grid), part])
-    if isinstance(kind, Tuple) and kind.cls in (list, tuple):
+    if isinstance(kind, (Tuple, Container)) and kind.cls in (list, tuple):
         return array_before(inf, s, part)
     return part
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.specialise import dicts, lists, named_tuples, records, texts
+from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples, records, texts
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
@@ -229,6 +229,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     types = number_types(value)
     if types is not None and len(types) == 1:
         cls = next(iter(types))
+    if draws.is_own([value]):
+        cls = value.cls  # type: ignore[attr-defined]
     method = getattr(cls, name, None) if cls is not None else None
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))

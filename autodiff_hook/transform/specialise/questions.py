@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import dicts, lists, named_tuples
+from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -195,6 +195,7 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     callable: _callable,
     np.finfo: partial(_limits, np.finfo),
     np.iinfo: partial(_limits, np.iinfo),
+    **draws.QUESTIONS,
     super: super_of,
     object.__setattr__: write_plainly,
 }
