@@ -209,3 +209,21 @@ def in_objects(a):
 
 def test_views_in_objects_and_dicts():
     check(in_objects, MATRIX)
+
+
+def written_by_calls(a):
+    b, c = np.empty((5, 6)), a * 1.0
+    b.fill(0.5)
+    b[1].fill(a[0, 0])
+    for k in range(3):
+        np.multiply(a, k + 0.5, out=c)
+        np.add(c, b, out=c)
+        np.copyto(b, c)
+        np.copyto(b[k], c[k + 1])
+        again = np.tanh(b[:, k], out=b[:, k])
+        again += 0.1
+    return float(np.sum(b * c) + np.sum(c[2] * np.arange(6.0)))
+
+
+def test_calls_that_write_to_arrays():
+    check(written_by_calls, MATRIX)

@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import dicts, draws, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -54,6 +54,7 @@ from autodiff_hook.transform.specialise.plans import (
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.writing import written
 
 
 def call(
@@ -162,10 +163,17 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
+    target = _target(inf, function, args, kwargs)
+    if target is not None:
+        s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
+        return call_known(inf, s, *target, {})
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:
         return answer
+    stored = written(inf, s, function, args, kwargs)
+    if stored is not None:
+        return stored
     if declared(EFFECTS, function):
         raise Refused(f"a call of {named(function)}, which has effects")
     if isinstance(function, MethodType):
@@ -211,6 +219,18 @@ def call_known(
         _construct(inf, s, function, args, kwargs)
         return None
     raise Refused(f"a call of {named(function)}")
+
+
+def _target(
+    inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> tuple[Any, list[Operand]] | None:
+    """The function that a method is of an object like the one at hand, and its arguments; None if it is none."""
+    find = lookup(METHODS, function)
+    value = inf.type_of(args[0]) if args else None
+    if find is None or not isinstance(value, (Outside, Known)):
+        return None
+    found: tuple[Any, list[Operand]] | None = find(example_of(value), args[1:], kwargs)
+    return found
 
 
 def implementation(function: Any) -> FunctionType | None:

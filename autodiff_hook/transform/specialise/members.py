@@ -11,6 +11,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
+from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
 from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples, records, texts
 from autodiff_hook.transform.specialise.abstract import (
     INT,
@@ -232,6 +233,9 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if draws.is_own([value]):
         cls = value.cls  # type: ignore[attr-defined]
     method = getattr(cls, name, None) if cls is not None else None
+    if isinstance(value, Known) and lookup(METHODS, getattr(type(value.value), name, None)) is not None:
+        method = inf.world.attribute(type(value.value), name)
+        return call_with(inf, s, Constant(method), [owner, *args], names)
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
     if method is None or isinstance(method, FunctionType):
@@ -298,7 +302,7 @@ def _outside_method(
     found = look(inf, value.cls, name)
     inf.assume(owner)
     if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
-        if not inf.world.in_scope(found):
+        if not inf.world.in_scope(found) and lookup(METHODS, found) is None:
             raise Refused(f"a call of {named(found)}")
         inf.world.method(inf.final(owner), value.example, name)
         return call_with(inf, s, Constant(found), [owner, *args], names)

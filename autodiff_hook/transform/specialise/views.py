@@ -12,7 +12,6 @@ import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Tuple
-from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Given, Inference, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
@@ -20,6 +19,7 @@ from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
+from autodiff_hook.transform.specialise.writing import store_before
 
 _RESHAPED: Final = (
     *((np.ndarray.reshape, 32), (np.reshape, 2), (np.ndarray.ravel, 1), (np.ravel, 1)),
@@ -86,17 +86,8 @@ def redirect(inf: Inference, s: Statement) -> None:
         if not is_sure(made):
             _require_order(inf, base)
         copied = inf.before(s, "call_method", [view], ("copy", ()))
-        _store_into(inf, s, copied)
+        store_before(inf, s, [copied, *s.operands[1:]])
         s.operands[:] = [base, *_whole(inf, s, base, made, copied)]
-
-
-def _store_into(inf: Inference, s: Statement, array: Operand) -> None:
-    assert inf.block is not None
-    inner = Statement("setitem", [array, *s.operands[1:]], None, None, s.position)
-    if inf.evaluate(inf, inner) is None:
-        raise Refused("a store that is several operations")
-    inf.block.statements.insert(inf.index, inner)
-    inf.index += 1
 
 
 def _whole(inf: Inference, s: Statement, base: Operand, made: Statement, copied: Operand) -> list[Operand]:
