@@ -34,6 +34,8 @@ ZEROS: Final[set[Any]] = set()
 """Functions that make an array of zeros."""
 HARMLESS: Final[set[Any]] = set()
 """Functions that cannot raise where something is known of their result."""
+LOOKUPS: Final[set[Any]] = set()
+"""Functions that find or begin what belongs to an object, which may as well be done later."""
 METHODS: Final[dict[Any, Callable[..., Any]]] = {}
 """For methods: which function with a rule a call of one is, and of what; None if it is none."""
 SUMS: Final[set[Any]] = set()
@@ -101,6 +103,11 @@ def sums(*functions: Any) -> None:
 def viewing(*functions: Any) -> None:
     """Declare that ``functions`` keep nothing, though their result may be a view that cannot be written to."""
     VIEWING.update(functions)
+
+
+def lookups(*functions: Any) -> None:
+    """Declare that ``functions`` find or begin what belongs to an object."""
+    LOOKUPS.update(functions)
 
 
 def method_of(function: Any, target: Callable[..., Any]) -> None:

@@ -153,6 +153,17 @@ def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) ->
         raise Refused(f"{named(function)} raised {error}") from error
 
 
+def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``float("inf")``."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if not isinstance(kind, Known) or type(kind.value) is not str:
+        return None
+    try:
+        return known_as(inf, s, float(kind.value))
+    except ValueError as error:
+        raise Refused(str(error)) from error
+
+
 def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``list(items)``."""
     value = inf.type_of(args[0]) if len(args) == 1 else None
@@ -188,6 +199,7 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     reversed: _reversed,
     isinstance: _isinstance,
     int: _int,
+    float: _float,
     list: _list,
     max: _extremum,
     min: _extremum,
