@@ -27,7 +27,7 @@ fresh(
 )
 fresh(np.convolve, np.correlate, np.polyval, np.take, np.gradient)
 fresh(decompositions.one_triangle, decompositions.half_triangle, decompositions.inverse_of_lower)
-fresh(rearranging.diagonal_matrix)
+fresh(rearranging.diagonal_matrix, rearranging.trace_cotangent)
 viewing(np.transpose)
 zeros(np.zeros)
 
@@ -233,6 +233,11 @@ def matmul_shortcut(site, x, y):
 
 
 # Powers
+
+
+@typed(rearranging.trace_cotangent)
+def trace_typing(site, c, a, offset, axis1, axis2):
+    return like(site, a, c)
 
 
 @typed(powers.number_power_cotangent)

@@ -6,6 +6,7 @@ import math
 from functools import reduce
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from specialised_cases import check, check_slopes, oracle, scope
@@ -194,3 +195,18 @@ def test_items_of_what_never_changes_are_read_once():
     check(own_rates, 0.4, 5, specialised=None)
     check(never_read, given, 0.4, specialised=None)
     check(never_read, {"a": 0.7, "weights": []}, 0.4, specialised=None)
+
+
+def filtered(p, q):
+    total = 0.0
+    for _ in range(6):
+        p = 0.9 * p @ p.T * 0.1 + q
+        total += np.trace(p)
+    return float(total)
+
+
+def test_arrays_that_a_loop_carries_keep_their_shapes():
+    check(filtered, np.eye(3) * 0.7 + 0.1, np.eye(3) * 0.2)
+    check(filtered, np.eye(3) * 0.7 + 0.1, np.ones(3) * 0.2, specialised=None)
+    if not GENERIC:
+        assert "unbroadcast" not in ad.code_adjoint(filtered, np.eye(3) * 0.7, np.eye(3) * 0.2)

@@ -75,6 +75,7 @@ def read_before_and_after(a):
     first, part = b[0], b[1:3, 2:]
     before = first.sum() + part.sum()
     b[0] = 3.0 * first[::-1]
+    b[:, 5] = 0.0, 1.0, 0.0, 2.0, 0.5
     b[:, 3] = 0.0
     b *= 2.0
     return float(before * first[1] + part.sum() * part[1, 0] + first.max())

@@ -68,7 +68,7 @@ def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> No
     _require_doubles(owner)
     rank = rank_of(owner, key)
     value = inf.type_of(s.operands[2])
-    if (isinstance(value, List) or isinstance(value, Tuple) and value.cls in (tuple, list)) and rank:
+    if rank and _is_sequence(value):
         s.operands[2] = array_before(inf, s, s.operands[2])
         value = inf.type_of(s.operands[2])
     types = number_types(value)
@@ -76,6 +76,11 @@ def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> No
         return
     if not isinstance(value, Array) or not _is_real(value) or value.ndim is None or not 0 < value.ndim <= rank:
         raise Refused("what is stored into an array may not fit")
+
+
+def _is_sequence(value: Abstract) -> bool:
+    known = isinstance(value, Known) and type(value.value) is tuple
+    return known or isinstance(value, List) or isinstance(value, Tuple) and value.cls in (tuple, list)
 
 
 def _require_doubles(owner: Array) -> None:
