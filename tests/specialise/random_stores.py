@@ -120,6 +120,11 @@ class Writer:
                 f"{name}[{name} > {self.number()}] {sign} {self.number()}",
                 f"fill({name}, {self.number()}, {self.array(3)})",
             ),
+            *(
+                f"{name}[[0, {choose('24')}]] {sign} {self.array(2)}",
+                f"{name}[np.array([1, i % 6, 4])] {sign} {self.array(3)}",
+                f"m[np.array([0, 2]), {choose(['1:3', 'i % 4', 'np.array([3, -1])'])}] {sign} {self.number()}",
+            ),
             *(f"{name} = {self.array(6)}", f"{name} = {choose(['scaled', 'gathered'])}({name}, {self.number()})"),
             *(f"{name} = {choose(['np.zeros(6)', 'np.full(6, y)', name + '.copy()'])}", f"{view} = {name}[{part}]"),
         ]

@@ -223,8 +223,49 @@ def written_by_calls(a):
         np.copyto(b[k], c[k + 1])
         again = np.tanh(b[:, k], out=b[:, k])
         again += 0.1
-    return float(np.sum(b * c) + np.sum(c[2] * np.arange(6.0)))
+    d = a[:, :5] * 2.0
+    np.fill_diagonal(d, 2.0)
+    return float(np.sum(b * c) + np.sum(c[2] * np.arange(6.0)) + np.sum(d @ d))
 
 
 def test_calls_that_write_to_arrays():
     check(written_by_calls, MATRIX)
+
+
+def places(a):
+    b, v = a * 1.0, np.zeros(30)
+    b[np.diag_indices(5)] = np.exp(np.diag(a))
+    for k in range(3):
+        i = np.array([0, 3, k])
+        v[i + k] = a[k, i]
+        v[[7, 9, 11]] += a[k, :3] * v[i]
+        b[1:3, i] = a[0, k]
+        b[i, k] *= 2.0
+        b[np.array([[0, 1], [2, -1]]), 5] = a[:2, :2] + v[k]
+    b[[0, 2]] = b[[2, 0]]
+    return float(np.sum(b**2) + v @ v)
+
+
+def places_that_are_repeated(a):
+    v, b = np.zeros(6), np.zeros((3, 4))
+    i = np.array([0, 2, 2, -4, 5])
+    v[i] = a[0, :5]
+    v[i] *= a[1, :5]
+    b[i[:3] % 3, i[:3] % 4] = a[2, :3]
+    b[:, np.array([1, 1])] = a[:3, :2]
+    b[np.array([0, 0])] += v[:4] * a[3, 0]
+    return float(np.sum(v * np.arange(6.0)) + np.sum(b**2) + v[i] @ v[i])
+
+
+def views_and_places(a):
+    b = a * 1.0
+    row, turned = b[1], b.T
+    row[np.array([0, 2, 2])] = a[0, :3]
+    turned[np.array([1, 4])] *= 0.5
+    b[2:][np.array([0, 2])] = row * 2.0
+    return float(np.sum(b * b) + row @ turned[:, 2][np.array([0, 1, 2, 3, 4, 0])])
+
+
+@pytest.mark.parametrize("f", [places, places_that_are_repeated, views_and_places])
+def test_stores_at_places(f):
+    check(f, MATRIX)

@@ -33,7 +33,8 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
     if s.op in ("binary", "unary", "compare"):
         return True
     if s.op == "getitem":
-        return isinstance(type_of(s.operands[1]), Array)
+        key = type_of(s.operands[1])
+        return isinstance(key, Array) or isinstance(key, Tuple) and any(isinstance(x, Array) for x in key.items)
     if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
         return s.data[0] in _COPYING and len(s.operands) <= 2 and "out" not in s.data[1]
     function = _function(s, type_of)

@@ -42,6 +42,9 @@ def store(inf: Inference, s: Statement) -> Abstract:
     if inf.one_way:
         raise Refused("an item is assigned on one way")
     if isinstance(inf.type_of(s.operands[0]), Array):
+        key = inf.type_of(s.operands[1])
+        if isinstance(key, Tuple) and key.cls is list:
+            s.operands[1] = array_before(inf, s, s.operands[1])
         redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
     if isinstance(owner, List):

@@ -10,6 +10,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Array
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 _COPYING: Final = (np.ndarray.fill, np.copyto)
@@ -18,27 +19,30 @@ _COPYING: Final = (np.ndarray.fill, np.copyto)
 def written(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
-    """``np.exp(a, out=b)``, ``b.fill(x)``, ``np.copyto(b, a)``; None if it is something else."""
+    """``np.exp(a, out=b)``, ``b.fill(x)``, ``np.copyto(b, a)``, ``np.fill_diagonal(b, x)``; None if it is none."""
     if isinstance(function, np.ufunc) and set(kwargs) == {"out"} and function.nout == 1 and len(args) == function.nin:
         out = kwargs["out"]
         if not isinstance(inf.type_of(out), Array) or inf.one_way:
             return None
-        store_whole(inf, s, out, inf.before(s, "call", [Constant(function), *args], ()))
+        _store(inf, s, out, Constant(Ellipsis), inf.before(s, "call", [Constant(function), *args], ()))
         return alias(inf, s, out)
-    if kwargs or len(args) != 2 or not any(function is f for f in _COPYING):
+    if kwargs or len(args) != 2 or not isinstance(inf.type_of(args[0]), Array):
         return None
-    if not isinstance(inf.type_of(args[0]), Array):
+    if any(function is f for f in _COPYING):
+        _store(inf, s, args[0], Constant(Ellipsis), args[1])
+    elif function is np.fill_diagonal and number_types(inf.type_of(args[1])) is not None:
+        places = inf.before(s, "call", [Constant(np.diag_indices_from), args[0]], ())
+        _store(inf, s, args[0], places, args[1])
+    else:
         return None
-    store_whole(inf, s, *args)
     return known_as(inf, s, None)
 
 
-def store_whole(inf: Inference, s: Statement, array: Operand, value: Operand) -> None:
-    """``array[...] = value`` before the statement at hand."""
+def _store(inf: Inference, s: Statement, *operands: Operand) -> None:
     if inf.one_way:
-        inf.before(s, "setitem", [array, Constant(Ellipsis), value])
+        inf.before(s, "setitem", list(operands))
     else:
-        store_before(inf, s, [array, Constant(Ellipsis), value])
+        store_before(inf, s, list(operands))
 
 
 def store_before(inf: Inference, s: Statement, operands: list[Operand]) -> None:
