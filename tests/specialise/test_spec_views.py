@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from specialised_cases import check, check_all_ways
 
+import autodiff_hook as ad
+
 RNG = np.random.default_rng(11)
 VECTOR = RNG.normal(size=30)
 MATRIX = RNG.normal(size=(5, 6))
@@ -269,3 +271,22 @@ def views_and_places(a):
 @pytest.mark.parametrize("f", [places, places_that_are_repeated, views_and_places])
 def test_stores_at_places(f):
     check(f, MATRIX)
+
+
+def summed_by_position(a):
+    c = np.zeros(5)
+    np.sum(a, 1, None, c)
+    return float(c @ c)
+
+
+def multiplied_by_position(a):
+    c = np.zeros(5)
+    np.dot(a, a[0], c)
+    return float(c @ c)
+
+
+@pytest.mark.parametrize("f", [summed_by_position, multiplied_by_position])
+def test_results_that_are_written_by_position(f):
+    for _ in range(3):
+        with pytest.raises(ad.NotDifferentiable, match="not given by name"):
+            ad.gradient(f, MATRIX)

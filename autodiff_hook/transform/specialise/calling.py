@@ -366,7 +366,8 @@ def by_rule(
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
     bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
-    if "out" in code.co_varnames and not _is_none(inf, bound.values[code.co_varnames.index("out")]):
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
         raise Refused("the option out")
     result = outcome(run, types, options, loose=not inf.one_way)
     of_numbers = all(number_types(t) is not None for t in given)

@@ -273,14 +273,15 @@ class _Anew:
         taken = Statement(s.op, again, Variable(view.name), s.data, s.position)
         assert taken.result is not None
         self.program.types[taken.result] = self.program.types[view]
-        plan = self.program.plans[s]
-        self.program.plans[taken] = _with(plan, self.bases[view], base)
+        self.program.plans[taken] = _with(self.program.plans[s], self.bases[view], base)
         out.append(taken)
         return taken.result
 
     def _use(self, s: Statement, view: Operand, taken: Operand) -> None:
         s.operands = [taken if x is view else x for x in s.operands]
-        self.program.plans[s] = _with(self.program.plans[s], view, taken)
+        plan = self.program.plans.get(s)
+        if plan is not None:
+            self.program.plans[s] = _with(plan, view, taken)
 
     def _checks(self, view: Operand) -> list[Statement]:
         """What makes sure that a view is one."""
