@@ -13,6 +13,7 @@ from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, mirror_of
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
+from autodiff_hook.transform.improve.shortcuts import lookups
 
 
 def folded(cotangents: list[Any], count: int) -> list[Any]:
@@ -65,6 +66,9 @@ def record_buffer(table: dict[int, Any], owner: Any) -> Any:
     if found is None and owner is not None:
         found = table[id(owner)] = defaultdict(float)
     return found
+
+
+lookups(buffer, dict_buffer, slots_buffer, record_buffer)
 
 
 def begin_slots(cotangents: Any, key: Any, pattern: Any) -> None:

@@ -29,6 +29,7 @@ from autodiff_hook.runtime.references import (
     slots_buffer,
     taken,
 )
+from autodiff_hook.runtime.updates import surviving
 from autodiff_hook.tangent import Tangent
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
 from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
@@ -187,6 +188,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "add_part": add_part,
     "first": first,
     "fitted": fitted,
+    "surviving": surviving,
     "folded": folded,
     "taken": taken,
     "number_gradient": number_gradient,

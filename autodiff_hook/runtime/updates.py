@@ -11,8 +11,8 @@ from autodiff_hook.transform.improve.shortcuts import fresh
 
 
 def updated(array: Any, key: Any, value: Any) -> Any:
-    """A copy of ``array`` in which ``value`` is stored at ``key``."""
-    result = array.copy()
+    """A copy of ``array``, laid out as it is, in which ``value`` is stored at ``key``."""
+    result = array.copy("K")
     result[key] = value
     return result
 
@@ -46,6 +46,17 @@ def winners(view: Any, key: Any, taken: Any) -> Any:
     last = np.zeros(view.shape, int)
     last[key] = order
     return np.where(last[key] == order, taken, 0)
+
+
+def surviving(cotangents: Any, key: Any, taken: Any) -> Any:
+    """``winners``, which looks through all of the array only if places are repeated."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if all(isinstance(k, (int, np.integer, np.ndarray)) for k in keys):
+        places = np.broadcast_arrays(*(np.asarray(k) % n for k, n in zip(keys, cotangents.shape)))
+        numbers = np.ravel_multi_index(tuple(places), cotangents.shape[: len(keys)])
+        if len(np.unique(numbers)) == numbers.size:
+            return taken
+    return winners(cotangents, key, taken)
 
 
 def sum_to_shape(cotangent: Any, shape: tuple[int, ...]) -> Any:

@@ -236,6 +236,7 @@ def through_arrays(rule, arity):
 
         return y, sequence_pullback
 
+    sequence_rule.arity = arity
     return sequence_rule
 
 

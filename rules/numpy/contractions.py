@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from string import ascii_letters
 
 import numpy as np
@@ -44,12 +45,16 @@ def contracted(a, b, axes):
 @rrule(np.einsum, str)
 def einsum_rule(subscripts, *operands, out=None, optimize=False, **options):
     def einsum_pullback(ȳ):
-        inputs, result = explicit(subscripts, operands)
+        inputs, result, products = explicit(subscripts, tuple(map(np.ndim, operands)))
         factors = [conj(x if hasattr(x, "conjugate") else np.array(x)) for x in operands]
         cotangents = []
         for i, x in enumerate(operands):
-            terms = [result, *inputs[:i], *inputs[i + 1 :]]
-            c = einsum_cotangent(inputs[i], np.shape(x), terms, [ȳ, *factors[:i], *factors[i + 1 :]], optimize)
+            others = [ȳ, *factors[:i], *factors[i + 1 :]]
+            if products[i] is not None:
+                c = np.einsum(products[i], *others, optimize=optimize)
+            else:
+                terms = [result, *inputs[:i], *inputs[i + 1 :]]
+                c = einsum_cotangent(inputs[i], np.shape(x), terms, others, optimize)
             cotangents.append(unbroadcast(c if np.shape(c) == np.shape(x) else c + np.zeros(np.shape(x)), x))
         return None, *cotangents
 
@@ -76,8 +81,12 @@ def einsum_cotangent(letters, shape, terms, factors, optimize):
 
 
 @nondifferentiable
-def explicit(subscripts, operands):
-    """The subscripts of each operand and of the result, with letters for the ellipsis."""
+@lru_cache(maxsize=1024)
+def explicit(subscripts, ranks):
+    """The subscripts of each operand and of the result, with letters for the ellipsis, and those of each cotangent.
+
+    Those are None for an operand with a letter twice, or with one that is nowhere else.
+    """
     subscripts = subscripts.replace(" ", "")
     left, arrow, result = subscripts.partition("->")
     inputs = left.split(",")
@@ -85,10 +94,16 @@ def explicit(subscripts, operands):
         letters = left.replace(",", "").replace(".", "")
         result = ("..." if "..." in left else "") + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
     spare = [c for c in ascii_letters if c not in subscripts]
-    hidden = [np.ndim(x) - len(term) + 3 if "..." in term else 0 for term, x in zip(inputs, operands)]
+    hidden = [rank - len(term) + 3 if "..." in term else 0 for term, rank in zip(inputs, ranks)]
     extra = "".join(spare[: max(hidden)])
     inputs = [term.replace("...", extra[len(extra) - n :]) for term, n in zip(inputs, hidden)]
-    return inputs, result.replace("...", extra)
+    result = result.replace("...", extra)
+    products = []
+    for i, term in enumerate(inputs):
+        terms = [result, *inputs[:i], *inputs[i + 1 :]]
+        plain = len(set(term)) == len(term) and set(term) <= set("".join(terms))
+        products.append(f"{','.join(terms)}->{term}" if plain else None)
+    return inputs, result, products
 
 
 @array_rrule(np.kron, 2)

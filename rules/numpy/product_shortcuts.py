@@ -20,8 +20,14 @@ fresh(np.zeros, np.dot, np.matmul, np.empty, np.arange, np.ones, np.full, np.lin
 fresh(np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.concatenate, np.stack, np.vstack, np.hstack)
 fresh(np.copy, np.tile, np.repeat, np.cumsum, np.cumprod, np.sort, np.kron, np.cross, np.column_stack, np.append)
 fresh(np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.tril, np.triu, np.eye)
+fresh(np.linalg.norm, np.linalg.det, np.linalg.slogdet, np.linalg.svd, np.linalg.eig, np.linalg.eigh, np.linalg.pinv)
+fresh(np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.qr, np.linalg.cond, np.linalg.lstsq)
+fresh(
+    np.inner, np.tensordot, np.trace, np.dstack, np.block, np.roll, np.pad, np.delete, np.insert, np.vander, np.interp
+)
+fresh(np.convolve, np.correlate, np.polyval, np.take, np.gradient)
 fresh(decompositions.one_triangle, decompositions.half_triangle, decompositions.inverse_of_lower)
-fresh(rearranging.diagonal_matrix)
+fresh(rearranging.diagonal_matrix, rearranging.trace_cotangent)
 viewing(np.transpose)
 zeros(np.zeros)
 
@@ -227,6 +233,11 @@ def matmul_shortcut(site, x, y):
 
 
 # Powers
+
+
+@typed(rearranging.trace_cotangent)
+def trace_typing(site, c, a, offset, axis1, axis2):
+    return like(site, a, c)
 
 
 @typed(powers.number_power_cotangent)

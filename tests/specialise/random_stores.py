@@ -120,15 +120,38 @@ class Writer:
                 f"{name}[{name} > {self.number()}] {sign} {self.number()}",
                 f"fill({name}, {self.number()}, {self.array(3)})",
             ),
+            *(
+                f"{name}[[0, {choose('24')}]] {sign} {self.array(2)}",
+                f"{name}[np.array([1, i % 6, 4])] {sign} {self.array(3)}",
+                f"m[np.array([0, 2]), {choose(['1:3', 'i % 4', 'np.array([3, -1])'])}] {sign} {self.number()}",
+            ),
             *(f"{name} = {self.array(6)}", f"{name} = {choose(['scaled', 'gathered'])}({name}, {self.number()})"),
             *(f"{name} = {choose(['np.zeros(6)', 'np.full(6, y)', name + '.copy()'])}", f"{view} = {name}[{part}]"),
         ]
+        if self.views and self.random.random() < 0.3:
+            return self.change_of_view()
+        if self.random.random() < 0.08 and indent == 1:
+            of_matrix = {4: "m[1]", 3: choose(["m[:, 2]", "m.T[1]"]), 6: "m.reshape(12)[::2]", 2: "m[0, ::-1][1:3]"}
+            self.views.append((view, count))
+            return f"{view} = {of_matrix[count]}"
         found = choose(forms)
         if found.startswith("z"):
             if indent > 1:
                 return f"z = {name}[{part}]"
             self.views.append((view, count))
         return found
+
+    def change_of_view(self) -> str:
+        choose = self.random.choice
+        name, count = choose(self.views)
+        return choose(
+            [
+                f"{name} {choose(['+=', '*='])} {self.array(count)}",
+                f"{name}[:] = {self.array(count)}",
+                f"{name}[{choose(['0', '-1', 'i % 2', '1:', '::-1'])}] {choose(['=', '+='])} {self.number()}",
+                f"{name}[{name} > {self.number()}] *= 0.5",
+            ]
+        )
 
     def compound(self, indent: int) -> list[str]:
         pad, kind = "    " * indent, self.random.randrange(5)

@@ -6,6 +6,7 @@ import math
 from functools import reduce
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from specialised_cases import check, check_slopes, oracle, scope
@@ -127,3 +128,85 @@ def test_chains_of_products(steps, x, y):
     scale = max((abs(g) for g in expected if math.isfinite(g)), default=0.0)
     rounding = 1e-14 * abs(value) if math.isfinite(value) else 0.0
     assert gradients == pytest.approx(expected, rel=1e-9, abs=1e-12 + 1e-9 * scale + rounding, nan_ok=True)
+
+
+class Ball:
+    def __init__(self, center, radius):
+        self.center, self.radius = center, radius
+
+
+def missed(balls, x):
+    total = 0.0
+    for k in range(4):
+        nearest, found = math.inf, None
+        for ball in balls:
+            away = x * k - ball.center
+            depth = ball.radius**2 - away * away
+            if depth < 0.0:
+                continue
+            t = away - math.sqrt(depth)
+            if t < nearest:
+                nearest, found = t, ball
+        if found is not None:
+            total += nearest * found.radius
+    return total
+
+
+def test_branches_that_use_nothing_of_what_was_computed():
+    balls = [Ball(0.4, 0.5), Ball(1.5, 0.2), Ball(-3.0, 0.1)]
+    for x in (0.3, 0.7, 1.9):
+        check(missed, balls, x)
+
+
+@shown
+def test_nothing_is_done_for_references_and_on_ways_that_use_nothing():
+    found = ad.code_adjoint(missed, [Ball(0.4, 0.5), Ball(1.5, 0.2)], 0.7)
+    assert "add_items" not in found
+    assert found.count("record_buffer") == 2
+
+
+def rates(p, x, n):
+    y = x
+    for _ in range(n):
+        for k in range(2):
+            y = y + 0.1 * (p["a"] * y - p["b"] * y * y) * p["weights"][k] * p["weights"][0]
+    return y
+
+
+def own_rates(x, n):
+    p = {"a": x}
+    y = x
+    for k in range(n):
+        y = y + 0.1 * p["a"] * y
+        p["a"] = y * 0.5
+        p[k] = x
+    return y * p["a"]
+
+
+def never_read(p, x):
+    for _ in range(0):
+        x = x * p["b"] + p["weights"][7]
+    return x * p["a"]
+
+
+def test_items_of_what_never_changes_are_read_once():
+    given = {"a": 0.7, "b": 0.2, "weights": [0.5, 1.5]}
+    check(rates, given, 0.4, 6, specialised=None)
+    check(own_rates, 0.4, 5, specialised=None)
+    check(never_read, given, 0.4, specialised=None)
+    check(never_read, {"a": 0.7, "weights": []}, 0.4, specialised=None)
+
+
+def filtered(p, q):
+    total = 0.0
+    for _ in range(6):
+        p = 0.9 * p @ p.T * 0.1 + q
+        total += np.trace(p)
+    return float(total)
+
+
+def test_arrays_that_a_loop_carries_keep_their_shapes():
+    check(filtered, np.eye(3) * 0.7 + 0.1, np.eye(3) * 0.2)
+    check(filtered, np.eye(3) * 0.7 + 0.1, np.ones(3) * 0.2, specialised=None)
+    if not GENERIC:
+        assert "unbroadcast" not in ad.code_adjoint(filtered, np.eye(3) * 0.7, np.eye(3) * 0.2)

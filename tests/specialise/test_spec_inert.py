@@ -163,3 +163,18 @@ def test_the_clock_is_read_at_each_run():
 def test_sleeping_is_an_effect():
     f = scope("def f(x):\n time.sleep(0)\n return x * x", time=time)["f"]
     same(ad.gradient(f, 3.0), (6.0,))
+
+
+def distributed(x, y):
+    from scipy import stats
+    from scipy.stats import norm
+
+    total = 0.0
+    for k in range(3):
+        total += y * norm.cdf(x * k) + stats.norm.pdf(x=y, scale=1.5 + x * x) + norm.ppf(0.2 * (k + 1), y)
+    return float(total)
+
+
+def test_methods_of_distributions():
+    check_all_ways(distributed, 0.4, 0.3)
+    check_all_ways(distributed, -0.7, 1.3)

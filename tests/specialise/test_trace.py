@@ -32,7 +32,7 @@ def waits(x):
 
 def uses_a_view(x):
     values = np.ones(3) * x
-    part = values[:2]
+    (part,) = np.split(values, 1)
     values[0] = 5.0
     return part.sum()
 

@@ -34,6 +34,10 @@ ZEROS: Final[set[Any]] = set()
 """Functions that make an array of zeros."""
 HARMLESS: Final[set[Any]] = set()
 """Functions that cannot raise where something is known of their result."""
+LOOKUPS: Final[set[Any]] = set()
+"""Functions that find or begin what belongs to an object, which may as well be done later."""
+METHODS: Final[dict[Any, Callable[..., Any]]] = {}
+"""For methods: which function with a rule a call of one is, and of what; None if it is none."""
 SUMS: Final[set[Any]] = set()
 """Functions that add two cotangents, None being zero."""
 
@@ -99,6 +103,16 @@ def sums(*functions: Any) -> None:
 def viewing(*functions: Any) -> None:
     """Declare that ``functions`` keep nothing, though their result may be a view that cannot be written to."""
     VIEWING.update(functions)
+
+
+def lookups(*functions: Any) -> None:
+    """Declare that ``functions`` find or begin what belongs to an object."""
+    LOOKUPS.update(functions)
+
+
+def method_of(function: Any, target: Callable[..., Any]) -> None:
+    """Declare what calls of a method are: ``target(object, args, kwargs)``, a function and its arguments."""
+    METHODS[function] = target
 
 
 def lookup(table: dict[Any, Any], function: Any) -> Any:

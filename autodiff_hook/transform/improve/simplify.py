@@ -15,6 +15,7 @@ from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.improve.polish import polish, program_start
 from autodiff_hook.transform.improve.reuse import reuse
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
+from autodiff_hook.transform.improve.sinking import sink
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
 )
@@ -61,6 +62,7 @@ def simplify(
         live = _Liveness(ir, essential)
         _sweep(ir, live, essential)
     _lower_records(ir, live)
+    sink(ir)
     if site is not None:
         reuse(ir, site)
 

@@ -24,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.grids import is_joined, joined
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
@@ -187,6 +188,8 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
         owner = inf.adopted(owner, value)
         value = inf.type_of(owner)
+    if isinstance(value, Known) and is_joined(value.value) and key in inf.tuples:
+        return joined(inf, s, value.value, parts(inf, key))
     if isinstance(value, Known) and type(value.value) in (str, tuple, range) and _is_key(inf.type_of(key)):
         return known_as(inf, s, _at(value.value, inf.pin(key)))
     sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
@@ -250,7 +253,7 @@ def _place(inf: Path, key: Operand) -> Any:
 def _at(held: Any, where: Any) -> Any:
     try:
         return held[where]
-    except (IndexError, KeyError) as error:
+    except (IndexError, KeyError, TypeError) as error:
         raise Raised(error) from None
 
 

@@ -328,6 +328,10 @@ class Path(Trail):
             x if is_plain(x) else self.world.part(Constant(values), values, i, True) for i, x in enumerate(values)
         )
 
+    def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
+        """The result of an operation that is done before ``s``."""
+        return self.perform(op, operands, data)
+
     def assume(self, operand: Operand) -> None:
         """Nothing changes on one way."""
 

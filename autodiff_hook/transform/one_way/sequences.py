@@ -90,6 +90,8 @@ def build_slice(inf: Path, s: Statement) -> None:
     assert s.result is not None
     kinds = [number_types(inf.type_of(x)) for x in s.operands]
     if any(types is not None and not types <= WHOLE | {bool} for types in kinds):
+        if all(isinstance(inf.type_of(x), Known) for x in s.operands):
+            return
         raise Refused("a slice of numbers that are not whole")
     inf.slices[s.result] = list(s.operands)
 

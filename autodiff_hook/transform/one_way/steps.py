@@ -7,8 +7,6 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any, Final
 
-import numpy as np
-
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers, growing, iterating, sequences
@@ -43,6 +41,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
+    number_types,
 )
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -277,8 +276,9 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:
         return Bound(getattr(str, name), owner)
-    if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
-        return held_as(inf, s, getattr(value.value, name))
+    types = number_types(value)
+    if types is not None and not any(hasattr(cls, name) for cls in types):
+        raise Raised(AttributeError)
     return None
 
 

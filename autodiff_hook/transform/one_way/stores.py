@@ -1,14 +1,12 @@
 """Stores into arrays on one way through a program: each makes a new version of the array.
 
-Only arrays that the program has made itself are stored into, and a value that may be a view of such an array is not
-used any more after a store.
+Only arrays that the program has made itself are stored into. A view of such an array is taken anew after a store; what
+may or may not be a view is not used any more.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
-
-import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
@@ -28,6 +26,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.views import base_of, is_sure
 
 _LARGE: Final = 4096
 _SHARE: Final = 16
@@ -40,6 +39,9 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
     if isinstance(inf.type_of(result), Array) and makes_new(s, inf.type_of):
         inf.own.add(result)
         return
+    base = base_of(s, inf.type_of)
+    if base is not None and (is_sure(s) or example_of(inf.type_of(base)).flags.c_contiguous):
+        inf.viewing[result] = s
     for operand in s.operands:
         if _has_arrays(inf.type_of(operand)):
             inf.views.setdefault(operand, []).append(result)
@@ -60,8 +62,29 @@ def store(inf: Path, s: Statement) -> Abstract | None:
     if not isinstance(inf.type_of(owner), Array):
         return None
     _require_own(inf, owner)
-    replace(inf, owner, inf.perform("call", [Constant(inf.updated), owner, key, inf.frozen(value)], ()))
+    _assign(inf, owner, _updated(inf, owner, key, value))
     return known_as(inf, s, None)
+
+
+def _updated(inf: Path, owner: Operand, key: Operand, value: Operand) -> Operand:
+    return inf.perform("call", [Constant(inf.updated), owner, key, inf.frozen(value)], ())
+
+
+def _assign(inf: Path, owner: Operand, result: Operand) -> Operand:
+    """From now on an array, or a part of one, is ``result``; returns what it is known as."""
+    if owner in inf.own:
+        replace(inf, owner, result)
+        return result
+    s = inf.viewing_of(owner)
+    base = _base(inf, s)
+    if s.op == "getitem":
+        whole = _updated(inf, base, s.operands[1], result)
+    elif s.op == "getattr":
+        whole = inf.perform("getattr", [result], "T")
+    else:
+        whole = inf.perform("call_method", [result, inf.perform("getattr", [base], "shape")], ("reshape", ()))
+    _assign(inf, base, whole)
+    return owner
 
 
 def augmented(inf: Path, s: Statement) -> Operand | None:
@@ -75,9 +98,7 @@ def augmented(inf: Path, s: Statement) -> Operand | None:
         _require_own(inf, owner)
     result = inf.perform("binary", s.operands, s.data)
     _require_like(inf, owner, result, before)
-    if not part:
-        replace(inf, owner, result)
-    return result
+    return result if part else _assign(inf, owner, result)
 
 
 def stored_result(
@@ -92,17 +113,23 @@ def stored_result(
     _require_own(inf, out)
     result = inf.call(Constant(function), args)
     _require_like(inf, out, result, before)
-    replace(inf, out, result)
-    return alias(inf, s, result)
+    return alias(inf, s, _assign(inf, out, result))
 
 
 def _require_like(inf: Path, owner: Operand, result: Operand, before: Array) -> None:
     after = inf.type_of(result)
     same = isinstance(after, Array) and same_dtype(after.dtype, before.dtype)
-    if not same or np.shape(after.example) != np.shape(before.example):
-        raise Refused("an array is changed in place by what is not like it")
-    shapes = [inf.emit("getattr", x, abstract=Instance(tuple), data="shape") for x in (owner, result)]
-    inf.guard(inf.emit("compare", *shapes, abstract=BOOL, data="=="), True)
+    for name in ("shape", "strides") if owner in inf.own and before.ndim != 1 else ("shape",):
+        if not same or getattr(after.example, name) != getattr(before.example, name):
+            raise Refused("an array is changed in place by what is not like it")
+        both = [inf.emit("getattr", x, abstract=Instance(tuple), data=name) for x in (owner, result)]
+        inf.guard(inf.emit("compare", *both, abstract=BOOL, data="=="), True)
+
+
+def _base(inf: Path, s: Statement) -> Operand:
+    base = base_of(s, inf.type_of)
+    assert base is not None
+    return inf.present(base)
 
 
 def replace(inf: Path, owner: Operand, result: Operand) -> None:
@@ -117,5 +144,7 @@ def replace(inf: Path, owner: Operand, result: Operand) -> None:
 
 
 def _require_own(inf: Path, owner: Operand) -> None:
+    while owner not in inf.own and owner in inf.viewing:
+        owner = _base(inf, inf.viewing[owner])
     if owner not in inf.own:
         raise Refused("an array is changed in place that others may hold, too")

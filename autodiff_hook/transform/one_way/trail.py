@@ -40,6 +40,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.views import base_of, is_sure
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 
@@ -99,6 +100,10 @@ class Trail(Inference):
         self.own: set[Operand] = set()
         self.views: dict[Operand, list[Operand]] = {}
         self.stale_views: set[Operand] = set()
+        self.in_order: set[Operand] = set()
+        """The arrays whose items are guarded to lie one after the other."""
+        self.viewing: dict[Operand, Statement] = {}
+        """What takes views out of arrays."""
         self.versions: dict[Operand, Operand] = {}
         self.lifted: dict[CodeType, IR] = {}
         self.elsewhere = Block(terminator=Terminator("raise", [Constant(Elsewhere)]))
@@ -110,11 +115,25 @@ class Trail(Inference):
 
     def present(self, operand: Operand) -> Operand:
         """What an array that was stored into is now."""
-        while operand in self.versions:
-            operand = self.versions[operand]
-        if operand in self.stale_views:
+        while True:
+            while operand in self.versions:
+                operand = self.versions[operand]
+            if operand not in self.stale_views:
+                return operand
+            s = self.viewing_of(operand)
+            self.versions[operand] = self.perform(s.op, s.operands, s.data)
+
+    def viewing_of(self, view: Operand) -> Statement:
+        """What has taken a view out of an array; guarded if another layout of that would have made it a copy."""
+        s = self.viewing.get(view)
+        if s is None:
             raise Refused("a view of an array is used after the array was changed in place")
-        return operand
+        base = base_of(s, self.type_of)
+        if base is not None and not is_sure(s) and base not in self.in_order:
+            self.in_order.add(base)
+            flags = self.emit("getattr", base, abstract=Instance(type(np.zeros(0).flags)), data="flags")
+            self.guard(self.emit("getattr", flags, abstract=BOOL, data="c_contiguous"), True)
+        return s
 
     def _settle_type(self, result: Variable) -> None:
         """Guard the type of a result that the types of the operands leave open."""

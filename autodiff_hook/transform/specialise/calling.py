@@ -13,8 +13,8 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
-from autodiff_hook.transform.specialise import dicts, named_tuples
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
+from autodiff_hook.transform.specialise import dicts, draws, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -52,8 +52,9 @@ from autodiff_hook.transform.specialise.plans import (
     require_value,
 )
 from autodiff_hook.transform.specialise.questions import QUESTIONS
-from autodiff_hook.transform.specialise.results import outcome, rule_for
+from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.writing import written
 
 
 def call(
@@ -162,10 +163,17 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
+    target = _target(inf, function, args, kwargs)
+    if target is not None:
+        s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
+        return call_known(inf, s, *target, {})
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:
         return answer
+    stored = written(inf, s, function, args, kwargs)
+    if stored is not None:
+        return stored
     if declared(EFFECTS, function):
         raise Refused(f"a call of {named(function)}, which has effects")
     if isinstance(function, MethodType):
@@ -186,6 +194,8 @@ def call_known(
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
+    if draws.is_drawn(function, [*types, *map(inf.type_of, kwargs.values())]):
+        return pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}, constant=True))
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
     if registry.is_constant(function) and is_pure(function):
@@ -209,6 +219,18 @@ def call_known(
         _construct(inf, s, function, args, kwargs)
         return None
     raise Refused(f"a call of {named(function)}")
+
+
+def _target(
+    inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> tuple[Any, list[Operand]] | None:
+    """The function that a method is of an object like the one at hand, and its arguments; None if it is none."""
+    find = lookup(METHODS, function)
+    value = inf.type_of(args[0]) if args else None
+    if find is None or not isinstance(value, (Outside, Known)):
+        return None
+    found: tuple[Any, list[Operand]] | None = find(example_of(value), args[1:], kwargs)
+    return found
 
 
 def implementation(function: Any) -> FunctionType | None:
@@ -315,8 +337,10 @@ def by_rule(
     """Call what has a rule."""
     types = [inf.type_of(x) for x in args]
     options = {k: inf.type_of(v) for k, v in kwargs.items()}
-    if _is_stateful(function) or any(
-        isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *options.values())
+    if (
+        _is_stateful(function)
+        and not draws.is_own(types)
+        or any(isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *options.values()))
     ):
         raise Refused(f"a call of {named(function)}, which may do more than compute")
     if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):
@@ -334,16 +358,45 @@ def by_rule(
         require_inert(*given)
         return pure(inf, s, outcome(run, types, options, loose=not inf.one_way))
     rule = rule_for(function, types, tuple(kwargs))
+    if getattr(rule, "arity", 0):
+        args = [*arrays_of(inf, s, args[: rule.arity]), *args[rule.arity :]]
+        types = [inf.type_of(x) for x in args]
+        rule = rule_for(function, types, tuple(kwargs))
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
     bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
+        raise Refused("the option out")
     result = outcome(run, types, options, loose=not inf.one_way)
     of_numbers = all(number_types(t) is not None for t in given)
     inf.plans[s] = RulePlan(
         function, rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers
     )
     return result
+
+
+def arrays_of(inf: Inference, s: Statement, operands: list[Operand]) -> list[Operand]:
+    """Let lists and tuples that the statement at hand is given become arrays before it."""
+    found = []
+    for operand in operands:
+        if set(exact_types(inf.type_of(operand))) <= {list, tuple}:
+            array = array_before(inf, s, operand)
+            s.operands = [array if x is operand else x for x in s.operands]
+            found.append(array)
+        else:
+            found.append(operand)
+    return found
+
+
+def array_before(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """An array made of a list or a tuple before the statement at hand."""
+    return inf.before(s, "call", [Constant(np.array), operand], ())
+
+
+def _is_none(inf: Inference, value: Any) -> bool:
+    return isinstance(value, (Constant, Variable)) and inert_class(inf.type_of(value)) is type(None)
 
 
 def _may_be_complex(types: list[Abstract]) -> bool:

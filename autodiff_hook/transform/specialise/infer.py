@@ -240,6 +240,17 @@ class Inference:
         """Whether an operand is an argument, or was loaded on entry."""
         return operand in self.params or self.world.is_outside(operand)
 
+    def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
+        """The result of an operation that is done before ``s``, which is being interpreted."""
+        made = Statement(op, operands, Variable(), data, s.position)
+        found = self.evaluate(self, made)
+        if found is None or made.result is None or self.block is None:
+            raise Refused(f"{op} is no single operation")
+        self.types[made.result] = found
+        self.block.statements.insert(self.index, made)
+        self.index += 1
+        return made.result
+
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
         self.assumed.append((operand, _called(self.type_of(operand))))

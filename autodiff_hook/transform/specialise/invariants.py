@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.ir.analysis import Loop
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
+    Dict,
     List,
+    Number,
     Reference,
     Site,
 )
@@ -101,16 +103,17 @@ def _move(
             # The loop may have no iteration in which the item would be missed.
             s.op, s.operands, s.data = "call", [Constant(item_or_none), *s.operands], ()
     before.statements += moved
-    inside.difference_update(s.result for s in moved if isinstance(s.result, Variable))
+    sure = [s.result for s in moved if s.op != "call" or isinstance(program.type_of(s.result), Reference)]  # type: ignore[arg-type]
+    inside.difference_update(x for x in sure if x is not None)
     block.statements = kept
     return bool(moved)
 
 
 def item_or_none(items: Any, index: Any) -> Any:
-    """An item of a list; None if there is none, or no list."""
+    """An item of a list or a dict; None if there is none, or no list."""
     try:
         return None if items is None else items[index]
-    except IndexError:
+    except LookupError:
         return None
 
 
@@ -120,11 +123,11 @@ def _is_fixed(s: Statement, program: Program) -> bool:
 
 
 def _row_of(s: Statement, program: Program) -> Site | None:
-    """Where the lists come from of which a statement takes a list."""
-    if program.plans.get(s) != LOAD or s.op != "getitem" or not isinstance(program.type_of(s.result), List):  # type: ignore[arg-type]
+    """Where the lists or dicts come from of which a statement takes a number, or a list."""
+    if program.plans.get(s) != LOAD or s.op != "getitem" or not isinstance(program.type_of(s.result), (List, Number)):  # type: ignore[arg-type]
         return None
     owner = program.type_of(s.operands[0])
-    return owner.site.root() if isinstance(owner, List) else None
+    return owner.site.root() if isinstance(owner, (List, Dict)) else None
 
 
 def _changed(s: Statement, program: Program) -> list[Site]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop
@@ -28,9 +28,10 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
+    Reference,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Program
+from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, PARTS, STORE, TAKE, Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
 from autodiff_hook.transform.specialise.joint_primal import NONE, Split
 from autodiff_hook.transform.specialise.prepare import Shape
@@ -65,6 +66,10 @@ class Joint(NamedTuple):
     value: Operand
     table: Variable
     """The buffers of lists and dicts by identity."""
+
+
+_WITH_BUFFERS: Final = (STORE, APPEND, ITEMS, TAKE, PARTS, COPY)
+"""The plans of statements whose cotangents lie in buffers, which others may hold."""
 
 
 class _Joint(Cotangents):
@@ -118,7 +123,7 @@ class _Joint(Cotangents):
             start = self.starts[key] = self.builder.block()
             self.builder.provide(start, partial(self._not_used_later, block))
             self.pending.append(key)
-            if len(list(block.edges())) < 2:
+            if len(list(block.edges())) < 2 and not any(self._is_branch(edge.target) for edge in block.edges()):
                 self.single.add(start)
         return self.starts[key]
 
@@ -144,7 +149,7 @@ class _Joint(Cotangents):
             self._reverse_item(self.landings[block], block, out)
         self._enter(block, mode, out)
 
-    def _enter(self, block: Block, mode: Mode, out: Block) -> None:
+    def _enter(self, block: Block, mode: Mode, out: Block, wanted: set[Operand] | None = None) -> None:
         incoming = self.shape.incoming[block]
         loop = self._loop_at(block)
         if loop is not None:
@@ -152,7 +157,7 @@ class _Joint(Cotangents):
         elif not incoming:
             self.last = out
         elif len(incoming) == 1:
-            self._cross(block, *incoming[0], mode, out)
+            self._cross(block, *incoming[0], mode, out, wanted)
         else:
             tag = self._residual(self.came_from[block], out)
             for number, (source, edge) in enumerate(incoming[:-1]):
@@ -222,8 +227,10 @@ class _Joint(Cotangents):
         step.statements += rest[place:]
         return found
 
-    def _cross(self, block: Block, source: Block, edge: Edge, mode: Mode, out: Block) -> None:
-        """Go back over an edge."""
+    def _cross(
+        self, block: Block, source: Block, edge: Edge, mode: Mode, out: Block, wanted: set[Operand] | None = None
+    ) -> None:
+        """Go back over an edge; if blocks have been passed over, ``wanted`` is all that may have a cotangent there."""
         self._move(block, edge, out)
         left = [loop for loop in self.shape.loops_of[source] if block not in loop.body]
         if left and source is left[-1].latches[0]:
@@ -231,7 +238,40 @@ class _Joint(Cotangents):
             self._hand_to_header(left[-1], out)
             self._jump(out, self._reversal(left[-1], mode | frozenset(left[:-1]))[0])
             return
+        if not left and self._is_branch(source):
+            wanted = {*self._live_in(block), *edge.args} if wanted is None else wanted
+            contributing: list[Variable | Statement] = [*source.params, *source.statements]
+            if not any(self._contributes(x, wanted) for x in contributing):
+                self._enter(source, mode, out, wanted)
+                return
         self._jump(out, self._start(source, mode | frozenset(left)))
+
+    def _is_branch(self, block: Block) -> bool:
+        """Whether a block has one way in and several out, so that one of these may have used nothing of it."""
+        several = block.terminator is not None and len(block.terminator.edges) > 1
+        return several and len(self.shape.incoming[block]) == 1
+
+    def _live_in(self, block: Block) -> set[Operand]:
+        """What is used in a block or after it."""
+        assert block.terminator is not None
+        found: set[Operand] = {*self.live[block], *block.terminator.operands}
+        found.update(x for edge in block.edges() for x in edge.args)
+        found.update(x for s in block.statements for x in s.operands)
+        return found
+
+    def _contributes(self, x: Variable | Statement, wanted: set[Operand]) -> bool:
+        """Whether there may be something to do for a parameter or a statement, on the way back."""
+        if isinstance(x, Statement):
+            if self.program.plans.get(x) in _WITH_BUFFERS:
+                return True
+            if x.result is None:
+                return False
+        variable = x.result if isinstance(x, Statement) else x
+        if variable not in self.needs or variable is None:
+            return False
+        if variable in wanted or variable in self.owned or variable in self.iterated or variable in self.buffered:
+            return not isinstance(self.program.types[variable], Reference)
+        return False
 
     def _hand_to_header(self, loop: Loop, out: Block) -> None:
         """What the latch would bind to parameters of the header: their cotangents go with those."""

@@ -44,6 +44,9 @@ class Buffers(PrimalHalf):
         return whole
 
     def _take(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
+        if isinstance(self._type_at(variable, path), Reference):
+            # The cotangents of what it holds are in the table.
+            return NONE
         key = ("c", variable, path)
         found = self.builder.read(key, out)
         self.builder.write(key, out, self._default(key))

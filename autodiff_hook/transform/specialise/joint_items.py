@@ -19,7 +19,7 @@ from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, LOAD, 
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots
-from autodiff_hook.transform.specialise.stores import is_basic_key, rank_of
+from autodiff_hook.transform.specialise.parts import gives_places, is_basic_key, rank_of
 
 
 class Items(Buffers):
@@ -151,7 +151,10 @@ class Items(Buffers):
             return
         cotangent: Operand = NONE
         if value in self.needs:
-            cotangent = self._of_value(s, builder.emit(out, "getitem", buffer, index, position=s.position), out)
+            part: Operand = builder.emit(out, "getitem", buffer, index, position=s.position)
+            if gives_places(self.program.type_of(s.operands[1])):
+                part = self._call("surviving", buffer, index, part, out)
+            cotangent = self._of_value(s, part, out)
         builder.emit(out, "setitem", buffer, index, ZERO, result=False, position=s.position)
         if isinstance(value, Variable):
             self._add(value, (), cotangent, out)

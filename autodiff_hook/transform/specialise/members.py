@@ -11,7 +11,8 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.specialise import dicts, lists, named_tuples, records, texts
+from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
+from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples, records, texts
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
@@ -46,6 +47,7 @@ from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_a
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
 
+_DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
 
 
@@ -74,6 +76,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
             return inline_call(inf, s, found, [owner], {})
         s.op, s.operands, s.data = "getitem", [owner, Constant(found)], None
         return part_of(inf, s, value.items, found)
+    if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
+        return known_as(inf, s, getattr(value.value, name))
     types = number_types(value)
     if types is not None:
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
@@ -226,7 +230,12 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     types = number_types(value)
     if types is not None and len(types) == 1:
         cls = next(iter(types))
+    if draws.is_own([value]):
+        cls = value.cls  # type: ignore[attr-defined]
     method = getattr(cls, name, None) if cls is not None else None
+    if isinstance(value, Known) and lookup(METHODS, getattr(type(value.value), name, None)) is not None:
+        method = inf.world.attribute(type(value.value), name)
+        return call_with(inf, s, Constant(method), [owner, *args], names)
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
     if method is None or isinstance(method, FunctionType):
@@ -293,7 +302,7 @@ def _outside_method(
     found = look(inf, value.cls, name)
     inf.assume(owner)
     if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
-        if not inf.world.in_scope(found):
+        if not inf.world.in_scope(found) and lookup(METHODS, found) is None:
             raise Refused(f"a call of {named(found)}")
         inf.world.method(inf.final(owner), value.example, name)
         return call_with(inf, s, Constant(found), [owner, *args], names)

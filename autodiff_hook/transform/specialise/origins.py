@@ -33,7 +33,8 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
     if s.op in ("binary", "unary", "compare"):
         return True
     if s.op == "getitem":
-        return isinstance(type_of(s.operands[1]), Array)
+        key = type_of(s.operands[1])
+        return isinstance(key, Array) or isinstance(key, Tuple) and any(isinstance(x, Array) for x in key.items)
     if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
         return s.data[0] in _COPYING and len(s.operands) <= 2 and "out" not in s.data[1]
     function = _function(s, type_of)
@@ -42,13 +43,26 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
     if _is_numpy(function) and function not in _VIEWING and all(_has_no_memory(type_of(x)) for x in s.operands[1:]):
         return True
     if function is np.array:
-        return "copy" not in _keywords(s)
+        return _is_copy(s, type_of)
+    if function is np.diff:
+        return len(s.operands) == 2
+    if function is np.einsum:
+        return sum(isinstance(type_of(x), Array) for x in s.operands) > 1 and "out" not in _keywords(s)
     if is_elementwise(function):
         return _is_ufunc(s, type_of)
     if function is np.diag:
         given = type_of(s.operands[1])
         return isinstance(given, Array) and given.ndim == 1
     return (declared(FRESH, function) and "out" not in _keywords(s)) or function in (abs, np.ndarray.copy)
+
+
+def _is_copy(s: Statement, type_of: TypeOf) -> bool:
+    """Whether a call of ``np.array`` copies what it is given."""
+    names = _keywords(s)
+    if "copy" not in names:
+        return True
+    asked = type_of(s.operands[len(s.operands) - len(names) + names.index("copy")])
+    return isinstance(asked, Known) and asked.value is True
 
 
 def may_hold(value: Abstract) -> bool:

@@ -49,6 +49,7 @@ from autodiff_hook.transform.specialise.lazily import require_once
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
 from autodiff_hook.transform.specialise.promotion import promote
+from autodiff_hook.transform.specialise.views import take_anew
 
 
 @dataclass(slots=True)
@@ -99,6 +100,7 @@ def prepare(inference: Inference) -> Shape:
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
     incoming = predecessors(ir)
     require_once(ir.blocks, loops_of, inference)
+    take_anew(ir, program)
     settle_owners(ir, program)
     memory = settle(ir, program)
     _substitute(program, ir.blocks, hoist(loops, incoming, program))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import dicts, lists, named_tuples
+from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -142,6 +142,28 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return None
 
 
+def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``np.finfo(float)``."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if not isinstance(kind, Known):
+        return None
+    try:
+        return known_as(inf, s, function(kind.value))
+    except (TypeError, ValueError) as error:
+        raise Refused(f"{named(function)} raised {error}") from error
+
+
+def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``float("inf")``."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if not isinstance(kind, Known) or type(kind.value) is not str:
+        return None
+    try:
+        return known_as(inf, s, float(kind.value))
+    except ValueError as error:
+        raise Refused(str(error)) from error
+
+
 def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``list(items)``."""
     value = inf.type_of(args[0]) if len(args) == 1 else None
@@ -177,11 +199,15 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     reversed: _reversed,
     isinstance: _isinstance,
     int: _int,
+    float: _float,
     list: _list,
     max: _extremum,
     min: _extremum,
     type: _type,
     callable: _callable,
+    np.finfo: partial(_limits, np.finfo),
+    np.iinfo: partial(_limits, np.iinfo),
+    **draws.QUESTIONS,
     super: super_of,
     object.__setattr__: write_plainly,
 }

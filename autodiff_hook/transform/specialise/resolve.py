@@ -35,6 +35,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
@@ -292,8 +293,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     if inert_class(owner) is str:
         return texts.item(inf, s, owner, key)
     if isinstance(owner, Known) and is_grid(owner.value):
-        require_inert(key)
-        return pure(inf, s, outcome(operator.getitem, [owner, key], {}))
+        return item_of_grid(inf, s, owner.value, s.operands[1])
     items = items_of(owner)
     if items is not None:
         if isinstance(key, Known) and type(key.value) is int:

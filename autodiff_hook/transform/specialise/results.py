@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
@@ -31,6 +33,7 @@ from autodiff_hook.transform.specialise.lattice import (
 from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
+_NUMBERS: Final = frozenset({float, int, bool, complex, *(np.dtype(c).type for c in "bBhHiIlLqQfdFD")})
 _INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis))
 _COMBINATIONS: Final = 16
 _LENGTH: Final = 32
@@ -38,17 +41,15 @@ _LENGTH: Final = 32
 
 def abstract_of(value: Any) -> Abstract:
     """What is known of a value that something computed: its type, not itself."""
-    import numpy as np
-
     cls = type(value)
-    if cls in (float, int, bool, complex, np.float64, np.complex128, np.int64):
+    if cls in _NUMBERS:
         return Number(frozenset({cls}), example=value)
     if cls is np.ndarray:
         if value.dtype.kind not in "fiubc" or value.dtype == np.float16:
             raise Refused(f"an array of {value.dtype}")
         return Array(value.dtype, value.ndim, example=value)
-    if cls is tuple:
-        return Tuple(tuple(map(abstract_of, value)), example=value)
+    if cls is tuple or issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__module__.startswith("numpy"):
+        return Tuple(tuple(map(abstract_of, value)), cls, example=value)
     if cls is list and len(value) <= _LENGTH:
         return Tuple(tuple(map(abstract_of, value)), list, example=value)
     if cls in _INERT or cls is np.bool_ or issubclass(cls, np.dtype):
@@ -57,15 +58,13 @@ def abstract_of(value: Any) -> Abstract:
 
 
 def is_grid(value: Any) -> bool:
-    """Whether a value is NumPy's ``mgrid`` or ``ogrid``, whose items are constants."""
-    import numpy as np
-
-    return value is np.mgrid or value is np.ogrid
+    """Whether a value is one of NumPy's objects whose items are made of the index."""
+    return any(value is grid for grid in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_))
 
 
 def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:
     """The one rule for all types that the arguments may have."""
-    choices = [_exact(t) for t in types]
+    choices = [exact_types(t) for t in types]
     found = {}
     for combination in _combinations(choices):
         rule = registry.rule(function, combination, names)
@@ -84,9 +83,8 @@ def _combinations(choices: list[tuple[type, ...]]) -> list[tuple[type, ...]]:
     return made
 
 
-def _exact(value: Abstract) -> tuple[type, ...]:
-    import numpy as np
-
+def exact_types(value: Abstract) -> tuple[type, ...]:
+    """The types that a rule is chosen by."""
     types = number_types(value)
     if types is not None:
         return tuple(sorted(types, key=lambda t: t.__name__))
@@ -166,8 +164,6 @@ def _has_depth(value: Abstract) -> bool:
 
 
 def _widened(result: Abstract) -> Abstract:
-    import numpy as np
-
     if isinstance(result, Array):
         return Array(result.dtype, None, scalar=True, example=result.example)
     if isinstance(result, Number) and np.float64 in result.types:
@@ -196,16 +192,12 @@ def _example_of_list(value: List) -> Any:
 
 def _square(value: Abstract) -> Any:
     """An example of an array all of whose lengths are the same."""
-    import numpy as np
-
     if not isinstance(value, Array) or value.ndim is None:
         return _example(value)
     return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (value.ndim < 2)]
 
 
 def _run(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    import numpy as np
-
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -216,8 +208,6 @@ def _run(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> An
 
 def _own(value: Any) -> Any:
     """An array that nothing which is tried out can change the original of."""
-    import numpy as np
-
     if type(value) is np.ndarray:
         value = value.view()
         value.flags.writeable = False
@@ -226,18 +216,14 @@ def _own(value: Any) -> Any:
 
 def samples(cls: type) -> tuple[Any, Any]:
     """Two numbers of a type."""
-    import numpy as np
-
-    if cls in (np.float64, np.complex128):
-        return cls(0.5), cls(1.5)
-    if cls is np.int64:
-        return np.int64(2), np.int64(3)
+    if issubclass(cls, np.number):
+        return (cls(0.5), cls(1.5)) if issubclass(cls, np.inexact) else (cls(2), cls(3))
     return _SAMPLES[cls]
 
 
 def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
     """The types of a function of numbers, one by one; math is the same for all numbers of a type."""
-    exact = [_exact(t) for t in types]
+    exact = [exact_types(t) for t in types]
     results: set[type] = set()
     example: Any = MISSING
     actual = tuple(type(example_of(t)) for t in types)

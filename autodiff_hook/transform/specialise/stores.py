@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from types import EllipsisType
 from typing import Final
 
 import numpy as np
@@ -14,18 +13,19 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
-    Instance,
     Known,
     List,
     Tuple,
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import call_known
+from autodiff_hook.transform.specialise.calling import array_before, call_known
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
+from autodiff_hook.transform.specialise.parts import rank_of
+from autodiff_hook.transform.specialise.views import redirect
 
 _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
 _IN_PLACE: Final = {
@@ -41,6 +41,11 @@ def store(inf: Inference, s: Statement) -> Abstract:
     """``owner[key] = value``."""
     if inf.one_way:
         raise Refused("an item is assigned on one way")
+    if isinstance(inf.type_of(s.operands[0]), Array):
+        key = inf.type_of(s.operands[1])
+        if isinstance(key, Tuple) and key.cls is list:
+            s.operands[1] = array_before(inf, s, s.operands[1])
+        redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
     if isinstance(owner, List):
         lists.into_list(inf, s, owner)
@@ -66,13 +71,19 @@ def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> No
     _require_doubles(owner)
     rank = rank_of(owner, key)
     value = inf.type_of(s.operands[2])
-    if (isinstance(value, List) or isinstance(value, Tuple) and value.cls in (tuple, list)) and rank:
-        value = _as_array(inf, s)
+    if rank and _is_sequence(value):
+        s.operands[2] = array_before(inf, s, s.operands[2])
+        value = inf.type_of(s.operands[2])
     types = number_types(value)
     if types is not None and types <= _REAL:
         return
     if not isinstance(value, Array) or not _is_real(value) or value.ndim is None or not 0 < value.ndim <= rank:
         raise Refused("what is stored into an array may not fit")
+
+
+def _is_sequence(value: Abstract) -> bool:
+    known = isinstance(value, Known) and type(value.value) is tuple
+    return known or isinstance(value, List) or isinstance(value, Tuple) and value.cls in (tuple, list)
 
 
 def _require_doubles(owner: Array) -> None:
@@ -82,54 +93,6 @@ def _require_doubles(owner: Array) -> None:
 
 def _is_real(value: Array) -> bool:
     return value.dtype is not None and value.dtype.kind in "fiub" and not value.scalar
-
-
-def _as_array(inf: Inference, s: Statement) -> Abstract:
-    """Let a tuple or a list that is stored into an array become one before."""
-    assert inf.block is not None
-    made = Statement("call", [Constant(np.array), s.operands[2]], Variable(), (), s.position)
-    result = call_known(inf, made, np.array, [s.operands[2]], {})
-    if result is None or made.result is None:
-        raise Refused("what is stored into an array is no array")
-    inf.types[made.result] = result
-    inf.block.statements.insert(inf.index, made)
-    inf.index += 1
-    s.operands[2] = made.result
-    return result
-
-
-def rank_of(owner: Array, key: Abstract) -> int:
-    """How many axes ``owner[key]`` has; ``Refused`` unless each element is there once."""
-    assert owner.ndim is not None
-    if isinstance(key, Array):
-        if key.dtype is None or key.dtype.kind != "b" or key.ndim != owner.ndim or key.scalar:
-            raise Refused("places of an array are given by an array")
-        return 1
-    parts = _parts(key)
-    whole = sum(number_types(p) is not None for p in parts)
-    kinds = [p.value if isinstance(p, Known) else p for p in parts]
-    if not all(_is_basic(p, kind) for p, kind in zip(parts, kinds)) or len(parts) > owner.ndim + (Ellipsis in kinds):
-        raise Refused("a part of an array is assigned by an unknown index")
-    return owner.ndim - whole
-
-
-def _parts(key: Abstract) -> tuple[Abstract, ...]:
-    if isinstance(key, Tuple) and key.cls is tuple:
-        return key.items
-    if isinstance(key, Known) and type(key.value) is tuple:
-        return tuple(map(Known, key.value))
-    return (key,)
-
-
-def _is_basic(part: Abstract, value: object) -> bool:
-    if isinstance(part, Instance):
-        return part.cls is slice
-    return (number_types(part) or {None}) <= lists.WHOLE or type(value) in (slice, EllipsisType)
-
-
-def is_basic_key(key: Abstract) -> bool:
-    """Whether an index is made of ints and slices, so that what it takes of an array is a view."""
-    return all(_is_basic(p, p.value if isinstance(p, Known) else p) for p in _parts(key))
 
 
 def augmented(inf: Inference, s: Statement) -> Abstract | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from autodiff_hook.algebras.shadows import reaches, some
+from autodiff_hook.ir.types import Constant
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant
+from autodiff_hook.transform.improve.shortcuts import method_of
 
 
 def method(function, target_of):
@@ -14,6 +16,16 @@ def method(function, target_of):
 
     The others are differentiated through their source.
     """
+
+    def arranged(distribution, args, kwargs):
+        target = target_of(distribution)
+        order = None if target is None else places((distribution, *args), kwargs, target.parameters)
+        if order is None:
+            return None
+        values = (distribution, *args, *kwargs.values())
+        return target, [Constant(default) if place is None else values[place] for place, default in order]
+
+    method_of(function, arranged)
 
     @means(function)
     def method_meaning(alg, t, args, kwargs):

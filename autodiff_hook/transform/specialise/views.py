@@ -1,0 +1,307 @@
+"""Views of arrays that a program changes: stores into them are stores into what they are views of.
+
+What a view is read after such a change is taken out of the array anew, so that no view is used after a store.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Tuple
+from autodiff_hook.transform.specialise.infer import PURE, STORE, Given, Inference, Plan, Program, RulePlan
+from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lists import maker
+from autodiff_hook.transform.specialise.liveness import live_out
+from autodiff_hook.transform.specialise.memory import replaced
+from autodiff_hook.transform.specialise.origins import TypeOf
+from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
+from autodiff_hook.transform.specialise.writing import store_before
+
+_RESHAPED: Final = (
+    *((np.ndarray.reshape, 32), (np.reshape, 2), (np.ndarray.ravel, 1), (np.ravel, 1)),
+    *((np.ndarray.squeeze, 2), (np.squeeze, 2)),
+)
+"""What gives a view if the array allows it, with the items in the same order, called with so many arguments at most."""
+
+
+def base_of(s: Statement | None, type_of: TypeOf) -> Operand | None:
+    """What the result of a statement is a view of, if it is one, or may be."""
+    if s is None or s.result is None:
+        return None
+    found: Operand | None = None
+    if s.op == "getitem" and is_basic_key(type_of(s.operands[1])) or s.op == "getattr" and s.data == "T":
+        found = s.operands[0]
+    else:
+        function, args = _called(s, type_of)
+        if any(function is f and len(args) <= most for f, most in _RESHAPED):
+            found = args[0]
+    return found if found is not None and _is_plain(type_of(found)) and _is_plain(type_of(s.result)) else None
+
+
+def _called(s: Statement, type_of: TypeOf) -> tuple[Any, list[Operand]]:
+    """The function or method that a statement calls with arguments by position, if that is known."""
+    if s.op == "call" and not s.data:
+        callee = type_of(s.operands[0])
+        return (callee.value if isinstance(callee, Known) else None), s.operands[1:]
+    if s.op != "call_method" or s.data[1]:
+        return None, []
+    owner = type_of(s.operands[0])
+    if isinstance(owner, Array):
+        return getattr(np.ndarray, s.data[0], None), s.operands
+    module = owner.value if isinstance(owner, Known) else None
+    return getattr(module, s.data[0], None) if isinstance(module, ModuleType) else None, s.operands[1:]
+
+
+def _is_plain(value: Abstract) -> bool:
+    return isinstance(value, Array) and not value.scalar and bool(value.ndim)
+
+
+def is_sure(s: Statement) -> bool:
+    """Whether the result is a view of the array whatever its layout."""
+    return s.op in ("getitem", "getattr") or _name(s) == "squeeze"
+
+
+def _name(s: Statement) -> str:
+    function = s.operands[0]
+    return (
+        str(s.data[0]) if s.op == "call_method" else function.value.__name__ if isinstance(function, Constant) else ""
+    )
+
+
+def redirect(inf: Inference, s: Statement) -> None:
+    """Let a store into views be a store into the array that they are views of."""
+    while True:
+        view = inf.final(s.operands[0])
+        made = maker(inf, view)
+        base = base_of(made, inf.type_of)
+        if made is None or base is None:
+            return
+        if made.op == "getitem" and is_basic_key(inf.type_of(s.operands[1])):
+            s.operands[:2] = [base, _index(inf, s, base, made.operands[1], s.operands[1])]
+            continue
+        if not is_sure(made):
+            _require_order(inf, base)
+        copied = inf.before(s, "call_method", [view], ("copy", ()))
+        store_before(inf, s, [copied, *s.operands[1:]])
+        s.operands[:] = [base, *_whole(inf, s, base, made, copied)]
+
+
+def _whole(inf: Inference, s: Statement, base: Operand, made: Statement, copied: Operand) -> list[Operand]:
+    """Where a view lies in an array, and what the array is given there."""
+    if made.op == "getitem":
+        return [made.operands[1], copied]
+    if made.op == "getattr":
+        return [Constant(Ellipsis), inf.before(s, "getattr", [copied], "T")]
+    shape = inf.before(s, "getattr", [base], "shape")
+    return [Constant(Ellipsis), inf.before(s, "call_method", [copied, shape], ("reshape", ()))]
+
+
+def _require_order(inf: Inference, base: Operand) -> None:
+    assert inf.block is not None
+    check = Statement("call", [Constant(in_order), base], None, ())
+    inf.plans[check] = PURE
+    inf.block.statements.insert(inf.index, check)
+    inf.index += 1
+
+
+class OfItsOwn(Given):
+    """An array that is given another shape is copied."""
+
+    reason: ClassVar[str] = "an array of its own in the place of a view"
+
+
+def in_order(array: Any) -> None:
+    """Give up unless an array of another shape is a view: its items lie one after the other."""
+    if not array.flags.c_contiguous:
+        raise OfItsOwn
+
+
+def _index(inf: Inference, s: Statement, base: Operand, first: Operand, second: Operand) -> Operand:
+    """The index of ``base[first][second]``."""
+    outer, inner = inf.type_of(first), inf.type_of(second)
+    if _is_all(inner):
+        return first
+    if all(number_types(part) is not None for part in parts_of(outer)):
+        return inf.before(s, "build_tuple", [*_parts(inf, s, first), *_parts(inf, s, second)])
+    assert inf.block is not None
+    found = _composition(inf.program, s, base, first, second)
+    assert found.result is not None
+    inf.block.statements.insert(inf.index, found)
+    inf.index += 1
+    return found.result
+
+
+def _composition(program: Program, s: Statement, base: Operand, first: Operand, second: Operand) -> Statement:
+    """What puts two indices together."""
+    array = program.type_of(base)
+    assert isinstance(array, Array) and array.ndim is not None
+    axes: list[Abstract] = [Instance(slice, example=slice(None))] * array.ndim
+    for key in (first, second):
+        parts = list(parts_of(program.type_of(key)))
+        left = [i for i, axis in enumerate(axes) if isinstance(axis, Instance)]
+        at = next((i for i, part in enumerate(parts) if isinstance(part, Known) and part.value is Ellipsis), None)
+        if at is not None:
+            parts[at : at + 1] = [Instance(slice)] * (len(left) - len(parts) + 1)
+        for i, part in zip(left, parts):
+            axes[i] = INT if number_types(part) is not None else axes[i]
+    found = Statement("call", [Constant(composed), base, first, second], Variable(), (), s.position)
+    assert found.result is not None
+    program.types[found.result], program.plans[found] = Tuple(tuple(axes)), PURE
+    return found
+
+
+def _is_all(key: Abstract) -> bool:
+    """Whether an index is ``...`` or ``:``."""
+    value = key.value if isinstance(key, Known) else None
+    return value is Ellipsis or type(value) is slice and (value.start, value.stop, value.step) == (None, None, None)
+
+
+def _parts(inf: Inference, s: Statement, key: Operand) -> list[Operand]:
+    kind = inf.type_of(key)
+    if isinstance(kind, Tuple) and isinstance(key, Variable):
+        return [inf.before(s, "project", [key], i) for i in range(len(kind.items))]
+    return list(map(Constant, kind.value)) if isinstance(kind, Known) and type(kind.value) is tuple else [key]
+
+
+def composed(array: Any, first: Any, second: Any) -> tuple[Any, ...]:
+    """The index of ``array[first][second]``, where both are made of ints and slices."""
+    axes: list[Any] = [range(length) for length in array.shape]
+    for key in (first, second):
+        parts = list(key) if isinstance(key, tuple) else [key]
+        left = [i for i, axis in enumerate(axes) if type(axis) is range]
+        if Ellipsis in parts:
+            place = parts.index(Ellipsis)
+            parts[place : place + 1] = [slice(None)] * (len(left) - len(parts) + 1)
+        if len(parts) > len(left):
+            raise IndexError("too many indices for array")
+        for i, part in zip(left, parts):
+            axes[i] = axes[i][part]
+    return tuple(_as_slice(axis) if type(axis) is range else axis for axis in axes)
+
+
+def _as_slice(chosen: range) -> slice:
+    if not chosen:
+        return slice(0, 0)
+    return slice(chosen.start, None if chosen.stop < 0 else chosen.stop, chosen.step)
+
+
+def take_anew(ir: IR, program: Program) -> None:
+    """Take what is a view of an array that is stored into out of it at each use, if it is used after a store."""
+    if STORE in program.plans.values():
+        anew = _Anew(ir, program)
+        anew.redirect()
+        anew.run()
+
+
+class _Anew:
+    def __init__(self, ir: IR, program: Program) -> None:
+        self.ir, self.program = ir, program
+        self.made = {s.result: s for b in ir.blocks for s in b.statements if s.result is not None}
+        self.bases: dict[Operand, Operand] = {}
+        for result, s in self.made.items():
+            base = base_of(s, program.type_of)
+            if base is not None:
+                self.bases[result] = base
+
+    def run(self) -> None:
+        stale = self._stale()
+        if not stale:
+            return
+        for block in self.ir.blocks:
+            kept: list[Statement] = []
+            for s in block.statements:
+                for view in dict.fromkeys(s.operands):
+                    if view in stale:
+                        self._use(s, view, self._again(view, kept))
+                kept.append(s)
+                if s.result in stale:
+                    kept += self._checks(s.result)
+            self._pass_on(block, stale, kept)
+            block.statements = kept
+
+    def redirect(self) -> None:
+        """Let stores into parts be stores into the array, where that has become known only now."""
+        for block in self.ir.blocks:
+            kept: list[Statement] = []
+            for s in block.statements:
+                while self.program.plans.get(s) == STORE and s.operands[0] in self.bases:
+                    view, key = s.operands[:2]
+                    made, base = self.made[view], self.bases[view]  # type: ignore[index]
+                    if made.op != "getitem" or not is_basic_key(self.program.type_of(key)):
+                        break
+                    index = made.operands[1]
+                    if not _is_all(self.program.type_of(key)):
+                        kept.append(_composition(self.program, s, base, index, key))
+                        index = kept[-1].result  # type: ignore[assignment]
+                    s.operands[:2] = [base, index]
+                kept.append(s)
+            block.statements = kept
+
+    def _stale(self) -> set[Operand]:
+        """The views that are used after a store into what they are views of."""
+        live, found = live_out(self.ir.blocks), set[Operand]()
+        for block in self.ir.blocks:
+            assert block.terminator is not None
+            after: set[Operand] = {*live[block], *block.terminator.operands}
+            after.update(x for e in block.edges() for x in e.args)
+            for s in reversed(block.statements):
+                if self.program.plans.get(s) == STORE:
+                    found.update(x for x in after if x in self.bases and s.operands[0] in self._chain(x))
+                after.discard(s.result)
+                after.update(s.operands)
+        return found
+
+    def _chain(self, view: Operand) -> list[Operand]:
+        """What a view is a view of, and so on."""
+        found = []
+        while view in self.bases:
+            view = self.bases[view]
+            found.append(view)
+        return found
+
+    def _again(self, view: Operand, out: list[Statement]) -> Operand:
+        """The view, taken once more."""
+        if view not in self.bases:
+            return view
+        s, base = self.made[view], self._again(self.bases[view], out)  # type: ignore[index]
+        assert isinstance(view, Variable)
+        again = [base if x is self.bases[view] else x for x in s.operands]
+        taken = Statement(s.op, again, Variable(view.name), s.data, s.position)
+        assert taken.result is not None
+        self.program.types[taken.result] = self.program.types[view]
+        self.program.plans[taken] = _with(self.program.plans[s], self.bases[view], base)
+        out.append(taken)
+        return taken.result
+
+    def _use(self, s: Statement, view: Operand, taken: Operand) -> None:
+        s.operands = [taken if x is view else x for x in s.operands]
+        plan = self.program.plans.get(s)
+        if plan is not None:
+            self.program.plans[s] = _with(plan, view, taken)
+
+    def _checks(self, view: Operand) -> list[Statement]:
+        """What makes sure that a view is one."""
+        unsure = [x for x in (view, *self._chain(view)) if x in self.bases and not is_sure(self.made[x])]  # type: ignore[index]
+        checks = [Statement("call", [Constant(in_order), self.bases[x]], None, ()) for x in unsure]
+        self.program.plans |= dict.fromkeys(checks, PURE)
+        return checks
+
+    def _pass_on(self, block: Block, stale: set[Operand], out: list[Statement]) -> None:
+        terminator = block.terminator
+        assert terminator is not None
+        passed = [*terminator.operands, *(x for edge in block.edges() for x in edge.args)]
+        again = {x: self._again(x, out) for x in dict.fromkeys(passed) if x in stale}
+        terminator.operands = [again.get(x, x) for x in terminator.operands]
+        for edge in block.edges():
+            edge.args = [again.get(x, x) for x in edge.args]
+
+
+def _with(plan: Plan, old: Operand, new: Operand) -> Plan:
+    if not isinstance(plan, RulePlan):
+        return plan
+    values = [replaced(x, old, new) for x in plan.values]
+    return RulePlan(plan.rule, values, plan.checks, plan.of_numbers)

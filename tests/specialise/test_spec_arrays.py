@@ -1,0 +1,211 @@
+"""Programs on arrays as they are written with NumPy: results that are named tuples, scalars of all types, views."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from specialised_cases import check, check_slopes
+
+import autodiff_hook as ad
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=12)
+SQUARE = RNG.normal(size=(4, 4))
+POSITIVE = SQUARE @ SQUARE.T + 3 * np.eye(4)
+
+
+def eigenvalues(a):
+    w, v = np.linalg.eigh(a)
+    return float(np.sum(np.log(w)) + v[0, 0] ** 2)
+
+
+def eigenvalues_by_name(a):
+    found = np.linalg.eigh(a)
+    return float(found.eigenvalues.max() * found[1][0, 0] ** 2)
+
+
+def singular_values(a):
+    return float(np.linalg.svd(a).S.sum() + np.linalg.qr(a).R[0, 0])
+
+
+def log_determinants(a):
+    total = 0.0
+    for k in range(3):
+        sign, log = np.linalg.slogdet(a + k * np.eye(4))
+        total += sign * log
+    return float(total)
+
+
+@pytest.mark.parametrize("f", [eigenvalues, eigenvalues_by_name, singular_values, log_determinants])
+def test_results_that_are_named_tuples(f):
+    check(f, POSITIVE)
+
+
+def halves(x):
+    w = x.astype(np.float32)
+    s = np.sum(w * w)
+    return float(s * s + w[0])
+
+
+def single(w):
+    total = w[0] * w[1]
+    for k in range(3):
+        total = total + np.sum(w * k) * total
+    return total
+
+
+def whole(x):
+    k = np.arange(len(x), dtype=np.int32)
+    total = k[3] * x[0]
+    for i in k:
+        total += x[i] * i + k.max()
+    return float(total)
+
+
+def test_scalars_of_all_types():
+    check(halves, X)
+    check(single, X.astype(np.float32))
+    check(single, X)
+    check(whole, X)
+
+
+def of_lists(x):
+    return float(np.dot([1.0, 2.0, x], [x, 0.5, 3.0]) + np.convolve([x, 1.0], np.ones(3)).sum())
+
+
+def of_matrices(x):
+    rows = [[1.0, x], [x * x, 2.0]]
+    return float(np.linalg.det(rows) + np.trace(np.dot(rows, (x, 1.0))[:, None] * np.ones((2, 2))))
+
+
+def of_grown_lists(x):
+    items = []
+    for k in range(5):
+        items.append(x**k)
+    return float(np.subtract(items, (0.5, 1.0, x, 2.0, 3.0)) @ np.linspace(0, 1, 5))
+
+
+@pytest.mark.parametrize("f", [of_lists, of_matrices, of_grown_lists])
+def test_functions_of_arrays_are_given_lists(f):
+    check_slopes(f, 0.7)
+    check_slopes(f, -1.3)
+
+
+def put_together(x):
+    a = np.r_[x, 1.0, x * np.arange(3.0), 0:4, 0:1:3j]
+    b = np.c_[a, np.ones(len(a)), a**2]
+    c = np.r_[b, b * x][np.s_[1:-1]]
+    return float(
+        (c * np.linspace(0, 1, c.shape[0])[:, None]).sum() + np.c_[np.array([x, 1.0])][0, 0] * np.r_[[x, 2.0]][0]
+    )
+
+
+def grids_in_loops(x):
+    total = 0.0
+    for k in range(4):
+        row = np.r_[0.0, np.cumsum(np.r_[x * k, x, k])]
+        total += row @ np.r_[1.0:5.0] * np.mgrid[0:4][k]
+    return float(total)
+
+
+def limits(x):
+    a = np.full(3, x)
+    tiny = np.finfo(a.dtype).eps * 3 + np.finfo(float).tiny
+    if a.dtype.kind != "f" or a.dtype.type is not np.float64 or a.dtype.itemsize > np.iinfo(np.int32).bits:
+        return 0.0
+    return float(np.sum(a / (a + tiny)) * x)
+
+
+def no_attribute(x):
+    t = np.exp(x)
+    try:
+        return float(t) * t.type
+    except AttributeError:
+        return float(t) * x
+
+
+@pytest.mark.parametrize("f", [put_together, grids_in_loops, limits, no_attribute])
+def test_grids_and_limits(f):
+    check_slopes(f, 0.7)
+    check_slopes(f, -1.3)
+
+
+def normalised(x):
+    v = np.array(x, dtype=np.float64, copy=True)
+    v /= np.sqrt(np.dot(v, v))
+    return float(v[0] * v[1])
+
+
+def asked_before_it_is_changed(x):
+    v = np.atleast_1d(x) / (np.max(np.abs(x), axis=0, keepdims=True) + 1e-9)
+    size, steps, spread = np.linalg.norm(v, axis=0, keepdims=True), np.diff(v), np.einsum("i,j->ij", v, v)
+    v /= size
+    where = np.flatnonzero(size == 0)
+    v[where] = 0.0
+    return float(v @ np.arange(12.0) + steps[2] * spread[1, 2])
+
+
+@pytest.mark.parametrize("f", [normalised, asked_before_it_is_changed])
+def test_what_is_no_view_may_be_read_after_a_change(f):
+    check(f, X)
+
+
+def over_the_input(x):
+    y = x * 1.0
+    steps = np.diff(y, 0)
+    y[0] = 3.0
+    same = np.einsum("i->i", y)
+    y[1] = 2.0
+    return float(steps @ same)
+
+
+def test_views_of_what_is_changed_are_known():
+    check(over_the_input, X, specialised=None)
+
+
+def drawn(x):
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=4)
+    rng.random()
+    total = 0.0
+    for _ in range(3):
+        rng.integers(0, 5)
+        total += x * rng.standard_normal() + rng.normal(x, 0.5 + x * x)
+        if rng.random() > 0.5:
+            total *= rng.uniform(0.5, 1.0, size=3).sum()
+    return float(total + noise @ (x * rng.permutation(4)))
+
+
+def drawn_the_old_way(x):
+    state = np.random.RandomState(7)
+    return float(np.sum(np.sin(x * state.randn(5)) * state.rand(5))) + state.randint(0, 9)
+
+
+@pytest.mark.parametrize("f", [drawn, drawn_the_old_way])
+def test_random_numbers_of_own_generators(f):
+    check_slopes(f, 0.7)
+    check_slopes(f, 1.3)
+
+
+OUTSIDE = np.random.default_rng(1)
+
+
+def drawn_from_outside(x):
+    return x * OUTSIDE.normal()
+
+
+def drawn_from_given(x, rng):
+    return x * np.random.default_rng(rng).normal()
+
+
+def test_generators_from_outside_are_drawn_from_once():
+    state = OUTSIDE.bit_generator.state
+    expected = OUTSIDE.normal()
+    for f, args in ((drawn_from_outside, ()), (drawn_from_given, (OUTSIDE,))):
+        for _ in range(3):
+            OUTSIDE.bit_generator.state = state
+            assert ad.gradient(f, 0.5, *args)[0] == expected
+            following = OUTSIDE.normal()
+            OUTSIDE.bit_generator.state = state
+            OUTSIDE.normal()
+            assert OUTSIDE.normal() == following
