@@ -6,7 +6,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -35,6 +35,7 @@ from autodiff_hook.transform.specialise.lattice import (
     differentiable,
     example_of,
     inert_class,
+    is_none,
     number_types,
 )
 from autodiff_hook.transform.specialise.lists import item_of_list
@@ -186,6 +187,8 @@ def call_known(
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
+    if function is operator.or_ and any(map(_is_class, types)) and all(_is_class(t) or is_none(t) for t in types):
+        return known_as(inf, s, operator.or_(*map(example_of, types)))
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
     if registry.is_constant(function) and is_pure(function):
@@ -261,6 +264,13 @@ def _is_of_bits(value: Abstract) -> bool:
     if isinstance(value, Array):
         return value.dtype is not None and value.dtype.kind == "b"
     return (number_types(value) or {inert_class(value)}) <= _BITS
+
+
+def _is_class(value: Abstract) -> bool:
+    """Whether a value is a class, or several, as one that ``|`` joins to a union."""
+    return isinstance(value, Known) and (
+        isinstance(value.value, UnionType) or getattr(type(value.value), "__or__", None) is type.__or__
+    )
 
 
 _PURE: Final = ("math", "cmath", "_operator", "_bisect", "builtins", "time")

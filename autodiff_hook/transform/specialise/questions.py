@@ -13,6 +13,7 @@ from autodiff_hook.transform.specialise import dicts, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
+    MISSING,
     Abstract,
     Array,
     Bound,
@@ -31,6 +32,7 @@ from autodiff_hook.transform.specialise.instances import classes_of, isinstance_
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
     join,
+    known,
     number_types,
 )
 from autodiff_hook.transform.specialise.objects import (
@@ -106,10 +108,10 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
 
 
 def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    value, classes = map(inf.type_of, args)
-    if not isinstance(classes, Known):
+    value, classes = inf.type_of(args[0]), known(inf.type_of(args[1]))
+    if classes is MISSING:
         raise Refused("isinstance with an unknown class")
-    found = {isinstance_of(cls, classes.value) for cls in classes_of(value)}
+    found = {isinstance_of(cls, classes) for cls in classes_of(value)}
     if len(found) == 1:
         return known_as(inf, s, found.pop())
     if named_tuples.holds_named(value):
