@@ -337,10 +337,14 @@ class Prologue(Guards):
         own = getattr(example, "__dict__", None)
         if own is None:
             return False
-        if name not in own and ("has", self._identity(owner), name) not in self.loaded:
+        if name in own and not hasattr(type(example), name):
+            # Loading it is enough.
+            return True
+        if ("has", self._identity(owner), name) not in self.loaded:
             self.loaded["has", self._identity(owner), name] = Constant(None)
             self._known_on_entry(owner)
-            self.require(self.emit("not_in", Constant(name), self.emit("getattr", owner, data="__dict__")))
+            held = self.emit("getattr", owner, data="__dict__")
+            self.require(self.emit("in" if name in own else "not_in", Constant(name), held))
         return name in own
 
     def method(self, owner: Operand, example: Any, name: str) -> None:

@@ -6,6 +6,7 @@ nothing can fail any more.
 
 from __future__ import annotations
 
+import functools
 from types import FunctionType, MemberDescriptorType
 from typing import Any, Final
 
@@ -59,9 +60,13 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     raise Raised(AttributeError)
 
 
-def described(inf: Path, owner: Operand, value: Fresh, name: str) -> Operand | None:
+def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
     """What a descriptor that is written in Python gives; None if there is no such."""
     found = look(inf, value.cls, name)
+    if isinstance(found, functools.cached_property):
+        return _cached(inf, owner, value, name, found)
+    if isinstance(value, Outside):
+        return None
     getter = getattr(type(found), "__get__", None)
     if found is None or getter is None or isinstance(found, _FOLLOWED):
         return None
@@ -69,6 +74,21 @@ def described(inf: Path, owner: Operand, value: Fresh, name: str) -> Operand | N
         raise Refused(f"the descriptor {name} of {value.cls.__qualname__}")
     inf.world.attribute(value.cls, name)
     return inf.call(Constant(getter), [Constant(found), owner, Constant(value.cls)])
+
+
+def _cached(
+    inf: Path, owner: Operand, value: Fresh | Outside, name: str, found: functools.cached_property[Any]
+) -> Operand:
+    """A property that is an attribute from its first reading on."""
+    inf.world.attribute(value.cls, name)
+    if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
+        return inf.world.part(inf.final(owner), value.example, name, False)
+    result = inf.call(Constant(found.func), [owner])
+    if isinstance(value, Fresh):
+        inf.members(value.made)[name] = result
+    else:
+        inf.assigned[inf.final(owner), name] = result
+    return result
 
 
 _FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)

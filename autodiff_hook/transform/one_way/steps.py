@@ -260,7 +260,7 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return None if stored is None else alias(inf, s, stored[1])
     if isinstance(value, (Fresh, Outside)):
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
-        if found is None and isinstance(value, Fresh):
+        if found is None:
             found = described(inf, owner, value, name)
         return None if found is None else alias(inf, s, found)
     if isinstance(value, Container):
@@ -277,6 +277,8 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:
         return Bound(getattr(str, name), owner)
+    if isinstance(value, Known) and not hasattr(value.value, name) and not inf.world.answers(value.value, name):
+        raise Raised(AttributeError)
     if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
         return held_as(inf, s, getattr(value.value, name))
     return None

@@ -121,6 +121,9 @@ def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Oper
         inf.world.method(inf.final(owner), value.example, name)
         inf.plans[s] = Alias(Constant(None))
         return Bound(found, owner)
+    method = _method_of_class(inf, s, value, name) if isinstance(found, (staticmethod, classmethod)) else None
+    if method is not None:
+        return method
     if isinstance(found, (staticmethod, classmethod)):
         raise Refused(f"the attribute {name} of an object")
     return alias(inf, s, inf.world.part(inf.final(owner), value.example, name, False))
@@ -146,7 +149,10 @@ def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand,
         inf.plans[s] = Alias(Constant(None))
         return Bound(found, owner)
     if isinstance(found, (staticmethod, classmethod)):
-        raise Refused(f"the attribute {name} of an object")
+        method = _method_of_class(inf, s, value, name)
+        if method is None:
+            raise Refused(f"the attribute {name} of an object")
+        return method
     return _class_or_module(inf, s, value.cls, name)
 
 
@@ -212,12 +218,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             return alias(inf, s, args[1])
         raise Refused(f"dict.{name}")
     if isinstance(value, Super):
-        found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-        if found is object.__init__ and not args:
-            return known_as(inf, s, None)
-        if not isinstance(found, FunctionType):
-            raise Refused(f"super().{name}")
-        return call_with(inf, s, Constant(found), [value.receiver, *args], names)
+        return _super_method(inf, s, value, name, args, names)
     if inert_class(value) is str:
         return texts.method(inf, s, value, name, [inf.type_of(x) for x in args])
     cls: Any = None
@@ -232,6 +233,25 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if method is None or isinstance(method, FunctionType):
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _super_method(
+    inf: Inference, s: Statement, value: Super, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``super().name(...)`` in a method of objects, or of a class."""
+    receiver = inf.type_of(value.receiver)
+    of_class = isinstance(receiver, Known) and isinstance(receiver.value, type)
+    cls = receiver.value if of_class else receiver_class(receiver)  # type: ignore[attr-defined]
+    found = look_after(inf, cls, value.after, name)
+    if found is object.__init__ and not args:
+        return known_as(inf, s, None)
+    if found is object.__new__ or isinstance(found, staticmethod):
+        return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
+    if isinstance(found, classmethod):
+        return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
+    if not isinstance(found, FunctionType):
+        raise Refused(f"super().{name}")
+    return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
 
 
 def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
@@ -300,9 +320,14 @@ def _outside_method(
     if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
         inf.world.method(inf.final(owner), value.example, name)
         return call_with(inf, s, Constant(found.__func__), args, names)
-    if found is None:
+    if found is None or _is_plain(found):
         return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
     raise Refused(f"the method {name} of {named(value)}")
+
+
+def _is_plain(found: Any) -> bool:
+    """Whether what a class has is not bound to an instance: a class, or a builtin function."""
+    return not hasattr(type(found), "__get__")
 
 
 def _named_method(
@@ -335,6 +360,8 @@ def _fresh_method(
         return call_with(inf, s, Constant(found.__func__), args, names)
     if isinstance(found, classmethod) and isinstance(found.__func__, FunctionType):
         return call_with(inf, s, Constant(found.__func__), [Constant(value.cls), *args], names)
+    if _is_plain(found):
+        return call_with(inf, s, Constant(inf.world.attribute(value.cls, name)), args, names)
     raise Refused(f"the method {name} of {named(value)}")
 
 

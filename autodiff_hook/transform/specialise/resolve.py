@@ -277,7 +277,7 @@ def _project(inf: Inference, s: Statement) -> Abstract | None:
 
 def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     owner, key = map(inf.type_of, s.operands)
-    if isinstance(owner, Outside):
+    if isinstance(owner, Outside) and owner.cls in (list, dict):
         if not isinstance(key, Known):
             dicts.ask_for_any_key(inf, owner)
         if not isinstance(key, Known) or not _names_a_part(owner.cls, key.value):

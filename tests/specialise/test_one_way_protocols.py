@@ -1,0 +1,166 @@
+"""What classes say of their objects, on one way: items, iteration, descriptors, what ``super`` finds."""
+
+from __future__ import annotations
+
+import copy
+import functools
+
+import pytest
+from specialised_cases import GENERIC, check, is_specialised, oracle, same, scope
+
+import autodiff_hook as ad
+
+
+class Pair:
+    """Only says what it has at an index."""
+
+    store = dict
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        if index == 0:
+            return self.x
+        if index == 1:
+            return self.y
+        raise IndexError(index)
+
+    def kept(self):
+        kept = self.store()
+        kept["sum"] = self.x + self.y
+        return kept["sum"]
+
+    @functools.cached_property
+    def product(self):
+        return self.x * self.y
+
+    @classmethod
+    def twice(cls, x):
+        return cls(x, 2 * x)
+
+
+class Walk(Pair):
+    def __iter__(self):
+        yield self.x
+        yield self.y
+
+    @classmethod
+    def twice(cls, x):
+        return super().twice(x * x)
+
+
+class Made:
+    def __new__(cls, x):
+        self = super().__new__(cls)
+        self.x = x
+        return self
+
+
+class Doubled(Made):
+    def __new__(cls, x):
+        self = super().__new__(cls, 2 * x)
+        self.kind = "doubled"
+        return self
+
+
+def by_index(p):
+    x, y = p
+    return x * y + sum(v * v for v in p) + [*p][1] * p[0] + tuple(p)[0]
+
+
+def too_many(p):
+    try:
+        x, y, z = p
+    except ValueError:
+        return p.x * p.x
+    return x
+
+
+def cached(p):
+    return p.product * p.product + p.x
+
+
+def cached_before(p):
+    before = p.product
+    p.x = before * 2
+    return p.product * p.x
+
+
+def alternative(p):
+    make = p.twice
+    return make(p.x)[1] * p.x
+
+
+MAKERS = {"a pair": lambda: Pair(2.0, 3.0), "a walk": lambda: Walk(2.0, 3.0)}
+PROGRAMS = [by_index, too_many, cached, cached_before, alternative, Pair.kept]
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_given_objects(f, maker):
+    make = MAKERS[maker]
+    (expected,) = oracle(f, make())[1]
+    for _ in range(4):
+        given, plain = make(), make()
+        same(ad.gradient(f, given), (expected,))
+        f(plain)
+        assert vars(given) == vars(plain)
+    assert GENERIC or is_specialised(f)
+
+
+@pytest.mark.parametrize("cls", [Pair, Walk])
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_objects_of_the_program(f, cls):
+    g = scope("def g(x, y):\n    return f(cls(x, y * 2))", f=f, cls=cls, __name__=__name__)["g"]
+    check(g, 2.0, 3.0)
+
+
+def of_new(x):
+    made = Doubled(x)
+    return made.x * made.x if made.kind == "doubled" else x
+
+
+def test_objects_that_new_makes():
+    check(of_new, 3.0)
+
+
+def test_what_is_cached_is_read_from_then_on():
+    pair = Pair(2.0, 3.0)
+    for begin in ({}, {"product": 7.0}, {}, {"product": 2.0}):
+        pair.__dict__.pop("product", None)
+        pair.__dict__.update(begin)
+        for _ in range(4):
+            expected = oracle(cached, copy.copy(pair))[1]
+            same(ad.gradient(cached, pair), expected)
+            assert pair.product == begin.get("product", 6.0)
+
+
+def signed(x):
+    try:
+        factor = signed.factor
+    except AttributeError:
+        return x * x
+    return x * factor
+
+
+def test_attributes_that_a_function_does_not_have():
+    check(signed, 3.0)
+    signed.factor = 5.0
+    try:
+        same(ad.gradient(signed, 3.0), (5.0,))
+    finally:
+        del signed.factor
+    same(ad.gradient(signed, 3.0), (6.0,))
+
+
+def test_a_class_that_begins_to_iterate():
+    cls = type("Own", (Pair,), {})
+    f = scope("def f(x, y):\n    a, b = cls(x, y)\n    return a * a * b", cls=cls, __name__=__name__)["f"]
+    check(f, 2.0, 3.0)
+    cls.__iter__ = lambda self: iter((self.y, self.x))
+    check(f, 2.0, 3.0, specialised=None)
+    assert ad.gradient(f, 2.0, 3.0) == (9.0, 12.0)
