@@ -31,7 +31,7 @@ from autodiff_hook.transform.specialise.lattice import (
     sites_in,
 )
 from autodiff_hook.transform.specialise.lists import is_flat
-from autodiff_hook.transform.specialise.results import is_grid
+from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -53,11 +53,6 @@ class Slot(NamedTuple):
     owner: Operand
     key: Any
     path: tuple[tuple[int, int], ...] = ()
-
-
-def _is_fixed(value: Any) -> bool:
-    """Whether a value is known by identity though it is no code: a member of an enumeration, or a grid of NumPy's."""
-    return isinstance(value, Enum) or is_grid(value)
 
 
 class Prologue(Guards):
@@ -127,7 +122,13 @@ class Prologue(Guards):
                 # Some are made anew at each access.
                 self.require_same(self.emit("call", Constant(type), here, data=()), type(value))
                 self.require(self.emit("compare", here, Constant(value), data="=="))
-            elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__") or _is_fixed(value):
+            elif (
+                isinstance(value, Enum)
+                or constant_kind(value)
+                or is_plain(value)
+                or hasattr(type(value), "__get__")
+                or is_fixed(value)
+            ):
                 self.require_same(here, value)
             else:
                 raise Refused(f"the attribute {name} of {named(owner)}")

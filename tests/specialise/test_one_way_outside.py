@@ -64,6 +64,29 @@ def or_default(x):
     return x * getattr(x, "weight", 2.0)
 
 
+def by_tuples(x, n):
+    seen, table = set(), {(0, "a"): x, (n, "b"): x * x}
+    for k in range(3):
+        if (k, n) not in seen:
+            seen.add((k, n))
+            table[k, n] = x * k
+    seen.discard((9, 9))
+    seen.update([(7, n), (8, n)])
+    seen.remove((8, n))
+    count = len(seen) + ((1, n) in seen) + ((n, "b") in table) + ((5, n) in table)
+    return table[(n, "b")] * table[2, n] * count
+
+
+def or_without(x, row):
+    total = 0.0
+    for value in (x, row, row[0]):
+        try:
+            total = total + value.weight
+        except AttributeError:
+            total = total + value * x
+    return total[0] * x
+
+
 @pytest.mark.parametrize(
     ("f", "args"),
     [
@@ -75,12 +98,17 @@ def or_default(x):
         (of_a_class, (2.0,)),
         (machine, (2.0,)),
         (or_default, (2.0,)),
+        (by_tuples, (2.0, 3)),
+        (or_without, (2.0, np.array([3.0, 4.0]))),
     ],
 )
 def test_what_stands_outside_is_asked(f, args):
     check(f, *args, specialised=None)
     assert GENERIC or is_specialised(f)
-    if len(args) == 2:
+    if len(args) == 2 and type(args[1]) is int:
+        for other in (0, 7, args[1]):
+            check(f, args[0], other, specialised=None)
+    elif len(args) == 2 and not isinstance(args[1], np.ndarray):
         for other in ("a", "z", "x", "k", Side.RIGHT, args[1]):
             check(f, args[0], other, specialised=None)
 

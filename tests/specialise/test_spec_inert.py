@@ -98,6 +98,34 @@ def of_kinds(x, y):
     return total if isinstance([x], typing.MutableSequence) and not isinstance(y, Mapping | None) else x
 
 
+BOTH, SIZE, REAL, FIRST = "both", "size", "real", "first"
+
+
+def by_name(x, y):
+    value, total = np.array([x, y]), 0.0
+    for k in range(2):
+        total += getattr(NAMED, BOTH)(x) * k
+    size = getattr(value, SIZE) + getattr(x, REAL) + len(getattr(x, "shape", ())) + getattr(y, "weight", 3.0)
+    return total * size + getattr(Named(y), FIRST) * getattr(math, "ex" + "p")(x)
+
+
+class Named:
+    def __init__(self, first):
+        self.first = first
+
+    def both(self, x):
+        return self.first * x
+
+
+NAMED = Named(2.5)
+
+
+def of_version(x, y):
+    major, minor = sys.version_info[:2]
+    total = x * y if (3, 8) <= sys.version_info < (99, 0) and sys.version_info.major >= 3 else x
+    return total * y if sys.version_info[0] == major and (major, minor) > (3, 1) else total
+
+
 def timed(x, y):
     start = time.perf_counter()
     total = sum(x**k * y for k in range(5))
@@ -127,7 +155,7 @@ def imports_within(x, y):
 
 
 PROGRAMS = [bisected, searched, signs, bools_and_ints, whole_numbers, texts, checked, timed, grids]
-PROGRAMS += [keyword_only, imports_within, of_kinds]
+PROGRAMS += [keyword_only, imports_within, of_kinds, by_name, of_version]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

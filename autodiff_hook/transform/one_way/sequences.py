@@ -69,7 +69,7 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
-    return value.cls is not dict or isinstance(inf.type_of(item), (Known, Instance))
+    return value.cls is not dict or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance))
 
 
 def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:

@@ -23,6 +23,7 @@ from autodiff_hook.transform.one_way.trail import ENTERED, Raised
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
+    Array,
     Bound,
     Cell,
     Closure,
@@ -33,6 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Lookup,
+    Number,
     Outside,
     Partial,
     Super,
@@ -277,6 +279,8 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:
         return Bound(getattr(str, name), owner)
+    if isinstance(value, (Number, Array)) and not any(hasattr(cls, name) for cls in classes_of(value)):
+        raise Raised(AttributeError)
     if isinstance(value, Known) and not hasattr(value.value, name) and not inf.world.answers(value.value, name):
         raise Raised(AttributeError)
     if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):

@@ -214,6 +214,8 @@ class Trail(Inference):
         abstract = self.type_of(operand)
         if isinstance(abstract, Known):
             return abstract.value
+        if operand in self.tuples:
+            return tuple(map(self.pin, self.tuples[operand]))
         if operand not in self.pinned:
             value = example_of(abstract)
             if type(value) not in (int, bool, str, np.int64):

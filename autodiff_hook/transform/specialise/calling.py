@@ -24,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Known,
     List,
+    Number,
     Outside,
     Record,
     Several,
@@ -31,6 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, bind
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, TAKE, Given, Inference, RulePlan
+from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     differentiable,
     example_of,
@@ -45,6 +47,7 @@ from autodiff_hook.transform.specialise.objects import (
     special_method,
 )
 from autodiff_hook.transform.specialise.plans import (
+    alias,
     is_hashable,
     items_of,
     known_as,
@@ -163,6 +166,8 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
+    if function is getattr and not inf.one_way and not kwargs:
+        return _attribute_by_name(inf, s, args)
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:
@@ -212,6 +217,23 @@ def call_known(
         _construct(inf, s, function, args, kwargs)
         return None
     raise Refused(f"a call of {named(function)}")
+
+
+def _attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``getattr(owner, "name")``; a default only matters where the class of a number or an array decides."""
+    owner, name, *default = map(inf.type_of, args)
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise Refused("an attribute whose name is not known")
+    if default:
+        if not isinstance(owner, (Number, Array)):
+            raise Refused("an attribute that may be missing")
+        present = {hasattr(cls, name.value) for cls in classes_of(owner)}
+        if len(present) > 1:
+            raise Refused("an attribute that may be missing")
+        if not present.pop():
+            return alias(inf, s, args[2])
+    s.op, s.operands, s.data = "getattr", [args[0]], name.value
+    return inf.evaluate(inf, s)
 
 
 def implementation(function: Any) -> FunctionType | None:

@@ -43,7 +43,7 @@ from autodiff_hook.transform.specialise.objects import (
     receiver_class,
 )
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, part_of, pure
-from autodiff_hook.transform.specialise.results import abstract_of, outcome
+from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
 
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
@@ -86,7 +86,7 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     if isinstance(value, Instance) and value.cls is np.ndarray:
         found = getattr(value.example, name)
         return pure(inf, s, Instance(np.ndarray, example=found) if type(found) is np.ndarray else abstract_of(found))
-    if isinstance(value, Known) and inf.one_way:
+    if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
         return known_as(inf, s, inf.world.attribute(value.value, name))
     raise Refused(f"the attribute {name} of {named(value)}")
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, Final
@@ -158,7 +159,7 @@ def _is_simple(value: Abstract) -> bool:
 
 
 def _comparable(value: Any) -> bool:
-    return isinstance(value, (int, float, str, type(None)))
+    return isinstance(value, (int, float, str, type(None))) or isinstance(value, tuple) and all(map(_comparable, value))
 
 
 def _truth(inf: Inference, s: Statement) -> Abstract:
@@ -291,6 +292,8 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         return part_of(inf, s, owner.items, owner.keys.index(key.value))
     if inert_class(owner) is str:
         return texts.item(inf, s, owner, key)
+    if isinstance(owner, Known) and owner.value is sys.version_info and isinstance(key, Known):
+        return known_as(inf, s, owner.value[key.value])
     if isinstance(owner, Known) and is_grid(owner.value):
         require_inert(key)
         return pure(inf, s, outcome(operator.getitem, [owner, key], {}))

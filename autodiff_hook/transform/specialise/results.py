@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import warnings
 from collections.abc import Callable
 from types import FunctionType
@@ -61,6 +62,11 @@ def is_grid(value: Any) -> bool:
     import numpy as np
 
     return value is np.mgrid or value is np.ogrid
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
+    return is_grid(value) or value is sys.version_info
 
 
 def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:
