@@ -244,7 +244,8 @@ class Path(Trail):
         if abstract is None:
             if s.result in self.types:
                 return s.result
-            if isinstance(self.inlined, Constant) and self.inlined.value is NotImplemented:
+            found = self.type_of(self.inlined)
+            if isinstance(found, Known) and found.value is NotImplemented and not op.startswith("call"):
                 raise Refused("an operator that is not implemented")
             return self.inlined
         if s.result in self.aliases:

@@ -17,6 +17,7 @@ from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
+from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, operated
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
 from autodiff_hook.transform.one_way.trail import ENTERED, Raised
@@ -91,12 +92,14 @@ def _binary(inf: Path, s: Statement) -> Abstract | None:
         if changed is not None:
             return alias(inf, s, changed)
         result = augmented(inf, s)
-        return None if result is None else alias(inf, s, result)
-    return None
+        if result is not None:
+            return alias(inf, s, result)
+    by_method = operated(inf, str(s.data), s.operands)
+    return None if by_method is None else alias(inf, s, by_method)
 
 
 def changed_by_method(inf: Path, s: Statement) -> Operand | None:
-    """``a += b`` of an object whose class says what that is; None if it does not."""
+    """``a += b`` of an object whose class says what that is; None if it does not, or does not know."""
     value = inf.type_of(s.operands[0])
     if not isinstance(value, (Fresh, Outside)):
         return None
@@ -107,7 +110,8 @@ def changed_by_method(inf: Path, s: Statement) -> Operand | None:
     if not isinstance(method, FunctionType):
         raise Refused(f"{name} of {named(value)}")
     inf.world.attribute(value.cls, name)
-    return inf.call(Constant(method), list(s.operands))
+    result = inf.call(Constant(method), list(s.operands))
+    return None if is_not_implemented(inf, result) else result
 
 
 def _setitem(inf: Path, s: Statement) -> Abstract:
@@ -125,7 +129,8 @@ def _compare(inf: Path, s: Statement) -> Abstract | None:
             raise Refused("a comparison of containers")
         known = [_plainly(inf, x) for x in s.operands]
         return known_as(inf, s, (known[0] == known[1]) == (s.data == "=="))
-    return None
+    by_method = compared(inf, str(s.data), s.operands)
+    return None if by_method is None else alias(inf, s, by_method)
 
 
 def _plainly(inf: Path, operand: Operand) -> Any:

@@ -66,7 +66,10 @@ def is_grid(value: Any) -> bool:
 
 def is_fixed(value: Any) -> bool:
     """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
-    return is_grid(value) or value is sys.version_info
+    return any([value is x for x in _FIXED]) or is_grid(value)
+
+
+_FIXED: Final = (NotImplemented, Ellipsis, sys.version_info)
 
 
 def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:
