@@ -14,7 +14,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way import containers, iterating, sequences
 from autodiff_hook.transform.one_way.attributes import is_data
 from autodiff_hook.transform.one_way.caching import cached_call
-from autodiff_hook.transform.one_way.classes import construct, instance
+from autodiff_hook.transform.one_way.classes import construct, instance, number
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
 from autodiff_hook.transform.one_way.iterating import VALUES, items
@@ -167,6 +167,11 @@ def _require_single(inf: Path, operand: Operand) -> None:
 def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
     cls = inf.type_of(args[0])
     return alias(inf, s, instance(inf, cls.value)) if isinstance(cls, Known) else None
+
+
+def _new_number(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    cls = inf.type_of(args[0])
+    return alias(inf, s, number(inf, cls.value, args[1:])) if isinstance(cls, Known) else None
 
 
 def _len(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -365,6 +370,7 @@ def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 BUILTINS: Final[dict[Any, Builtin]] = {
     object.__new__: _new,
+    float.__new__: _new_number,
     len: _len,
     list: _list,
     tuple: _tuple,

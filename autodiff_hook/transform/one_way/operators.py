@@ -58,7 +58,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     if is_object(left) and is_object(right):
         a, b = left.cls, right.cls  # type: ignore[attr-defined]
         asked = asked[::-1] if a is not b and issubclass(b, a) else asked
-    if symbol == "!=" and not any(_method(inf, operands[place], name) for place, name in asked):
+    if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
         same = compared(inf, "==", operands)
         return None if same is None else inf.perform("not", [same])
     if symbol == "==" and not any(_has(inf, operands[place], name) for place, name in asked):

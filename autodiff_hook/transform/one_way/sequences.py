@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import FunctionType
+from typing import Final
 
 import numpy as np
 
@@ -144,10 +145,15 @@ def _as(inf: Path, s: Statement, cls: type, held: list[Operand]) -> Abstract:
     return alias(inf, s, inf.perform("build_tuple", held)) if cls is tuple else new(inf, list, held)
 
 
+_FLOAT_TRUTH: Final = float.__dict__["__bool__"]
+
+
 def truth(inf: Path, s: Statement) -> Abstract | None:
     """The truth of a container, or of an object."""
     operand = s.operands[0]
     value = inf.type_of(operand)
+    if isinstance(value, Fresh) and value.made in inf.numbers and look(inf, value.cls, "__bool__") is _FLOAT_TRUTH:
+        return alias(inf, s, inf.perform(s.op, [inf.plain(operand)]))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
         if method is None:

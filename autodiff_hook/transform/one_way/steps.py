@@ -130,6 +130,7 @@ def _compare(inf: Path, s: Statement) -> Abstract | None:
         known = [_plainly(inf, x) for x in s.operands]
         return known_as(inf, s, (known[0] == known[1]) == (s.data == "=="))
     by_method = compared(inf, str(s.data), s.operands)
+    s.operands = [*map(inf.plain, s.operands)]
     return None if by_method is None else alias(inf, s, by_method)
 
 

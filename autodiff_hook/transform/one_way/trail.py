@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.registry import registry
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -92,6 +93,8 @@ class Trail(Inference):
         self.lengths: dict[Operand, int] = {}
         self.aliased: dict[Operand, Operand] = {}
         self.objects: dict[Any, dict[str, Operand]] = {}
+        self.numbers: dict[Any, Operand] = {}
+        """The floats that objects of classes derived from ``float`` are."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
         self.stored_globals: dict[tuple[int, str], tuple[dict[str, Any], Operand]] = {}
         self.looked: set[tuple[Operand, str]] = set()
@@ -238,6 +241,8 @@ class Trail(Inference):
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
     ) -> tuple[list[Operand], dict[str, Operand]]:
         """The arguments of a call that stays in the program, as a call of this very function."""
+        if registry.has_rules(function) and function not in _CHOOSING:
+            args, kwargs = [*map(self.plain, args)], {k: self.plain(v) for k, v in kwargs.items()}
         args = [self._real(x) for x in args]
         kwargs = {k: self._real(v) for k, v in kwargs.items()}
         if s.op in ("call", "call_method"):
@@ -246,6 +251,11 @@ class Trail(Inference):
         else:
             s.operands = list(args)
         return args, kwargs
+
+    def plain(self, operand: Operand) -> Operand:
+        """The float that an object of the program is for what only computes with it; else the operand itself."""
+        value = self.type_of(operand)
+        return self.numbers.get(value.made, operand) if isinstance(value, Fresh) else operand
 
     def _real(self, operand: Operand) -> Operand:
         """An argument of code that is called in earnest."""
@@ -330,6 +340,10 @@ class Trail(Inference):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         raise NotImplementedError
+
+
+_CHOOSING: Final = (max, min)
+"""What gives back one of its arguments, and not only a number."""
 
 
 def is_container(cls: type) -> bool:

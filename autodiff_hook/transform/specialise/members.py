@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import namedtuple
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -245,7 +245,7 @@ def _super_method(
     found = look_after(inf, cls, value.after, name)
     if found is object.__init__ and not args:
         return known_as(inf, s, None)
-    if found is object.__new__ or isinstance(found, staticmethod):
+    if isinstance(found, staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
         return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
     if isinstance(found, classmethod):
         return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
