@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Callable, Container
 from enum import Enum
-from types import CellType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
@@ -42,6 +42,11 @@ def _is_container(value: Abstract) -> bool:
 def _is_own(owner: Any, name: str) -> bool:
     """Whether an attribute is one of the object itself, not of its class."""
     return name in getattr(owner, "__dict__", ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
+
+
+def _is_of_class(value: Any) -> bool:
+    """Whether a value is a class method that is written in C."""
+    return type(value) is BuiltinFunctionType and isinstance(value.__self__, type)
 
 
 class Slot(NamedTuple):
@@ -118,7 +123,7 @@ class Prologue(Guards):
             here = self.emit("getattr", Constant(owner), data=name)
             if type(value) is MethodType:
                 self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
-            elif type(value) in (str, int, float, bytes):
+            elif type(value) in (str, int, float, bytes) or _is_of_class(value):
                 # Some are made anew at each access.
                 self.require_same(self.emit("call", Constant(type), here, data=()), type(value))
                 self.require(self.emit("compare", here, Constant(value), data="=="))

@@ -144,41 +144,56 @@ def reference_gradients(table: dict[int, Any], *values: Any) -> tuple[Any, ...]:
 def _gradient(table: dict[int, Any], value: Any, slot: Any, done: dict[int, Any]) -> Any:
     """The gradient of a value whose cotangent, if it is no reference, is in ``slot``."""
     cls = type(value)
-    if cls is float or cls is int:
-        return float(slot or 0.0)
-    if cls in _INERT:
-        return None
+    if cls in _ZEROS:
+        return _ZEROS[cls] if cls in _INERT else float(slot or 0.0)
     if cls is tuple:
-        slots = slot if type(slot) is list else [None] * len(value)
-        return tuple([_gradient(table, x, s, done) for x, s in zip(value, slots)])
+        return tuple(_gradients(table, value, slot, done))
     if id(value) in done:
         return done[id(value)]
-    found = table.get(id(value), _NO_SLOTS)
+    found = table.get(id(value))
     if cls is list:
         made = done[id(value)] = []
         if REAL.issuperset(map(type, value)):
             made += map(float, found) if type(found) is list else [0.0] * len(value)
-            return made
-        slots = found if type(found) is list else [None] * len(value)
-        made += [_gradient(table, x, s, done) for x, s in zip(value, slots)]
+        else:
+            made += _gradients(table, value, found, done)
         return made
     if cls is dict:
         fields = done[id(value)] = {}
-        fields.update({k: _gradient(table, x, found.get(k), done) for k, x in value.items()})
+        _fill(fields, table, value.items(), found, done)
         return fields
     kind = form_of(value)
+    if kind == "inert":
+        return None
     if kind != "object":
         return _formed(value, kind, slot)
     parts: dict[str, Any] = {}
     tangent = done[id(value)] = Tangent(cls.__qualname__, parts)
-    parts.update({name: _gradient(table, x, found.get(name), done) for name, x in attributes_of(value)})
+    _fill(parts, table, attributes_of(value), found, done)
     return tangent
 
 
-_INERT: Final = frozenset({bool, str, type(None)})
+def _gradients(table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> list[Any]:
+    """The gradients of the items of a list or a tuple; there may be no cotangents of them."""
+    if type(slots) is list:
+        return [_gradient(table, x, s, done) for x, s in zip(items, slots)]
+    # What is not read costs as little as can be: objects may hold much of that.
+    return [_ZEROS[type(x)] if type(x) in _ZEROS else _gradient(table, x, None, done) for x in items]
+
+
+def _fill(fields: dict[Any, Any], table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> None:
+    """The gradients of the items of a dict, or of the attributes of an object."""
+    if slots:
+        fields.update({k: _gradient(table, x, slots.get(k), done) for k, x in items})
+    else:
+        fields.update({k: _ZEROS[type(x)] if type(x) in _ZEROS else _gradient(table, x, None, done) for k, x in items})
+
+
 REAL: Final = frozenset({float, int})
 """Whose gradients are floats."""
-_NO_SLOTS: Final[dict[Any, Any]] = {}
+_INERT: Final[frozenset[type]] = frozenset({bool, str, type(None)})
+_ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_INERT)}
+"""The gradients of what has no parts, where there is no cotangent."""
 
 
 def _formed(value: Any, kind: str, slot: Any) -> Any:

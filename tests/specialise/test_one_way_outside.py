@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import types
 import warnings
 
 import numpy as np
@@ -60,6 +62,41 @@ def machine(x):
     return x * np.finfo(float).eps + x + np.iinfo(np.int8).max
 
 
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, x):
+        return self.by * x
+
+
+HOME = types.ModuleType("home")
+HOME.scaled, HOME.body, HOME.nested = Scaled(3.0), Body(2.0), [Scaled(1.5)]
+
+
+def held_by_a_module(x):
+    return HOME.scaled(x) * HOME.body.area(x) + HOME.nested[0](x)
+
+
+def iterators(x, n):
+    rows = itertools.chain([x, 2.0], itertools.islice(itertools.count(1), n), *[[x * x]])
+    total = sum(a * b for a, b in itertools.product([x, 3.0], rows))
+    for a, b in itertools.pairwise(itertools.accumulate([x, 2.0, x])):
+        total += a * b
+    for group in itertools.chain.from_iterable([[(x, 1)], [(2, x)]]):
+        total += group[0] * group[1]
+    for key, items in itertools.groupby([1, 1, 2], key=lambda k: k % 2):
+        total += x**key * len(list(items))
+    return total + max(itertools.starmap(pow, [(x, 2), (x, 3)]))
+
+
+def no_numbers(x, n):
+    try:
+        return x * len(range([n]))
+    except TypeError:
+        return x * x
+
+
 def or_default(x):
     return x * getattr(x, "weight", 2.0)
 
@@ -99,6 +136,9 @@ def or_without(x, row):
         (machine, (2.0,)),
         (or_default, (2.0,)),
         (by_tuples, (2.0, 3)),
+        (held_by_a_module, (2.0,)),
+        (iterators, (2.0, 3)),
+        (no_numbers, (2.0, 3)),
         (or_without, (2.0, np.array([3.0, 4.0]))),
     ],
 )
@@ -136,6 +176,15 @@ def test_what_stands_outside_changes():
         LETTERS.remove("z")
         LETTERS.add("y")
         Body.EARTH = Body(3.0)
+
+
+def test_what_a_module_holds_changes():
+    for change in (lambda: None, lambda: setattr(HOME.scaled, "by", 5.0), lambda: setattr(HOME, "scaled", Scaled(7.0))):
+        change()
+        for _ in range(2):
+            check(held_by_a_module, 2.0)
+    Scaled.__call__ = lambda self, x: self.by + x
+    check(held_by_a_module, 2.0, specialised=None)
 
 
 def test_a_set_that_the_program_changes():

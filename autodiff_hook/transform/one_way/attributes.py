@@ -33,7 +33,7 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
         if name == "__dict__":
             token = inf.made(dict, inf.members(value.made))
             return token
-        if name in inf.members(value.made) and not is_data(look(inf, value.cls, name)):
+        if name in inf.members(value.made) and not _is_read_by_code(look(inf, value.cls, name)):
             found: Operand = inf.members(value.made)[name]
             return found
         return None
@@ -97,6 +97,11 @@ _FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)
 def is_data(found: Any) -> bool:
     """Whether what a class has under a name decides how the attribute is written."""
     return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
+
+
+def _is_read_by_code(found: Any) -> bool:
+    """Whether what a class has under a name comes before an attribute of the object, which only assigning may set."""
+    return is_data(found) and hasattr(type(found), "__get__")
 
 
 def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value: Operand) -> Operand:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
@@ -11,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.equivalents import SUBSTITUTES, chain_from
 from autodiff_hook.transform.one_way import containers, iterating, sequences
 from autodiff_hook.transform.one_way.attributes import is_data
 from autodiff_hook.transform.one_way.caching import cached_call
@@ -45,7 +47,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.plans import alias, known_as, pure
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 
 Args = list[Operand]
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
@@ -53,10 +55,11 @@ Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
 
 def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
     """The result of calling what is known; None if nothing special is known of it."""
-    try:
-        meaning = BUILTINS.get(function)
-    except TypeError:
-        meaning = None
+    meaning = equivalent = None
+    if is_hashable(function):
+        meaning, equivalent = BUILTINS.get(function), _EQUIVALENTS.get(function)
+    if equivalent is not None:
+        return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
     if function is dict:
         content = pairs(inf, args[0]) if args else {}
         return containers.new(inf, dict, {**content, **kwargs})
@@ -118,7 +121,7 @@ def _folds(function: Any) -> bool:
     return owner in (str, tuple, int, float) or function in (*_FOLDED, *_LIMITS) or module in ("math", "_operator")
 
 
-_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod, slice)
+_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod)
 _LIMITS: Final = (np.finfo, np.iinfo)
 
 
@@ -264,7 +267,13 @@ def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _range(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    if not all(hasattr(cls, "__index__") for x in args for cls in _classes(inf.type_of(x))):
+        raise Raised(TypeError("an object that cannot be interpreted as an integer"))
     return known_as(inf, s, range(*map(inf.pin, args)))
+
+
+def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, slice(*map(inf.pin, args)))
 
 
 def _type(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -368,6 +377,10 @@ def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, copied(inf, args[0], {}))
 
 
+_EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
+    **dict(SUBSTITUTES),
+    itertools.chain.from_iterable: chain_from,
+}
 BUILTINS: Final[dict[Any, Builtin]] = {
     object.__new__: _new,
     float.__new__: _new_number,
@@ -386,6 +399,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     iter: _iter,
     next: _next,
     range: _range,
+    slice: _slice,
     type: _type,
     getattr: _getattr,
     hasattr: _hasattr,

@@ -80,6 +80,7 @@ class Path(Trail):
     def _settle(self) -> None:
         """What is assigned to objects from outside, which are several if they were."""
         built = dict(self.origins)
+        self.settling = True
         self._separate()
         for (owner, name), value in self.assigned.items():
             for other, looked in self.looked | set(self.assigned):

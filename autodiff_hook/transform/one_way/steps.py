@@ -225,6 +225,8 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
         if name == "__class__":
             found = Constant(value.cls)
+        elif found is None:
+            found = described(inf, owner, value, name)
         if found is not None:
             count = len(args) - len(names)
             return alias(inf, s, inf.call(found, args[:count], dict(zip(names, args[count:]))))

@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import registry
+from autodiff_hook.transform.one_way.building import built_object, is_buildable
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -93,6 +94,8 @@ class Trail(Inference):
         self.lengths: dict[Operand, int] = {}
         self.aliased: dict[Operand, Operand] = {}
         self.objects: dict[Any, dict[str, Operand]] = {}
+        self.settling = False
+        self.building: set[Operand] = set()
         self.numbers: dict[Any, Operand] = {}
         """The floats that objects of classes derived from ``float`` are."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
@@ -293,7 +296,22 @@ class Trail(Inference):
             return self._built(list, self.contents[operand], built, opened)
         if operand in self.tuples and self._is_open(operand, opened):
             return self._built(tuple, self.tuples[operand], built, opened)
+        if self.settling and isinstance(abstract, Fresh) and is_buildable(abstract.cls):
+            return self._built_object(operand, abstract, built)
         return operand
+
+    def _built_object(self, operand: Operand, value: Fresh, built: dict[Operand, Operand]) -> Operand:
+        """An object in earnest, as something from outside is to keep it."""
+        if operand in self.building:
+            raise Refused("objects that refer to each other are kept")
+        self.building.add(operand)
+        held = self.members(value.made)
+        values = [self.frozen(x, built) for x in held.values()]
+        self.building.remove(operand)
+        if any(is_virtual(self.type_of(x)) for x in values):
+            raise Refused("an object is kept that holds what exists only while the program is followed")
+        made = (Constant(built_object), Constant(value.cls), Constant(tuple(held)))
+        return self.emit("call", *made, *values, abstract=Instance(value.cls), data=())
 
     def _is_closed(self, operand: Operand) -> bool:
         """Whether an operand is of an argument, and has parts that are loaded one by one."""
@@ -328,6 +346,7 @@ class Trail(Inference):
     def _is_open(self, operand: Operand, opened: bool) -> bool:
         inside = self.tuples.get(operand, ())
         changed = operand in self.versions or operand in self.stale_views
+        changed = changed or self.settling and isinstance(self.type_of(operand), Fresh)
         changed = changed or isinstance(self.type_of(operand), Container) or opened and self._is_closed(operand)
         return changed or any(self._is_open(x, opened) for x in inside)
 

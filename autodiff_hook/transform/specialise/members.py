@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import namedtuple
+from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -96,7 +97,7 @@ def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abs
     found = getattr(owner, name, None)
     if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool or type(found) is np.ndarray:
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
-    if inf.one_way and isinstance(owner, type) and _is_data(found):
+    if _is_object(inf, found) or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
 
@@ -106,6 +107,21 @@ def _is_data(found: Any) -> bool:
     cls = type(found)
     code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
     return found is not None and not code and cls.__module__ != "builtins"
+
+
+def _is_object(inf: Inference, found: Any) -> bool:
+    """Whether an attribute of a class or a module is an object of a class written in Python."""
+    cls = type(found)
+    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
+        return False
+    if cls.__module__.partition(".")[0] in _LIBRARIES:
+        return False
+    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
+    return call is None or isinstance(call, FunctionType) and inf.world.in_scope(call)
+
+
+_HEAP_TYPE: Final = 1 << 9
+_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
 
 
 def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
@@ -185,6 +201,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     owner, *args = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        if _is_object(inf, getattr(value.value, name, None)):
+            return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if isinstance(value, Record):
         return records.method_call(inf, s, value, name, args, names)
