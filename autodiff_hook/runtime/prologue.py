@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise.lattice import (
     sites_in,
 )
 from autodiff_hook.transform.specialise.lists import is_flat
+from autodiff_hook.transform.specialise.objects import is_descriptor
 from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
 
@@ -131,7 +132,7 @@ class Prologue(Guards):
                 isinstance(value, Enum)
                 or constant_kind(value)
                 or is_plain(value)
-                or hasattr(type(value), "__get__")
+                or is_descriptor(value)
                 or is_fixed(value)
             ):
                 self.require_same(here, value)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.cotangents import accumulate
-from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, mirror_of
+from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, is_plain_kind, mirror_of
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
 
@@ -162,14 +162,12 @@ def _gradient(table: dict[int, Any], value: Any, slot: Any, done: dict[int, Any]
         fields = done[id(value)] = {}
         _fill(fields, table, value.items(), found, done)
         return fields
-    kind = form_of(value)
-    if kind == "inert":
-        return None
-    if kind != "object":
-        return _formed(value, kind, slot)
+    held = attributes_of(value) if is_plain_kind(cls) else ()
+    if not held:
+        return _formed(value, form_of(value), slot)
     parts: dict[str, Any] = {}
     tangent = done[id(value)] = Tangent(cls.__qualname__, parts)
-    _fill(parts, table, attributes_of(value), found, done)
+    _fill(parts, table, held, found, done)
     return tangent
 
 
@@ -183,10 +181,11 @@ def _gradients(table: dict[int, Any], items: Any, slots: Any, done: dict[int, An
 
 def _fill(fields: dict[Any, Any], table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> None:
     """The gradients of the items of a dict, or of the attributes of an object."""
-    if slots:
-        fields.update({k: _gradient(table, x, slots.get(k), done) for k, x in items})
-    else:
-        fields.update({k: _ZEROS[type(x)] if type(x) in _ZEROS else _gradient(table, x, None, done) for k, x in items})
+    for k, x in items:
+        if slots and k in slots:
+            fields[k] = _gradient(table, x, slots[k], done)
+        else:
+            fields[k] = _ZEROS[type(x)] if type(x) in _ZEROS else _gradient(table, x, None, done)
 
 
 REAL: Final = frozenset({float, int})
@@ -197,6 +196,8 @@ _ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_I
 
 
 def _formed(value: Any, kind: str, slot: Any) -> Any:
+    if kind == "inert":
+        return None
     if kind in ("number", "array"):
         return formed(Mirror(value, kind), None if type(slot) is float and slot == 0.0 else slot)
     return gradient_of(mirror_of(value), lambda leaf: (formed(leaf, None), None), {})[0]

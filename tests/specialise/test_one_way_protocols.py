@@ -67,6 +67,55 @@ class Doubled(Made):
         return self
 
 
+class Reset:
+    """Only says how the attribute is assigned."""
+
+    def __set__(self, owner, value):
+        vars(owner)["rows"] = value
+        vars(owner).pop("sum", None)
+
+
+class Table:
+    rows = Reset()
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __contains__(self, key):
+        return key in self.rows
+
+    def __getitem__(self, key):
+        return self.rows[key]
+
+    def __setitem__(self, key, value):
+        self.rows = {**self.rows, key: value}
+
+    def __delitem__(self, key):
+        del self.rows[key]
+
+    @functools.cached_property
+    def sum(self):
+        return sum(self.rows.values())
+
+
+def tables(x, y):
+    table = Table({"a": x, "b": y})
+    total = table.sum * len(table)
+    table["c"] = x * y
+    total += table.sum if "c" in table and "d" not in table and table else 0.0
+    del table["a"]
+    pair, other = Pair(x, y), Pair(y, x)
+    total += x * x if 3.0 in pair and 9.0 not in pair and pair in [other, pair] and pair not in [other, x] else 0.0
+    return total + len(table) * table["c"] + (y if len(pair) == 2 else 0.0)
+
+
+def length_of_given(p, x):
+    return x * len(p) * p.x
+
+
 def by_index(p):
     x, y = p
     return x * y + sum(v * v for v in p) + [*p][1] * p[0] + tuple(p)[0]
@@ -117,6 +166,17 @@ def test_given_objects(f, maker):
 def test_objects_of_the_program(f, cls):
     g = scope("def g(x, y):\n    return f(cls(x, y * 2))", f=f, cls=cls, __name__=__name__)["g"]
     check(g, 2.0, 3.0)
+
+
+def test_containers_that_classes_make():
+    check(tables, 2.0, 3.0)
+    check(tables, 2.5, 3.5)
+
+
+def test_lengths_that_classes_say():
+    for make in MAKERS.values():
+        check(length_of_given, make(), 2.0)
+        check(scope("def f(x):\n    return x * len(make()) * x", make=make)["f"], 2.0, specialised=None)
 
 
 def of_new(x):

@@ -315,6 +315,10 @@ def _classes(value: Abstract) -> list[type]:
     return [FunctionType] if isinstance(value, (Closure, Bound)) else classes_of(value)
 
 
+def _vars(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.perform("getattr", args, "__dict__")) if len(args) == 1 else None
+
+
 def _setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("setattr", [args[0], args[2]], inf.pin(args[1])))
 
@@ -404,6 +408,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,
+    vars: _vars,
     object.__setattr__: _plain_setattr,
     functools.reduce: _reduce,
     sum: _sum,

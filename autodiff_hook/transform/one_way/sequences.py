@@ -12,6 +12,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.containers import KEYED, changeable, is_adopted, new, parts
 from autodiff_hook.transform.one_way.growing import extend
+from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_container
 from autodiff_hook.transform.specialise.abstract import (
@@ -55,6 +56,8 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     """``item in container``."""
     item, owner = s.operands
     value = inf.type_of(owner)
+    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
+        return _contained(inf, s, value)
     if isinstance(value, Outside) and value.cls is dict:
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
@@ -69,6 +72,19 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     return None
 
 
+def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
+    """``item in owner`` of an object: what its class says, or whether an iteration comes to it."""
+    item, owner = s.operands
+    method = look(inf, value.cls, "__contains__")
+    if isinstance(method, FunctionType):
+        answer = inf.perform("truth", [inf.call(Constant(method), [owner, item])])
+        return alias(inf, s, answer if s.op == "in" else inf.perform("not", [answer]))
+    if method is not None:
+        raise Refused(f"what is in {named(value)}")
+    place = next(found(inf, parts(inf, owner), item), None)
+    return known_as(inf, s, (place is not None) == (s.op == "in"))
+
+
 def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
     return value.cls is not dict or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance))
 
@@ -76,14 +92,18 @@ def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
 def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
     """Where a number, a string or a constant is in a list: each comparison decides about the way."""
     for place, other in enumerate(held):
-        if other is item:
+        if inf.final(other) is inf.final(item):
             yield place
             continue
         values = inf.type_of(other), inf.type_of(item)
-        if not all(isinstance(v, (Known, Number)) or isinstance(v, Instance) and v.cls is str for v in values):
+        if not all(map(_is_comparable, values)):
             raise Refused("a search in what is not known")
         if inf.pin(inf.perform("compare", [other, item], "==")):
             yield place
+
+
+def _is_comparable(value: Abstract) -> bool:
+    return isinstance(value, (Known, Number)) or is_object(value) or isinstance(value, Instance) and value.cls is str
 
 
 def build_slice(inf: Path, s: Statement) -> None:

@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
-from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, operated
+from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, is_object, operated
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
 from autodiff_hook.transform.one_way.trail import ENTERED, Raised
@@ -115,7 +115,21 @@ def changed_by_method(inf: Path, s: Statement) -> Operand | None:
 
 
 def _setitem(inf: Path, s: Statement) -> Abstract:
-    return store(inf, s) or containers.setitem(inf, s)
+    return _item_by_method(inf, s, "__setitem__") or store(inf, s) or containers.setitem(inf, s)
+
+
+def _delitem(inf: Path, s: Statement) -> Abstract:
+    return _item_by_method(inf, s, "__delitem__") or containers.delitem(inf, s)
+
+
+def _item_by_method(inf: Path, s: Statement, name: str) -> Abstract | None:
+    """What the class of an object says of assigning or deleting an item; None if it says nothing in Python."""
+    value = inf.type_of(s.operands[0])
+    method = look(inf, value.cls, name) if is_object(value) else None  # type: ignore[attr-defined]
+    if not isinstance(method, FunctionType):
+        return None
+    inf.call(Constant(method), list(s.operands))
+    return known_as(inf, s, None)
 
 
 def _compare(inf: Path, s: Statement) -> Abstract | None:
@@ -384,7 +398,7 @@ STEPS: Final[dict[str, Step]] = {
     "getitem": containers.getitem,
     "setitem": _setitem,
     "build_slice": sequences.build_slice,
-    "delitem": containers.delitem,
+    "delitem": _delitem,
     "unpack": containers.unpack,
     "project": containers.project,
     "get_iter": iterating.get_iter,

@@ -19,11 +19,14 @@ from autodiff_hook.transform.specialise.abstract import (
     Bound,
     Closure,
     Dict,
+    Fresh,
     Instance,
     Iterator,
     Known,
     List,
     Number,
+    Outside,
+    Record,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -44,8 +47,10 @@ from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
 
 
-def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     (value,) = map(inf.type_of, args)
+    if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (list, dict):
+        return None
     items = value.items if isinstance(value, Tuple) else items_of(value)
     if items is not None:
         return known_as(inf, s, len(items))
