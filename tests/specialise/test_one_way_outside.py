@@ -87,6 +87,11 @@ def iterators(x, n):
         total += group[0] * group[1]
     for key, items in itertools.groupby([1, 1, 2], key=lambda k: k % 2):
         total += x**key * len(list(items))
+    for a, b in itertools.combinations([x, 2.0, x * x], 2):
+        total += a * b
+    total += sum(a * b * b for a, b in itertools.permutations((x, 2.0, n), len([1, 2])))
+    counts = {n, 2} | set([n, n + 1])
+    total += sum(value for _, value in dict.items(FACTORS)) * x * len(counts)
     return total + max(itertools.starmap(pow, [(x, 2), (x, 3)]))
 
 

@@ -41,7 +41,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import is_plain
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
@@ -78,8 +78,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         return meaning(inf, s, args)
     home: Any = getattr(function, "__objclass__", None)
     method = METHODS.get((home, getattr(function, "__name__", "")))
-    if method is not None and args and isinstance(inf.type_of(args[0]), Container) and not kwargs:
-        return alias(inf, s, method(inf, args[0], args[1:]))
+    if method is not None and args and not kwargs and _is_changeable(inf.type_of(args[0])):
+        return alias(inf, s, method(inf, containers.changeable(inf, args[0]), args[1:]))
     if _folds(function) and not kwargs:
         values = [known_value(inf, x) for x in args]
         if all(v is not UNKNOWN for v in values):
@@ -112,6 +112,10 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if isinstance(function, type):
         return construct(inf, s, function, args, kwargs)
     return None
+
+
+def _is_changeable(value: Abstract) -> bool:
+    return isinstance(value, Container) or isinstance(value, Outside) and value.cls in (list, dict)
 
 
 def _folds(function: Any) -> bool:
@@ -199,10 +203,7 @@ def _frozenset(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _known_items(inf: Path, args: Args) -> list[Any]:
-    values = [known_value(inf, x) for x in parts(inf, args[0])] if args else []
-    if any(v is UNKNOWN for v in values):
-        raise Refused("a set of what is not known")
-    return values
+    return [inf.pin(x) for x in parts(inf, args[0])] if args else []
 
 
 def _zip(inf: Path, s: Statement, args: Args, strict: bool = False) -> Abstract | None:
@@ -226,6 +227,16 @@ def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.iterator(iterating.backwards(inf, args[0])))
+
+
+def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
+    """``itertools.combinations`` and its like."""
+
+    def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
+        rows = places(list(parts(inf, args[0])), *map(inf.pin, args[1:]))
+        return alias(inf, s, inf.iterator(inf.perform("build_tuple", list(row)) for row in rows))
+
+    return meaning
 
 
 def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -381,8 +392,9 @@ def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, copied(inf, args[0], {}))
 
 
+_CHOICES: Final = (itertools.combinations, itertools.permutations, itertools.combinations_with_replacement)
 _EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
-    **dict(SUBSTITUTES),
+    **{original: code for original, code in SUBSTITUTES if original not in _CHOICES},
     itertools.chain.from_iterable: chain_from,
 }
 BUILTINS: Final[dict[Any, Builtin]] = {
@@ -414,6 +426,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     sum: _sum,
     max: _extreme,
     min: _extreme,
+    **{function: _chosen(function) for function in _CHOICES},
     copy.copy: _copy,
     copy.deepcopy: _deep_copy,
 }
