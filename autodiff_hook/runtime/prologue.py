@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Container
 from enum import Enum
@@ -375,6 +376,19 @@ class Prologue(Guards):
                 namespace = self.emit("getattr", Constant(base), data="__dict__")
                 count = self.emit("call", Constant(len), namespace, data=())
                 self.require(self.emit("compare", count, Constant(len(base.__dict__)), data="=="))
+
+    def not_installed(self, name: str) -> bool:
+        """Whether there is no package of a name to be imported, guarded."""
+        package = name.partition(".")[0]
+        if package in sys.modules or importlib.util.find_spec(package) is not None:
+            return False
+        key = ("not installed", package)
+        if key not in self.loaded:
+            self.loaded[key] = Constant(None)
+            self.require(self.emit("not_in", Constant(package), Constant(sys.modules)))
+            found = self.emit("call", Constant(importlib.util.find_spec), Constant(package), data=())
+            self.require_same(found, None)
+        return True
 
     def imported(self, name: str) -> Any:
         """A module that is imported by now."""

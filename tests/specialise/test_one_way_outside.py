@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import sys
 import types
 import warnings
 
@@ -74,6 +75,18 @@ HOME = types.ModuleType("home")
 HOME.scaled, HOME.body, HOME.nested = Scaled(3.0), Body(2.0), [Scaled(1.5)]
 
 
+def not_installed(x):
+    try:
+        from a_package_that_nobody_has.part import square
+    except ImportError:
+        square = None
+    try:
+        import another_package_that_nobody_has as other
+    except ModuleNotFoundError:
+        return x * x if square is None else x
+    return other.square(x)
+
+
 def held_by_a_module(x):
     return HOME.scaled(x) * HOME.body.area(x) + HOME.nested[0](x)
 
@@ -142,6 +155,7 @@ def or_without(x, row):
         (or_default, (2.0,)),
         (by_tuples, (2.0, 3)),
         (held_by_a_module, (2.0,)),
+        (not_installed, (2.0,)),
         (iterators, (2.0, 3)),
         (no_numbers, (2.0, 3)),
         (or_without, (2.0, np.array([3.0, 4.0]))),
@@ -190,6 +204,14 @@ def test_what_a_module_holds_changes():
             check(held_by_a_module, 2.0)
     Scaled.__call__ = lambda self, x: self.by + x
     check(held_by_a_module, 2.0, specialised=None)
+
+
+def test_a_package_that_comes_to_be_there(monkeypatch):
+    check(not_installed, 3.0, specialised=None)
+    package = types.ModuleType("another_package_that_nobody_has")
+    package.square = lambda x: x * 7
+    monkeypatch.setitem(sys.modules, "another_package_that_nobody_has", package)
+    assert ad.gradient(not_installed, 3.0) == (7.0,)
 
 
 def test_a_set_that_the_program_changes():

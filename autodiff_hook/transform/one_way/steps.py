@@ -340,7 +340,11 @@ _CONVERSIONS: Final[dict[str, Callable[[Any], str]]] = {"r": repr, "s": str, "a"
 
 def _import_name(inf: Path, s: Statement) -> Abstract | None:
     level, names = map(inf.type_of, s.operands)
-    if not isinstance(level, Known) or not isinstance(names, Known) or not level.value:
+    if not isinstance(level, Known) or not isinstance(names, Known):
+        return None
+    if not level.value:
+        if inf.world.not_installed(str(s.data)):
+            raise Raised(ModuleNotFoundError)
         return None
     package = inf.frames[-1].get("__package__")
     name = importlib.util.resolve_name("." * level.value + str(s.data), package)

@@ -6,7 +6,7 @@ import itertools
 import sys
 import warnings
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook.registry import registry
@@ -66,7 +66,7 @@ def is_grid(value: Any) -> bool:
 
 def is_fixed(value: Any) -> bool:
     """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
-    return any([value is x for x in _FIXED]) or is_grid(value)
+    return any([value is x for x in _FIXED]) or isinstance(value, CodeType) or is_grid(value)
 
 
 _FIXED: Final = (NotImplemented, Ellipsis, sys.version_info)
