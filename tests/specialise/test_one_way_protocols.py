@@ -6,7 +6,7 @@ import copy
 import functools
 
 import pytest
-from specialised_cases import GENERIC, check, is_specialised, oracle, same, scope
+from specialised_cases import GENERIC, check, is_specialised, oracle, same, scope, slopes
 
 import autodiff_hook as ad
 
@@ -177,6 +177,37 @@ def test_lengths_that_classes_say():
     for make in MAKERS.values():
         check(length_of_given, make(), 2.0)
         check(scope("def f(x):\n    return x * len(make()) * x", make=make)["f"], 2.0, specialised=None)
+
+
+class Counted:
+    count, rate = 0, 0.5
+
+    def __init__(self, x):
+        Counted.count += 1
+        type(self).rate = 0.25 * x
+        self.x, self.number = x, self.count
+
+
+class CountedToo(Counted):
+    rate = 1.0
+
+
+def counted(x):
+    held = [Counted(x), CountedToo(x * x), Counted(2.0)]
+    total = sum(c.x * c.rate * (c.number - held[0].number + 1) for c in held)
+    return total * CountedToo.rate + Counted.rate * x + (held[2].count - held[1].number) * x
+
+
+def test_attributes_of_classes_that_are_assigned():
+    f = scope("def f(x):\n    return counted(x) * x", counted=counted, __name__=__name__)["f"]
+    for _ in range(4):
+        before = Counted.count
+        found = ad.gradient(f, 1.5)
+        assert Counted.count == before + 3 and type(Counted.count) is int
+        assert Counted.rate == 0.5 and CountedToo.rate == 0.25 * 1.5 * 1.5
+        assert found == pytest.approx(slopes(f, 1.5), rel=1e-6)
+        assert Counted.count == before + 9
+    assert GENERIC or is_specialised(f)
 
 
 def of_new(x):

@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Fresh,
+    Known,
     Number,
     Outside,
     Tuple,
@@ -45,7 +46,12 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
 
 
 def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
-    """What ``__getattr__`` gives for an attribute that is nowhere else; None if it is somewhere."""
+    """What was assigned to the class, or what ``__getattr__`` gives for an attribute that is nowhere else."""
+    assigned = of_class(inf, value.cls, name)
+    if assigned is not None and not (
+        isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name)
+    ):
+        return assigned
     if look(inf, value.cls, name) is not None or name in ("__class__", "__dict__"):
         return None
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
@@ -58,6 +64,25 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     if hook is not None:
         raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
     raise Raised(AttributeError)
+
+
+def of_class(inf: Path, cls: type, name: str) -> Operand | None:
+    """What the program has assigned to an attribute of a class, or of the one that it has it from."""
+    for base in cls.__mro__:
+        if (base, name) in inf.class_attributes:
+            return inf.class_attributes[base, name]
+        if name in base.__dict__:
+            return None
+    return None
+
+
+def class_written(inf: Path, cls: type, name: str, value: Operand) -> None:
+    """``cls.name = value``, where there is data already."""
+    found = getattr(cls, name, None)
+    special = hasattr(type(cls), name) or type(cls).__setattr__ is not type.__setattr__
+    if type(found) not in (int, float) or special or name not in cls.__dict__:
+        raise Refused(f"an attribute of {named(cls)} is assigned")
+    inf.class_attributes[cls, name] = value
 
 
 def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
@@ -108,6 +133,9 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     """``owner.name = value``."""
     if isinstance(target, (Number, Array, Tuple)) and not any(hasattr(cls, name) for cls in classes_of(target)):
         raise Raised(AttributeError)
+    if isinstance(target, Known) and isinstance(target.value, type):
+        class_written(inf, target.value, name, value)
+        return Constant(None)
     if not isinstance(target, (Fresh, Outside)):
         raise Refused(f"an attribute of {named(target)} is assigned")
     found = look(inf, target.cls, name)

@@ -94,6 +94,8 @@ class Path(Trail):
             content = self._frozen(token, built)
             self._require_real(content)
             self.commits.append((origin, None, content))
+        for (cls, name), value in self.class_attributes.items():
+            self.commits.append((Constant(cls), name, self._kept(value, built)))
         for (_, name), (globals_, value) in self.stored_globals.items():
             before = self.world.load(globals_)(name)
             kept = self._kept(value, built)

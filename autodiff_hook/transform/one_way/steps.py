@@ -12,7 +12,7 @@ import numpy as np
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers, growing, iterating, sequences
-from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
+from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
 from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
 from autodiff_hook.transform.one_way.managers import enter
@@ -282,6 +282,9 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
         stored = inf.stored_globals.get((id(vars(value.value)), name))
         return None if stored is None else alias(inf, s, stored[1])
+    assigned = of_class(inf, value.value, name) if isinstance(value, Known) and isinstance(value.value, type) else None
+    if assigned is not None:
+        return alias(inf, s, assigned)
     if isinstance(value, (Fresh, Outside)):
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
         if found is None:

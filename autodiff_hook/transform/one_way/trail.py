@@ -99,6 +99,7 @@ class Trail(Inference):
         self.numbers: dict[Any, Operand] = {}
         """The floats that objects of classes derived from ``float`` are."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
+        self.class_attributes: dict[tuple[type, str], Operand] = {}
         self.stored_globals: dict[tuple[int, str], tuple[dict[str, Any], Operand]] = {}
         self.looked: set[tuple[Operand, str]] = set()
         self.slices: dict[Operand, list[Operand]] = {}

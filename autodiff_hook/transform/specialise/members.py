@@ -88,7 +88,7 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         found = getattr(value.example, name)
         return pure(inf, s, Instance(np.ndarray, example=found) if type(found) is np.ndarray else abstract_of(found))
     if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
-        return known_as(inf, s, inf.world.attribute(value.value, name))
+        return _class_or_module(inf, s, value.value, name)
     raise Refused(f"the attribute {name} of {named(value)}")
 
 
