@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, is_specialised, oracle, same
+from specialised_cases import GENERIC, is_specialised, oracle, same, slopes
 
 import autodiff_hook as ad
 
@@ -187,6 +187,16 @@ def test_operators_of_classes(f):
         assert grads[0] == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-6)
         same(ad.gradient(f, x), grads)
     assert GENERIC or is_specialised(f) or f in (sums_of_objects, larger_angle)
+
+
+def ints_before_floats_of_a_class(x):
+    a = Angle(x)
+    return (3 + a) * (2 * a) + 5 / a + 2**a + 7 % a + (True + a)
+
+
+def test_ints_before_floats_of_a_class():
+    for grads in (ad.gradient(ints_before_floats_of_a_class, 2.5), oracle(ints_before_floats_of_a_class, 2.5)[1]):
+        assert grads == pytest.approx(slopes(ints_before_floats_of_a_class, 2.5), rel=1e-6)
 
 
 def test_arrays_of_objects_are_right_or_an_error():
