@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import copy
 import functools
-import itertools
-from collections.abc import Callable, Iterator
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import SUBSTITUTES, chain_from
-from autodiff_hook.transform.one_way import containers, iterating, sequences
+from autodiff_hook.transform.one_way import containers, sequences
 from autodiff_hook.transform.one_way.attributes import is_data
 from autodiff_hook.transform.one_way.caching import cached_call
 from autodiff_hook.transform.one_way.classes import construct, instance, number
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
-from autodiff_hook.transform.one_way.iterating import VALUES, items
+from autodiff_hook.transform.one_way.iterating import items
+from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, all_classes, zipped
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.ordering import extreme_by, sorted_
@@ -30,8 +28,6 @@ from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
-    Bound,
-    Closure,
     Container,
     Fresh,
     Instance,
@@ -43,9 +39,6 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import is_plain
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import (
-    number_types,
-)
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 
@@ -57,7 +50,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     """The result of calling what is known; None if nothing special is known of it."""
     meaning = equivalent = None
     if is_hashable(function):
-        meaning, equivalent = BUILTINS.get(function), _EQUIVALENTS.get(function)
+        meaning, equivalent = BUILTINS.get(function), EQUIVALENTS.get(function)
     if equivalent is not None:
         return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
     if function is dict:
@@ -71,7 +64,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
-        return _zip(inf, s, args, strict=True)
+        return zipped(inf, s, args, strict=True)
     if isinstance(function, np.ufunc) and "out" in kwargs:
         return stored_result(inf, s, function, args, kwargs)
     if meaning is not None and not kwargs:
@@ -206,83 +199,6 @@ def _known_items(inf: Path, args: Args) -> list[Any]:
     return [inf.pin(x) for x in parts(inf, args[0])] if args else []
 
 
-def _zip(inf: Path, s: Statement, args: Args, strict: bool = False) -> Abstract | None:
-    rows = zip(*[items(inf, x) for x in args], strict=strict)
-
-    def tuples() -> Iterator[Operand]:
-        try:
-            for row in rows:
-                yield inf.perform("build_tuple", list(row))
-        except ValueError as error:
-            raise Raised(error) from None
-
-    return alias(inf, s, inf.iterator(tuples()))
-
-
-def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    start = inf.pin(args[1]) if len(args) > 1 else 0
-    rows = enumerate(items(inf, args[0]), start)
-    return alias(inf, s, inf.iterator((inf.perform("build_tuple", [Constant(i), x]) for i, x in rows)))
-
-
-def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, inf.iterator(iterating.backwards(inf, args[0])))
-
-
-def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
-    """``itertools.combinations`` and its like."""
-
-    def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
-        rows = places(list(parts(inf, args[0])), *map(inf.pin, args[1:]))
-        return alias(inf, s, inf.iterator(inf.perform("build_tuple", list(row)) for row in rows))
-
-    return meaning
-
-
-def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, *sequences = args
-    rows = zip(*(items(inf, x) for x in sequences))
-    return alias(inf, s, inf.iterator(inf.call(function, list(row)) for row in rows))
-
-
-def _filter(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, sequence = args
-    chosen = (x for x in items(inf, sequence) if _is_true(inf, inf.call(function, [x])))
-    return alias(inf, s, inf.iterator(chosen))
-
-
-def _is_true(inf: Path, operand: Operand) -> bool:
-    return bool(inf.pin(inf.perform("truth", [operand])))
-
-
-def _any(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, any(_is_true(inf, x) for x in items(inf, args[0])))
-
-
-def _all(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, all(_is_true(inf, x) for x in items(inf, args[0])))
-
-
-def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, inf.iterator(items(inf, args[0])))
-
-
-def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    if args[0] not in inf.iterators:
-        return None
-    for item in inf.iterators[args[0]]:
-        return alias(inf, s, item)
-    if len(args) > 1:
-        return alias(inf, s, args[1])
-    raise Raised(StopIteration())
-
-
-def _range(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    if not all(hasattr(cls, "__index__") for x in args for cls in _classes(inf.type_of(x))):
-        raise Raised(TypeError("an object that cannot be interpreted as an integer"))
-    return known_as(inf, s, range(*map(inf.pin, args)))
-
-
 def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return known_as(inf, s, slice(*map(inf.pin, args)))
 
@@ -319,11 +235,7 @@ def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
         return known_as(inf, s, True)
     if isinstance(value, Known):
         return known_as(inf, s, inf.world.answers(value.value, name))
-    return known_as(inf, s, all(hasattr(cls, name) for cls in _classes(value)))
-
-
-def _classes(value: Abstract) -> list[type]:
-    return [FunctionType] if isinstance(value, (Closure, Bound)) else classes_of(value)
+    return known_as(inf, s, all(hasattr(cls, name) for cls in all_classes(value)))
 
 
 def _vars(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -345,44 +257,6 @@ def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return known_as(inf, s, None)
 
 
-def _reduce(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, sequence, *start = args
-    held = items(inf, sequence)
-    total = start[0] if start else next(held, None)
-    if total is None:
-        raise Raised(TypeError("reduce() of empty iterable with no initial value"))
-    for item in held:
-        total = inf.call(function, [total, item])
-    return alias(inf, s, total)
-
-
-def _sum(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    args[0] = _listed(inf, args[0])
-    held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
-    if held is not None and not held:
-        return alias(inf, s, args[1] if len(args) > 1 else Constant(0))
-    if held and not all(number_types(inf.type_of(x)) for x in held):
-        total: Operand = args[1] if len(args) > 1 else Constant(0)
-        for item in held:
-            total = inf.perform("binary", [total, item], "+")
-        return alias(inf, s, total)
-    return None
-
-
-def _extreme(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    """``max`` and ``min`` of an iteration or of known values."""
-    if len(args) == 1:
-        args[0] = _listed(inf, args[0])
-    return None
-
-
-def _listed(inf: Path, operand: Operand) -> Operand:
-    """What an iteration gives, as a list."""
-    value = inf.type_of(operand)
-    virtual = operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
-    return inf.made(list, parts(inf, operand)) if virtual else operand
-
-
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     copied = copied_alone(inf, args[0])
     return None if copied is None else alias(inf, s, copied)
@@ -392,12 +266,8 @@ def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, copied(inf, args[0], {}))
 
 
-_CHOICES: Final = (itertools.combinations, itertools.permutations, itertools.combinations_with_replacement)
-_EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
-    **{original: code for original, code in SUBSTITUTES if original not in _CHOICES},
-    itertools.chain.from_iterable: chain_from,
-}
 BUILTINS: Final[dict[Any, Builtin]] = {
+    **ITERATIONS,
     object.__new__: _new,
     float.__new__: _new_number,
     len: _len,
@@ -405,16 +275,6 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     tuple: _tuple,
     set: _set,
     frozenset: _frozenset,
-    zip: _zip,
-    enumerate: _enumerate,
-    reversed: _reversed,
-    map: _map,
-    filter: _filter,
-    any: _any,
-    all: _all,
-    iter: _iter,
-    next: _next,
-    range: _range,
     slice: _slice,
     type: _type,
     getattr: _getattr,
@@ -422,11 +282,6 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     setattr: _setattr,
     vars: _vars,
     object.__setattr__: _plain_setattr,
-    functools.reduce: _reduce,
-    sum: _sum,
-    max: _extreme,
-    min: _extreme,
-    **{function: _chosen(function) for function in _CHOICES},
     copy.copy: _copy,
     copy.deepcopy: _deep_copy,
 }

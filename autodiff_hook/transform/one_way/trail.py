@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import registry
+from autodiff_hook.transform.one_way.answers import answer
 from autodiff_hook.transform.one_way.building import built_object, is_buildable
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -143,7 +144,7 @@ class Trail(Inference):
     def _exact(self, op: str, s: Statement, abstract: Abstract) -> Abstract:
         """``abstract`` with an example, which decides about ways."""
         if abstract in (BOOL, INT) and abstract.example is MISSING:
-            found = _answer(op, s, [example_of(self.type_of(x)) for x in s.operands])
+            found = answer(op, s, [example_of(self.type_of(x)) for x in s.operands])
             if found is not MISSING:
                 return Number(frozenset({type(found)}), example=found)
         return abstract
@@ -388,35 +389,3 @@ def is_virtual(value: Abstract) -> bool:
     return (
         isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container, IteratorOf)) or value is ANY
     )
-
-
-def _answer(op: str, s: Statement, values: list[Any]) -> Any:
-    """What a question about values comes to."""
-    if any(v is MISSING for v in values):
-        return MISSING
-    function = _QUESTIONS.get((op, s.data) if op == "compare" else op)
-    if op == "call":
-        function, values = (values[0], values[1:]) if callable(values[0]) else (None, values)
-    if function is None or op == "call" and s.data:
-        return MISSING
-    try:
-        found = function(*values)
-    except Exception:
-        return MISSING
-    return found if type(found) in (bool, int) else MISSING
-
-
-_QUESTIONS: Final[dict[Any, Callable[..., Any]]] = {
-    ("compare", "<"): lambda a, b: a < b,
-    ("compare", "<="): lambda a, b: a <= b,
-    ("compare", "=="): lambda a, b: a == b,
-    ("compare", "!="): lambda a, b: a != b,
-    ("compare", ">"): lambda a, b: a > b,
-    ("compare", ">="): lambda a, b: a >= b,
-    "truth": bool,
-    "not": lambda a: not a,
-    "is": lambda a, b: a is b,
-    "is_not": lambda a, b: a is not b,
-    "in": lambda a, b: a in b,
-    "not_in": lambda a, b: a not in b,
-}
