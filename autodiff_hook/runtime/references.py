@@ -9,9 +9,7 @@ from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.registry import NotImplementedCotangent
-from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, is_plain_kind, mirror_of
-from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
 
 
@@ -144,8 +142,8 @@ def reference_gradients(table: dict[int, Any], *values: Any) -> tuple[Any, ...]:
 def _gradient(table: dict[int, Any], value: Any, slot: Any, done: dict[int, Any]) -> Any:
     """The gradient of a value whose cotangent, if it is no reference, is in ``slot``."""
     cls = type(value)
-    if cls in _ZEROS:
-        return _ZEROS[cls] if cls in _INERT else float(slot or 0.0)
+    if cls in ZEROS:
+        return ZEROS[cls] if cls in _INERT else float(slot or 0.0)
     if cls is tuple:
         return tuple(_gradients(table, value, slot, done))
     if id(value) in done:
@@ -176,7 +174,7 @@ def _gradients(table: dict[int, Any], items: Any, slots: Any, done: dict[int, An
     if type(slots) is list:
         return [_gradient(table, x, s, done) for x, s in zip(items, slots)]
     # What is not read costs as little as can be: objects may hold much of that.
-    return [_ZEROS[type(x)] if type(x) in _ZEROS else _gradient(table, x, None, done) for x in items]
+    return [ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done) for x in items]
 
 
 def _fill(fields: dict[Any, Any], table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> None:
@@ -185,13 +183,13 @@ def _fill(fields: dict[Any, Any], table: dict[int, Any], items: Any, slots: Any,
         if slots and k in slots:
             fields[k] = _gradient(table, x, slots[k], done)
         else:
-            fields[k] = _ZEROS[type(x)] if type(x) in _ZEROS else _gradient(table, x, None, done)
+            fields[k] = ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done)
 
 
 REAL: Final = frozenset({float, int})
 """Whose gradients are floats."""
 _INERT: Final[frozenset[type]] = frozenset({bool, str, type(None)})
-_ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_INERT)}
+ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_INERT)}
 """The gradients of what has no parts, where there is no cotangent."""
 
 
@@ -201,53 +199,3 @@ def _formed(value: Any, kind: str, slot: Any) -> Any:
     if kind in ("number", "array"):
         return formed(Mirror(value, kind), None if type(slot) is float and slot == 0.0 else slot)
     return gradient_of(mirror_of(value), lambda leaf: (formed(leaf, None), None), {})[0]
-
-
-def object_gradients(values: tuple[Any, ...], table: dict[int, Any], *parts: Any) -> tuple[Any, ...]:
-    """The gradients of arguments that are objects, from the cotangents of their parts.
-
-    Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples. What
-    lists and dicts hold is in the ``table`` of buffers, by the identity of their owners.
-    """
-    known: dict[int, Mirror] = {}
-    mirrors = [mirror_of(value, known) for value in values]
-    slots: dict[tuple[int, Any], Mirror] = {}
-    for mirror in mirrors:
-        _note_slots(slots, mirror, set())
-    found: dict[Mirror, Any] = {}
-    for owner, slot, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
-        for length, place in reversed(path):
-            if cotangent is not None:
-                cotangent = tuple(cotangent if i == place else None for i in range(length))
-        _give(found, mirrors[slot] if owner is None else slots.get((id(owner), slot)), cotangent)
-    for identity, held in table.items():
-        attributes = type(held) is defaultdict
-        for slot, cotangent in list(held.items() if isinstance(held, dict) else enumerate(held)):
-            _give(found, slots.get((identity, Attribute(slot) if attributes else slot)), cotangent)
-    done: dict[Mirror, tuple[Any, Any]] = {}
-    return tuple([gradient_of(m, lambda leaf: (formed(leaf, found.get(leaf)), None), done)[0] for m in mirrors])
-
-
-def _note_slots(slots: dict[tuple[int, Any], Mirror], mirror: Mirror, seen: set[Mirror]) -> None:
-    """Find the mirrors of what references hold, by reference and key."""
-    if mirror in seen:
-        return
-    seen.add(mirror)
-    for key, child in mirror.children.items():
-        if mirror.kind == "function":
-            cell = mirror.value.__closure__[mirror.value.__code__.co_freevars.index(key)]
-            slots[id(cell), 0] = child
-        elif mirror.kind != "tuple":
-            slots[id(mirror.value), Attribute(key) if mirror.kind == "object" else key] = child
-        _note_slots(slots, child, seen)
-
-
-def _give(found: dict[Mirror, Any], mirror: Mirror | None, cotangent: Any) -> None:
-    """Add a cotangent to those of the parts of what a mirror shows."""
-    if mirror is None or cotangent is None or type(cotangent) is float and cotangent == 0.0:
-        return
-    if mirror.kind in ("number", "array"):
-        found[mirror] = accumulate(found.get(mirror), cotangent)
-    elif mirror.kind != "inert":
-        for key, child in mirror.children.items():
-            _give(found, child, cotangent[key])
