@@ -175,8 +175,13 @@ def larger_angle(x):
     return max(Angle(x), x - 1.0).as_degrees * x
 
 
+def with_arrays(x):
+    plain, row = Left(x), np.array([x, 2.0])
+    return plain.v * 2 if (plain == row).any() or (row != plain).all() and not (plain == "text") else row[0]
+
+
 OPERATORS = [not_implemented_at_first, subclasses_come_first, sums_of_objects]
-OPERATORS += [comparisons, no_order, sums_with_numbers, no_sum, angles, larger_angle]
+OPERATORS += [comparisons, no_order, sums_with_numbers, no_sum, angles, larger_angle, with_arrays]
 
 
 @pytest.mark.parametrize("f", OPERATORS)
@@ -186,7 +191,7 @@ def test_operators_of_classes(f):
         assert value == pytest.approx(f(x))
         assert grads[0] == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-6)
         same(ad.gradient(f, x), grads)
-    assert GENERIC or is_specialised(f) or f in (sums_of_objects, larger_angle)
+    assert GENERIC or is_specialised(f) or f in (sums_of_objects, larger_angle, with_arrays)
 
 
 def ints_before_floats_of_a_class(x):

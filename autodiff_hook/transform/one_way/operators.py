@@ -62,9 +62,12 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
         same = compared(inf, "==", operands)
         return None if same is None else inf.perform("not", [same])
     if symbol == "==" and not any(_has(inf, operands[place], name) for place, name in asked):
-        # An object of the program is no other one.
-        own_objects = [isinstance(x, Fresh) for x in (left, right)]
-        return Constant(inf.final(operands[0]) is inf.final(operands[1])) if any(own_objects) else None
+        # An object of the program is nothing from outside; but an array compares its elements with it.
+        if not (is_object(right) or _is_silent(right)):
+            return None
+        if isinstance(left, Fresh) and isinstance(right, Fresh):
+            return Constant(left.made is right.made)
+        return Constant(False) if isinstance(left, Fresh) or isinstance(right, Fresh) else None
     return _first(inf, operands, asked)
 
 
