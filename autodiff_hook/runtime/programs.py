@@ -125,7 +125,8 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
         grads = Forms(builder, last, inference, table).gradients(params, found, leaves)
-    if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+    several_ways = not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1])
+    if several_ways or any(_chooses(s) for s in inference.plans):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
@@ -147,6 +148,12 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
     verify(ir)
     clock("simplify")
     return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, prologue.functions, inference.quiet)
+
+
+def _chooses(s: Statement) -> bool:
+    """Whether a statement gives a zero cotangent to what it does not choose."""
+    callee = s.operands[0] if s.op == "call" else None
+    return isinstance(callee, Constant) and (callee.value is min or callee.value is max)
 
 
 @contextmanager

@@ -399,3 +399,13 @@ def test_arrays_made_of_a_number_are_stored_into():
     for gradient in (ad.gradient, lambda f, v: oracle(f, v)[1]):
         for v in (2.0, 2, np.int64(2)):
             same(gradient(f, v), (4.0,))
+
+
+def chosen_of_several(x):
+    return min([(x - 1.0) * math.inf, x * x]) + max(v for v in ((1.0 - x) * math.inf, x))
+
+
+def test_what_is_not_chosen_may_be_infinite():
+    for _ in range(3):
+        same(ad.gradient(chosen_of_several, 2.0), oracle(chosen_of_several, 2.0)[1])
+    assert ad.gradient(chosen_of_several, 2.0) == (5.0,)
