@@ -28,7 +28,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.objects import lookup
-from autodiff_hook.transform.specialise.results import abstract_of, is_grid
+from autodiff_hook.transform.specialise.results import abstract_of, is_fixed
 
 
 def constant_kind(value: Any) -> bool:
@@ -46,7 +46,7 @@ _KEYS: Final = 12
 
 def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Abstract:
     """The abstract value of an argument, or of data in a global or a closure cell."""
-    if value is None or issubclass(type(value), (bool, str)) or constant_kind(value) or is_grid(value):
+    if value is None or issubclass(type(value), (bool, str)) or constant_kind(value) or is_fixed(value):
         return Known(value)
     if type(value) is tuple:
         return Tuple(tuple(described(x, one_way) for x in value), example=value)

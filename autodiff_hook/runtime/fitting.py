@@ -49,9 +49,20 @@ def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], abse
     if absent and not all([absent.isdisjoint(getattr(x, "__dict__", ())) for x in items]):
         return False
     try:
+        if len(items) == 1:
+            (only,) = items
+            return _has_parts(only, kinds)
         return all([fits([getattr(x, name) for x in items], kind) for name, kind in kinds])
     except AttributeError:
         return False
+
+
+def _has_parts(value: Any, kinds: tuple[tuple[str, Any], ...]) -> bool:
+    for name, kind in kinds:
+        part = getattr(value, name)
+        if type(part) not in kind if type(kind) is frozenset else not fits((part,), kind):
+            return False
+    return True
 
 
 def apart(*references: Any) -> bool:

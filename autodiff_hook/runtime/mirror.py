@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
@@ -53,7 +54,7 @@ def form_of(value: Any) -> str:
     if kind == "array":
         return "array" if value.dtype.kind in "fciu" else "inert"
     if kind == "object":
-        return "object" if attributes_of(value) and not _is_system(value) else "inert"
+        return "object" if is_plain_kind(type(value)) and attributes_of(value) else "inert"
     return "inert" if kind in ("set", "cell") else kind
 
 
@@ -68,8 +69,12 @@ def parts_of(value: Any, kind: str) -> list[tuple[Any, Any]]:
     return _captured(value) if kind == "function" else []
 
 
-def _is_system(value: Any) -> bool:
-    return issubclass(type(value), ModuleType) or type(value).__module__ in ("builtins", "_thread", "_io", "re")
+def is_plain_kind(cls: type) -> bool:
+    """Whether the gradients of objects of a class are those of their attributes, as far as they have any."""
+    if cls is FunctionType or cls is MethodType or kind_of(cls) != "object":
+        return False
+    system = issubclass(cls, ModuleType) or cls.__module__ in ("builtins", "_thread", "_io", "re")
+    return not system and not issubclass(cls, deque)
 
 
 def attributes_of(value: Any) -> list[tuple[str, Any]]:
@@ -78,10 +83,7 @@ def attributes_of(value: Any) -> list[tuple[str, Any]]:
         own = getattr(value, "__dict__", None)
     except ReferenceError:  # a weak proxy of what is dead
         return []
-    cls = type(value)
-    slots = _SLOTS.get(cls)
-    if slots is None:
-        slots = _SLOTS[cls] = _slots_of(cls)
+    slots = _slots_of(type(value))
     if not slots:
         return list(own.items()) if isinstance(own, dict) else []
     found = dict(own) if isinstance(own, dict) else {}
@@ -91,15 +93,22 @@ def attributes_of(value: Any) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
-_SLOTS: Final[WeakKeyDictionary[type, list[str]]] = WeakKeyDictionary()
+_SLOTS: Final[dict[int, tuple[list[str], weakref.ref[type]]]] = {}
 
 
 def _slots_of(cls: type) -> list[str]:
+    """The names of the slots of a class, which is not kept alive."""
+    known = _SLOTS.get(id(cls))
+    if known is not None:
+        return known[0]
     found: list[str] = []
     for base in cls.__mro__:
         slots = base.__dict__.get("__slots__", ())
         found += (slots,) if isinstance(slots, str) else slots
-    return [name for name in found if name not in ("__dict__", "__weakref__")]
+    names = [name for name in found if name not in ("__dict__", "__weakref__")]
+    # Another class may get this number next, so the callback runs no Python code, which may be interrupted.
+    _SLOTS[id(cls)] = (names, weakref.ref(cls, partial(_SLOTS.pop, id(cls))))
+    return names
 
 
 def _captured(function: FunctionType) -> list[tuple[str, Any]]:

@@ -183,7 +183,10 @@ def _joint_ir(form: Form, known: Understood) -> Made:
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
         grads = Forms(builder, last, inference, table).gradients(params, found, leaves)
-    if not known.one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+    several_ways = not known.one_way and any(
+        b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]
+    )
+    if several_ways or any(_chooses(s) for s in inference.plans):
         builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
@@ -191,6 +194,12 @@ def _joint_ir(form: Form, known: Understood) -> Made:
     _act(builder, last, inference)
     last.terminator = Terminator("return", [result])
     return known.made(builder, own, polished=form != "split")
+
+
+def _chooses(s: Statement) -> bool:
+    """Whether a statement gives a zero cotangent to what it does not choose."""
+    callee = s.operands[0] if s.op == "call" else None
+    return isinstance(callee, Constant) and (callee.value is min or callee.value is max)
 
 
 def _names(call: Call) -> list[str | None]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Container
 from enum import Enum
-from types import CellType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
@@ -31,7 +32,8 @@ from autodiff_hook.transform.specialise.lattice import (
     sites_in,
 )
 from autodiff_hook.transform.specialise.lists import is_flat
-from autodiff_hook.transform.specialise.results import is_grid
+from autodiff_hook.transform.specialise.objects import is_descriptor
+from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -44,6 +46,11 @@ def _is_own(owner: Any, name: str) -> bool:
     return name in getattr(owner, "__dict__", ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
 
 
+def _is_of_class(value: Any) -> bool:
+    """Whether a value is a class method that is written in C."""
+    return type(value) is BuiltinFunctionType and isinstance(value.__self__, type)
+
+
 class Slot(NamedTuple):
     """Where a part of an argument is kept: under a key of its owner, or in an argument if that is None.
 
@@ -53,11 +60,6 @@ class Slot(NamedTuple):
     owner: Operand
     key: Any
     path: tuple[tuple[int, int], ...] = ()
-
-
-def _is_fixed(value: Any) -> bool:
-    """Whether a value is known by identity though it is no code: a member of an enumeration, or a grid of NumPy's."""
-    return isinstance(value, Enum) or is_grid(value)
 
 
 class Prologue(Guards):
@@ -124,11 +126,17 @@ class Prologue(Guards):
             here = self.emit("getattr", Constant(owner), data=name)
             if type(value) is MethodType:
                 self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
-            elif type(value) in (str, int, float, bytes):
+            elif type(value) in (str, int, float, bytes) or _is_of_class(value):
                 # Some are made anew at each access.
                 self.require_same(self.emit("call", Constant(type), here, data=()), type(value))
                 self.require(self.emit("compare", here, Constant(value), data="=="))
-            elif constant_kind(value) or is_plain(value) or hasattr(type(value), "__get__") or _is_fixed(value):
+            elif (
+                isinstance(value, Enum)
+                or constant_kind(value)
+                or is_plain(value)
+                or is_descriptor(value)
+                or is_fixed(value)
+            ):
                 self.require_same(here, value)
             else:
                 raise Refused(f"the attribute {name} of {named(owner)}")
@@ -338,10 +346,14 @@ class Prologue(Guards):
         own = getattr(example, "__dict__", None)
         if own is None:
             return False
-        if name not in own and ("has", self._identity(owner), name) not in self.loaded:
+        if name in own and not hasattr(type(example), name):
+            # Loading it is enough.
+            return True
+        if ("has", self._identity(owner), name) not in self.loaded:
             self.loaded["has", self._identity(owner), name] = Constant(None)
             self._known_on_entry(owner)
-            self.require(self.emit("not_in", Constant(name), self.emit("getattr", owner, data="__dict__")))
+            held = self.emit("getattr", owner, data="__dict__")
+            self.require(self.emit("in" if name in own else "not_in", Constant(name), held))
         return name in own
 
     def method(self, owner: Operand, example: Any, name: str) -> None:
@@ -365,6 +377,19 @@ class Prologue(Guards):
                 namespace = self.emit("getattr", Constant(base), data="__dict__")
                 count = self.emit("call", Constant(len), namespace, data=())
                 self.require(self.emit("compare", count, Constant(len(base.__dict__)), data="=="))
+
+    def not_installed(self, name: str) -> bool:
+        """Whether there is no package of a name to be imported, guarded."""
+        package = name.partition(".")[0]
+        if package in sys.modules or importlib.util.find_spec(package) is not None:
+            return False
+        key = ("not installed", package)
+        if key not in self.loaded:
+            self.loaded[key] = Constant(None)
+            self.require(self.emit("not_in", Constant(package), Constant(sys.modules)))
+            found = self.emit("call", Constant(importlib.util.find_spec), Constant(package), data=())
+            self.require_same(found, None)
+        return True
 
     def imported(self, name: str) -> Any:
         """A module that is imported by now."""

@@ -9,9 +9,7 @@ from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.registry import NotImplementedCotangent
-from autodiff_hook.runtime.cotangents import accumulate
-from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, mirror_of
-from autodiff_hook.runtime.slots import Attribute
+from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, is_plain_kind, mirror_of
 from autodiff_hook.tangent import Tangent
 from autodiff_hook.transform.improve.shortcuts import lookups
 
@@ -148,94 +146,60 @@ def reference_gradients(table: dict[int, Any], *values: Any) -> tuple[Any, ...]:
 def _gradient(table: dict[int, Any], value: Any, slot: Any, done: dict[int, Any]) -> Any:
     """The gradient of a value whose cotangent, if it is no reference, is in ``slot``."""
     cls = type(value)
-    if cls is float or cls is int:
-        return float(slot or 0.0)
-    if cls in _INERT:
-        return None
+    if cls in ZEROS:
+        return ZEROS[cls] if cls in _INERT else float(slot or 0.0)
     if cls is tuple:
-        slots = slot if type(slot) is list else [None] * len(value)
-        return tuple([_gradient(table, x, s, done) for x, s in zip(value, slots)])
+        return tuple(_gradients(table, value, slot, done))
     if id(value) in done:
         return done[id(value)]
-    found = table.get(id(value), _NO_SLOTS)
+    found = table.get(id(value))
     if cls is list:
         made = done[id(value)] = []
         if REAL.issuperset(map(type, value)):
             made += map(float, found) if type(found) is list else [0.0] * len(value)
-            return made
-        slots = found if type(found) is list else [None] * len(value)
-        made += [_gradient(table, x, s, done) for x, s in zip(value, slots)]
+        else:
+            made += _gradients(table, value, found, done)
         return made
     if cls is dict:
         fields = done[id(value)] = {}
-        fields.update({k: _gradient(table, x, found.get(k), done) for k, x in value.items()})
+        _fill(fields, table, value.items(), found, done)
         return fields
-    kind = form_of(value)
-    if kind != "object":
-        return _formed(value, kind, slot)
+    held = attributes_of(value) if is_plain_kind(cls) else ()
+    if not held:
+        return _formed(value, form_of(value), slot)
     parts: dict[str, Any] = {}
     tangent = done[id(value)] = Tangent(cls.__qualname__, parts)
-    parts.update({name: _gradient(table, x, found.get(name), done) for name, x in attributes_of(value)})
+    _fill(parts, table, held, found, done)
     return tangent
 
 
-_INERT: Final = frozenset({bool, str, type(None)})
+def _gradients(table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> list[Any]:
+    """The gradients of the items of a list or a tuple; there may be no cotangents of them."""
+    if type(slots) is list:
+        return [_gradient(table, x, s, done) for x, s in zip(items, slots)]
+    # What is not read costs as little as can be: objects may hold much of that.
+    return [ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done) for x in items]
+
+
+def _fill(fields: dict[Any, Any], table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> None:
+    """The gradients of the items of a dict, or of the attributes of an object."""
+    for k, x in items:
+        if slots and k in slots:
+            fields[k] = _gradient(table, x, slots[k], done)
+        else:
+            fields[k] = ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done)
+
+
 REAL: Final = frozenset({float, int})
 """Whose gradients are floats."""
-_NO_SLOTS: Final[dict[Any, Any]] = {}
+_INERT: Final[frozenset[type]] = frozenset({bool, str, type(None)})
+ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_INERT)}
+"""The gradients of what has no parts, where there is no cotangent."""
 
 
 def _formed(value: Any, kind: str, slot: Any) -> Any:
+    if kind == "inert":
+        return None
     if kind in ("number", "array"):
         return formed(Mirror(value, kind), None if type(slot) is float and slot == 0.0 else slot)
     return gradient_of(mirror_of(value), lambda leaf: (formed(leaf, None), None), {})[0]
-
-
-def object_gradients(values: tuple[Any, ...], table: dict[int, Any], *parts: Any) -> tuple[Any, ...]:
-    """The gradients of arguments that are objects, from the cotangents of their parts.
-
-    Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples. What
-    lists and dicts hold is in the ``table`` of buffers, by the identity of their owners.
-    """
-    known: dict[int, Mirror] = {}
-    mirrors = [mirror_of(value, known) for value in values]
-    slots: dict[tuple[int, Any], Mirror] = {}
-    for mirror in mirrors:
-        _note_slots(slots, mirror, set())
-    found: dict[Mirror, Any] = {}
-    for owner, slot, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
-        for length, place in reversed(path):
-            if cotangent is not None:
-                cotangent = tuple(cotangent if i == place else None for i in range(length))
-        _give(found, mirrors[slot] if owner is None else slots.get((id(owner), slot)), cotangent)
-    for identity, held in table.items():
-        attributes = type(held) is defaultdict
-        for slot, cotangent in list(held.items() if isinstance(held, dict) else enumerate(held)):
-            _give(found, slots.get((identity, Attribute(slot) if attributes else slot)), cotangent)
-    done: dict[Mirror, tuple[Any, Any]] = {}
-    return tuple([gradient_of(m, lambda leaf: (formed(leaf, found.get(leaf)), None), done)[0] for m in mirrors])
-
-
-def _note_slots(slots: dict[tuple[int, Any], Mirror], mirror: Mirror, seen: set[Mirror]) -> None:
-    """Find the mirrors of what references hold, by reference and key."""
-    if mirror in seen:
-        return
-    seen.add(mirror)
-    for key, child in mirror.children.items():
-        if mirror.kind == "function":
-            cell = mirror.value.__closure__[mirror.value.__code__.co_freevars.index(key)]
-            slots[id(cell), 0] = child
-        elif mirror.kind != "tuple":
-            slots[id(mirror.value), Attribute(key) if mirror.kind == "object" else key] = child
-        _note_slots(slots, child, seen)
-
-
-def _give(found: dict[Mirror, Any], mirror: Mirror | None, cotangent: Any) -> None:
-    """Add a cotangent to those of the parts of what a mirror shows."""
-    if mirror is None or cotangent is None or type(cotangent) is float and cotangent == 0.0:
-        return
-    if mirror.kind in ("number", "array"):
-        found[mirror] = accumulate(found.get(mirror), cotangent)
-    elif mirror.kind != "inert":
-        for key, child in mirror.children.items():
-            _give(found, child, cotangent[key])

@@ -9,6 +9,7 @@ from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.checking import Checking, numbers
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
+from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.runtime.references import (
     REAL,
@@ -23,7 +24,6 @@ from autodiff_hook.runtime.references import (
     dict_buffer,
     folded,
     list_gradient,
-    object_gradients,
     record_buffer,
     reference_gradients,
     slots_buffer,

@@ -60,8 +60,12 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
     if tried and tried[-1][0] is not None:
         refuse(op, a, b)
     meaning = meaning_of(builtin_method(a, f"__{NAMES[op]}__"))
+    operands, tokens = (a, b), t
+    if meaning is None and type(a) in (int, bool):
+        # An int knows nothing of a float, nor of one of a derived class.
+        meaning, operands, tokens = meaning_of(builtin_method(b, f"__r{NAMES[op]}__")), (b, a), (t[1], t[0])
     if meaning is not None:
-        value, token = meaning(alg, t, (a, b), {})
+        value, token = meaning(alg, tokens, operands, {})
         if value is not NotImplemented:
             return value, token
     kinds = kind(a), kind(b)

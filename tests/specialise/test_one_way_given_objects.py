@@ -114,7 +114,30 @@ def of_both(s, t):
     return s.stiffness * t.length + t.tension
 
 
+class Coil(Slotted):
+    __slots__ = ("turns",)
+
+    def __init__(self, a, turns):
+        self.a, self.turns = a, turns
+        self.b = (a, [turns])
+
+
+def kept_objects(s, x):
+    coil = Coil(x * s.stiffness, 2)
+    s.name = coil
+    s.parts = [Spring(x, s.length, coil), coil, {"k": Spring(1.0, x)}]
+    return coil.a * coil.b[0] + s.parts[0].energy(x) * s.parts[2]["k"].tension
+
+
+def read_again(s, x):
+    if s.parts is None:
+        s.parts = Spring(s.stiffness * 2.0, 3.0)
+    return s.parts.energy(x) * s.length
+
+
 CASES = {
+    "kept": (kept_objects, lambda: (Spring(2.0, 3.0), 0.7)),
+    "kept for the next call": (read_again, lambda: (Spring(2.0, 3.0), 0.7)),
     "energies": (energies, lambda: ([Spring(1.0, 2.0), Spring(3.0, 0.5)], 0.7)),
     "energies of a tuple": (energies, lambda: ((Spring(1.0, 2.0), Spring(3.0, 0.5)), 0.7)),
     "layers": (forward, lambda: ([Layer(2), Layer(2)], np.array([0.3, -0.2]))),
@@ -148,15 +171,33 @@ def _shared_list():
 
 def state(value):
     """What an object holds, to be compared."""
-    if dataclasses.is_dataclass(value) or hasattr(value, "__dict__"):
-        return {k: state(v) for k, v in vars(value).items()}
     if isinstance(value, Slotted):
-        return state([value.a, value.b])
+        return state([type(value).__name__, value.a, value.b, getattr(value, "turns", None)])
+    if dataclasses.is_dataclass(value) or hasattr(value, "__dict__"):
+        return {"class": type(value).__name__, **{k: state(v) for k, v in vars(value).items()}}
     if isinstance(value, (list, tuple)):
         return [state(v) for v in value]
     if isinstance(value, dict):
         return {k: state(v) for k, v in value.items()}
     return value.tolist() if isinstance(value, np.ndarray) else repr(value)
+
+
+def identities(value):
+    """Which parts of an object are one."""
+    seen = {}
+
+    def visit(part):
+        if isinstance(part, (Spring, Slotted, list)) and id(part) in seen:
+            return seen[id(part)]
+        if isinstance(part, (Spring, Slotted, list, tuple, dict)):
+            seen[id(part)] = len(seen)
+            held = part if isinstance(part, (list, tuple)) else None
+            if isinstance(part, Slotted):
+                held = [part.a, part.b]
+            return [visit(x) for x in (held if held is not None else getattr(part, "__dict__", part).values())]
+        return None
+
+    return visit(value)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -168,17 +209,28 @@ def test_tangents_and_effects_are_those_of_the_generic_path(name):
         given = make()
         same(ad.gradient(f, *given), expected)
         assert state(given) == state(args)
+        assert identities(given) == identities(args)
     found, grads = ad.withgradient(f, *make())
     assert found == f(*make())
     same(grads, expected)
 
 
 @pytest.mark.skipif(GENERIC, reason="there are no specialised programs")
-@pytest.mark.parametrize("name", ["energies", "layers", "assigned", "tuples", "dicts", "slots", "two"])
+@pytest.mark.parametrize(
+    "name", ["kept", "kept for the next call", "energies", "layers", "assigned", "tuples", "dicts", "slots", "two"]
+)
 def test_they_are_specialised(name):
     f, make = CASES[name]
     ad.gradient(f, *make())
     assert is_specialised(f)
+
+
+def test_what_was_kept_is_read_at_the_next_call():
+    spring, plain = Spring(2.0, 3.0), Spring(2.0, 3.0)
+    for x in (0.7, 0.9, 0.3, 1.3):
+        expected = oracle(read_again, plain, x)[1]
+        same(ad.gradient(read_again, spring, x), expected)
+        assert state(spring) == state(plain)
 
 
 def test_the_object_is_in_a_global_too():

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import sys
+import types
 import warnings
 
 import numpy as np
@@ -60,8 +63,83 @@ def machine(x):
     return x * np.finfo(float).eps + x + np.iinfo(np.int8).max
 
 
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, x):
+        return self.by * x
+
+
+HOME = types.ModuleType("home")
+HOME.scaled, HOME.body, HOME.nested = Scaled(3.0), Body(2.0), [Scaled(1.5)]
+
+
+def not_installed(x):
+    try:
+        from a_package_that_nobody_has.part import square
+    except ImportError:
+        square = None
+    try:
+        import another_package_that_nobody_has as other
+    except ModuleNotFoundError:
+        return x * x if square is None else x
+    return other.square(x)
+
+
+def held_by_a_module(x):
+    return HOME.scaled(x) * HOME.body.area(x) + HOME.nested[0](x)
+
+
+def iterators(x, n):
+    rows = itertools.chain([x, 2.0], itertools.islice(itertools.count(1), n), *[[x * x]])
+    total = sum(a * b for a, b in itertools.product([x, 3.0], rows))
+    for a, b in itertools.pairwise(itertools.accumulate([x, 2.0, x])):
+        total += a * b
+    for group in itertools.chain.from_iterable([[(x, 1)], [(2, x)]]):
+        total += group[0] * group[1]
+    for key, items in itertools.groupby([1, 1, 2], key=lambda k: k % 2):
+        total += x**key * len(list(items))
+    for a, b in itertools.combinations([x, 2.0, x * x], 2):
+        total += a * b
+    total += sum(a * b * b for a, b in itertools.permutations((x, 2.0, n), len([1, 2])))
+    counts = {n, 2} | set([n, n + 1])
+    total += sum(value for _, value in dict.items(FACTORS)) * x * len(counts)
+    return total + max(itertools.starmap(pow, [(x, 2), (x, 3)]))
+
+
+def no_numbers(x, n):
+    try:
+        return x * len(range([n]))
+    except TypeError:
+        return x * x
+
+
 def or_default(x):
     return x * getattr(x, "weight", 2.0)
+
+
+def by_tuples(x, n):
+    seen, table = set(), {(0, "a"): x, (n, "b"): x * x}
+    for k in range(3):
+        if (k, n) not in seen:
+            seen.add((k, n))
+            table[k, n] = x * k
+    seen.discard((9, 9))
+    seen.update([(7, n), (8, n)])
+    seen.remove((8, n))
+    count = len(seen) + ((1, n) in seen) + ((n, "b") in table) + ((5, n) in table)
+    return table[(n, "b")] * table[2, n] * count
+
+
+def or_without(x, row):
+    total = 0.0
+    for value in (x, row, row[0]):
+        try:
+            total = total + value.weight
+        except AttributeError:
+            total = total + value * x
+    return total[0] * x
 
 
 @pytest.mark.parametrize(
@@ -75,12 +153,21 @@ def or_default(x):
         (of_a_class, (2.0,)),
         (machine, (2.0,)),
         (or_default, (2.0,)),
+        (by_tuples, (2.0, 3)),
+        (held_by_a_module, (2.0,)),
+        (not_installed, (2.0,)),
+        (iterators, (2.0, 3)),
+        (no_numbers, (2.0, 3)),
+        (or_without, (2.0, np.array([3.0, 4.0]))),
     ],
 )
 def test_what_stands_outside_is_asked(f, args):
     check(f, *args, specialised=None)
     assert GENERIC or is_specialised(f)
-    if len(args) == 2:
+    if len(args) == 2 and type(args[1]) is int:
+        for other in (0, 7, args[1]):
+            check(f, args[0], other, specialised=None)
+    elif len(args) == 2 and not isinstance(args[1], np.ndarray):
         for other in ("a", "z", "x", "k", Side.RIGHT, args[1]):
             check(f, args[0], other, specialised=None)
 
@@ -108,6 +195,23 @@ def test_what_stands_outside_changes():
         LETTERS.remove("z")
         LETTERS.add("y")
         Body.EARTH = Body(3.0)
+
+
+def test_what_a_module_holds_changes():
+    for change in (lambda: None, lambda: setattr(HOME.scaled, "by", 5.0), lambda: setattr(HOME, "scaled", Scaled(7.0))):
+        change()
+        for _ in range(2):
+            check(held_by_a_module, 2.0)
+    Scaled.__call__ = lambda self, x: self.by + x
+    check(held_by_a_module, 2.0, specialised=None)
+
+
+def test_a_package_that_comes_to_be_there(monkeypatch):
+    check(not_installed, 3.0, specialised=None)
+    package = types.ModuleType("another_package_that_nobody_has")
+    package.square = lambda x: x * 7
+    monkeypatch.setitem(sys.modules, "another_package_that_nobody_has", package)
+    assert ad.gradient(not_installed, 3.0) == (7.0,)
 
 
 def test_a_set_that_the_program_changes():

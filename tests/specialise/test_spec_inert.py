@@ -7,17 +7,21 @@ import math
 import sys
 import time
 import types
+import typing
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 import specialised_cases
-from specialised_cases import check, check_all_ways, check_raises, same, scope
+from specialised_cases import changes, check, check_all_ways, check_raises, same, scope
 
 import autodiff_hook as ad
 
 KNOTS = [0.0, 0.5, 1.0, 1.7, 2.4, 3.0]
 VALUES = [0.0, 0.2, 0.9, 1.1, 0.7, 0.3]
 ARRAY = np.array(KNOTS)
+REALS = (int, float, np.floating)
+TEXT_OR_FLOAT = typing.Union[str, float]  # noqa: UP007 - what is asked for is this kind of union
 
 
 def bisected(x, y):
@@ -85,6 +89,43 @@ def checked(x, y):
     return x * y if hasattr(x, "real") and callable(abs) and hash("x") is not None else y
 
 
+def of_kinds(x, y):
+    total = 0.0
+    if isinstance(x, REALS) and isinstance(x, (str, REALS)) and isinstance(3, int | str):
+        total += x * y
+    if isinstance(x, TEXT_OR_FLOAT) and not isinstance(x, (typing.Sequence, bool)):
+        total += x * x
+    return total if isinstance([x], typing.MutableSequence) and not isinstance(y, Mapping | None) else x
+
+
+BOTH, SIZE, REAL, FIRST = "both", "size", "real", "first"
+
+
+def by_name(x, y):
+    value, total = np.array([x, y]), 0.0
+    for k in range(2):
+        total += getattr(NAMED, BOTH)(x) * k
+    size = getattr(value, SIZE) + getattr(x, REAL) + len(getattr(x, "shape", ())) + getattr(y, "weight", 3.0)
+    return total * size + getattr(Named(y), FIRST) * getattr(math, "ex" + "p")(x)
+
+
+class Named:
+    def __init__(self, first):
+        self.first = first
+
+    def both(self, x):
+        return self.first * x
+
+
+NAMED = Named(2.5)
+
+
+def of_version(x, y):
+    major, minor = sys.version_info[:2]
+    total = x * y if (3, 8) <= sys.version_info < (99, 0) and sys.version_info.major >= 3 else x
+    return total * y if sys.version_info[0] == major and (major, minor) > (3, 1) else total
+
+
 def timed(x, y):
     start = time.perf_counter()
     total = sum(x**k * y for k in range(5))
@@ -114,7 +155,7 @@ def imports_within(x, y):
 
 
 PROGRAMS = [bisected, searched, signs, bools_and_ints, whole_numbers, texts, checked, timed, grids]
-PROGRAMS += [keyword_only, imports_within]
+PROGRAMS += [keyword_only, imports_within, of_kinds, by_name, of_version]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
@@ -128,6 +169,18 @@ def test_arguments_that_are_not_valid():
     check_raises(checked, 12.0, 0.7)
     check_raises(checked, math.inf, 0.7)
     check_raises(checked, 1.0, 1)
+
+
+def test_the_classes_that_are_asked_for_are_guarded():
+    f = scope("def f(x):\n return x * x if isinstance(x, KINDS) else x", KINDS=(int, float))["f"]
+    changes(f, lambda: f.__globals__.update(KINDS=(int, str)), 3.0)
+    same(ad.gradient(f, 3.0), (1.0,))
+
+
+def test_what_is_no_class_for_instances():
+    f = scope("def f(x):\n return x * x if isinstance(x, LISTS) else x", LISTS=list[int])["f"]
+    with pytest.raises(TypeError):
+        ad.gradient(f, 3.0)
 
 
 def knots_given(knots, values, x):

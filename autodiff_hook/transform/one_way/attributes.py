@@ -6,6 +6,7 @@ nothing can fail any more.
 
 from __future__ import annotations
 
+import functools
 from types import FunctionType, MemberDescriptorType
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Fresh,
+    Known,
     Number,
     Outside,
     Tuple,
@@ -32,7 +34,7 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
         if name == "__dict__":
             token = inf.made(dict, inf.members(value.made))
             return token
-        if name in inf.members(value.made) and not is_data(look(inf, value.cls, name)):
+        if name in inf.members(value.made) and not _is_read_by_code(look(inf, value.cls, name)):
             found: Operand = inf.members(value.made)[name]
             return found
         return None
@@ -44,7 +46,12 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
 
 
 def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
-    """What ``__getattr__`` gives for an attribute that is nowhere else; None if it is somewhere."""
+    """What was assigned to the class, or what ``__getattr__`` gives for an attribute that is nowhere else."""
+    assigned = of_class(inf, value.cls, name)
+    if assigned is not None and not (
+        isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name)
+    ):
+        return assigned
     if look(inf, value.cls, name) is not None or name in ("__class__", "__dict__"):
         return None
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
@@ -59,9 +66,32 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     raise Raised(AttributeError)
 
 
-def described(inf: Path, owner: Operand, value: Fresh, name: str) -> Operand | None:
+def of_class(inf: Path, cls: type, name: str) -> Operand | None:
+    """What the program has assigned to an attribute of a class, or of the one that it has it from."""
+    for base in cls.__mro__:
+        if (base, name) in inf.class_attributes:
+            return inf.class_attributes[base, name]
+        if name in base.__dict__:
+            return None
+    return None
+
+
+def class_written(inf: Path, cls: type, name: str, value: Operand) -> None:
+    """``cls.name = value``, where there is data already."""
+    found = getattr(cls, name, None)
+    special = hasattr(type(cls), name) or type(cls).__setattr__ is not type.__setattr__
+    if type(found) not in (int, float) or special or name not in cls.__dict__:
+        raise Refused(f"an attribute of {named(cls)} is assigned")
+    inf.class_attributes[cls, name] = value
+
+
+def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
     """What a descriptor that is written in Python gives; None if there is no such."""
     found = look(inf, value.cls, name)
+    if isinstance(found, functools.cached_property):
+        return _cached(inf, owner, value, name, found)
+    if isinstance(value, Outside):
+        return None
     getter = getattr(type(found), "__get__", None)
     if found is None or getter is None or isinstance(found, _FOLLOWED):
         return None
@@ -69,6 +99,21 @@ def described(inf: Path, owner: Operand, value: Fresh, name: str) -> Operand | N
         raise Refused(f"the descriptor {name} of {value.cls.__qualname__}")
     inf.world.attribute(value.cls, name)
     return inf.call(Constant(getter), [Constant(found), owner, Constant(value.cls)])
+
+
+def _cached(
+    inf: Path, owner: Operand, value: Fresh | Outside, name: str, found: functools.cached_property[Any]
+) -> Operand:
+    """A property that is an attribute from its first reading on."""
+    inf.world.attribute(value.cls, name)
+    if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
+        return inf.world.part(inf.final(owner), value.example, name, False)
+    result = inf.call(Constant(found.func), [owner])
+    if isinstance(value, Fresh):
+        inf.members(value.made)[name] = result
+    else:
+        inf.assigned[inf.final(owner), name] = result
+    return result
 
 
 _FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)
@@ -79,10 +124,18 @@ def is_data(found: Any) -> bool:
     return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
 
 
+def _is_read_by_code(found: Any) -> bool:
+    """Whether what a class has under a name comes before an attribute of the object, which only assigning may set."""
+    return is_data(found) and hasattr(type(found), "__get__")
+
+
 def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value: Operand) -> Operand:
     """``owner.name = value``."""
     if isinstance(target, (Number, Array, Tuple)) and not any(hasattr(cls, name) for cls in classes_of(target)):
         raise Raised(AttributeError)
+    if isinstance(target, Known) and isinstance(target.value, type):
+        class_written(inf, target.value, name, value)
+        return Constant(None)
     if not isinstance(target, (Fresh, Outside)):
         raise Refused(f"an attribute of {named(target)} is assigned")
     found = look(inf, target.cls, name)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way import containers, iterating, sequences
+from autodiff_hook.transform.one_way import containers, sequences
 from autodiff_hook.transform.one_way.attributes import is_data
 from autodiff_hook.transform.one_way.caching import cached_call
-from autodiff_hook.transform.one_way.classes import construct, instance
+from autodiff_hook.transform.one_way.classes import construct, instance, number
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
-from autodiff_hook.transform.one_way.iterating import VALUES, items
+from autodiff_hook.transform.one_way.iterating import items
+from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, all_classes, zipped
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.ordering import extreme_by, sorted_
@@ -28,8 +28,6 @@ from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
-    Bound,
-    Closure,
     Container,
     Fresh,
     Instance,
@@ -39,13 +37,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import is_plain
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import (
-    number_types,
-)
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.plans import alias, known_as, pure
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 
 Args = list[Operand]
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
@@ -53,10 +48,11 @@ Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
 
 def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
     """The result of calling what is known; None if nothing special is known of it."""
-    try:
-        meaning = BUILTINS.get(function)
-    except TypeError:
-        meaning = None
+    meaning = equivalent = None
+    if is_hashable(function):
+        meaning, equivalent = BUILTINS.get(function), EQUIVALENTS.get(function)
+    if equivalent is not None:
+        return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
     if function is dict:
         content = pairs(inf, args[0]) if args else {}
         return containers.new(inf, dict, {**content, **kwargs})
@@ -68,15 +64,15 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
-        return _zip(inf, s, args, strict=True)
+        return zipped(inf, s, args, strict=True)
     if isinstance(function, np.ufunc) and "out" in kwargs:
         return stored_result(inf, s, function, args, kwargs)
     if meaning is not None and not kwargs:
         return meaning(inf, s, args)
     home: Any = getattr(function, "__objclass__", None)
     method = METHODS.get((home, getattr(function, "__name__", "")))
-    if method is not None and args and isinstance(inf.type_of(args[0]), Container) and not kwargs:
-        return alias(inf, s, method(inf, args[0], args[1:]))
+    if method is not None and args and not kwargs and _is_changeable(inf.type_of(args[0])):
+        return alias(inf, s, method(inf, containers.changeable(inf, args[0]), args[1:]))
     if _folds(function) and not kwargs:
         values = [known_value(inf, x) for x in args]
         if all(v is not UNKNOWN for v in values):
@@ -111,6 +107,10 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     return None
 
 
+def _is_changeable(value: Abstract) -> bool:
+    return isinstance(value, Container) or isinstance(value, Outside) and value.cls in (list, dict)
+
+
 def _folds(function: Any) -> bool:
     """Whether a function of known values may be called now: its result depends on nothing else, and cannot change."""
     owner = getattr(function, "__objclass__", None)
@@ -118,7 +118,7 @@ def _folds(function: Any) -> bool:
     return owner in (str, tuple, int, float) or function in (*_FOLDED, *_LIMITS) or module in ("math", "_operator")
 
 
-_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod, slice)
+_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod)
 _LIMITS: Final = (np.finfo, np.iinfo)
 
 
@@ -169,6 +169,11 @@ def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, instance(inf, cls.value)) if isinstance(cls, Known) else None
 
 
+def _new_number(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    cls = inf.type_of(args[0])
+    return alias(inf, s, number(inf, cls.value, args[1:])) if isinstance(cls, Known) else None
+
+
 def _len(inf: Path, s: Statement, args: Args) -> Abstract | None:
     count = sequences.length(inf, args[0])
     return None if count is None else known_as(inf, s, count)
@@ -191,75 +196,11 @@ def _frozenset(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _known_items(inf: Path, args: Args) -> list[Any]:
-    values = [known_value(inf, x) for x in parts(inf, args[0])] if args else []
-    if any(v is UNKNOWN for v in values):
-        raise Refused("a set of what is not known")
-    return values
+    return [inf.pin(x) for x in parts(inf, args[0])] if args else []
 
 
-def _zip(inf: Path, s: Statement, args: Args, strict: bool = False) -> Abstract | None:
-    rows = zip(*[items(inf, x) for x in args], strict=strict)
-
-    def tuples() -> Iterator[Operand]:
-        try:
-            for row in rows:
-                yield inf.perform("build_tuple", list(row))
-        except ValueError as error:
-            raise Raised(error) from None
-
-    return alias(inf, s, inf.iterator(tuples()))
-
-
-def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    start = inf.pin(args[1]) if len(args) > 1 else 0
-    rows = enumerate(items(inf, args[0]), start)
-    return alias(inf, s, inf.iterator((inf.perform("build_tuple", [Constant(i), x]) for i, x in rows)))
-
-
-def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, inf.iterator(iterating.backwards(inf, args[0])))
-
-
-def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, *sequences = args
-    rows = zip(*(items(inf, x) for x in sequences))
-    return alias(inf, s, inf.iterator(inf.call(function, list(row)) for row in rows))
-
-
-def _filter(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, sequence = args
-    chosen = (x for x in items(inf, sequence) if _is_true(inf, inf.call(function, [x])))
-    return alias(inf, s, inf.iterator(chosen))
-
-
-def _is_true(inf: Path, operand: Operand) -> bool:
-    return bool(inf.pin(inf.perform("truth", [operand])))
-
-
-def _any(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, any(_is_true(inf, x) for x in items(inf, args[0])))
-
-
-def _all(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, all(_is_true(inf, x) for x in items(inf, args[0])))
-
-
-def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, inf.iterator(items(inf, args[0])))
-
-
-def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    if args[0] not in inf.iterators:
-        return None
-    for item in inf.iterators[args[0]]:
-        return alias(inf, s, item)
-    if len(args) > 1:
-        return alias(inf, s, args[1])
-    raise Raised(StopIteration())
-
-
-def _range(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, range(*map(inf.pin, args)))
+def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, slice(*map(inf.pin, args)))
 
 
 def _type(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -294,11 +235,11 @@ def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
         return known_as(inf, s, True)
     if isinstance(value, Known):
         return known_as(inf, s, inf.world.answers(value.value, name))
-    return known_as(inf, s, all(hasattr(cls, name) for cls in _classes(value)))
+    return known_as(inf, s, all(hasattr(cls, name) for cls in all_classes(value)))
 
 
-def _classes(value: Abstract) -> list[type]:
-    return [FunctionType] if isinstance(value, (Closure, Bound)) else classes_of(value)
+def _vars(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.perform("getattr", args, "__dict__")) if len(args) == 1 else None
 
 
 def _setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -316,44 +257,6 @@ def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return known_as(inf, s, None)
 
 
-def _reduce(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, sequence, *start = args
-    held = items(inf, sequence)
-    total = start[0] if start else next(held, None)
-    if total is None:
-        raise Raised(TypeError("reduce() of empty iterable with no initial value"))
-    for item in held:
-        total = inf.call(function, [total, item])
-    return alias(inf, s, total)
-
-
-def _sum(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    args[0] = _listed(inf, args[0])
-    held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
-    if held is not None and not held:
-        return alias(inf, s, args[1] if len(args) > 1 else Constant(0))
-    if held and not all(number_types(inf.type_of(x)) for x in held):
-        total: Operand = args[1] if len(args) > 1 else Constant(0)
-        for item in held:
-            total = inf.perform("binary", [total, item], "+")
-        return alias(inf, s, total)
-    return None
-
-
-def _extreme(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    """``max`` and ``min`` of an iteration or of known values."""
-    if len(args) == 1:
-        args[0] = _listed(inf, args[0])
-    return None
-
-
-def _listed(inf: Path, operand: Operand) -> Operand:
-    """What an iteration gives, as a list."""
-    value = inf.type_of(operand)
-    virtual = operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
-    return inf.made(list, parts(inf, operand)) if virtual else operand
-
-
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     copied = copied_alone(inf, args[0])
     return None if copied is None else alias(inf, s, copied)
@@ -364,31 +267,21 @@ def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 BUILTINS: Final[dict[Any, Builtin]] = {
+    **ITERATIONS,
     object.__new__: _new,
+    float.__new__: _new_number,
     len: _len,
     list: _list,
     tuple: _tuple,
     set: _set,
     frozenset: _frozenset,
-    zip: _zip,
-    enumerate: _enumerate,
-    reversed: _reversed,
-    map: _map,
-    filter: _filter,
-    any: _any,
-    all: _all,
-    iter: _iter,
-    next: _next,
-    range: _range,
+    slice: _slice,
     type: _type,
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,
+    vars: _vars,
     object.__setattr__: _plain_setattr,
-    functools.reduce: _reduce,
-    sum: _sum,
-    max: _extreme,
-    min: _extreme,
     copy.copy: _copy,
     copy.deepcopy: _deep_copy,
 }

@@ -30,6 +30,8 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
         return alias(inf, s, _exception(inf, cls, args, kwargs))
     if new is object.__new__ or new is BaseException.__dict__["__new__"]:
         made: Operand = instance(inf, cls)
+    elif new == float.__new__ and not kwargs:
+        made = number(inf, cls, args)
     elif isinstance(new, FunctionType):
         made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
         kind = inf.type_of(made)
@@ -65,4 +67,18 @@ def instance(inf: Path, cls: type) -> Variable:
     return token
 
 
+def number(inf: Path, cls: type, args: list[Operand]) -> Variable:
+    """A new object of a class derived from ``float``, which is a float to all that only computes with it."""
+    if any(isinstance(look(inf, cls, name), FunctionType) for name in _CONVERSIONS):
+        raise Refused(f"{named(cls)} says by itself which number it is")
+    value = inf.call(Constant(float), args)
+    made = instance(inf, cls)
+    inf.numbers[made] = value
+    return made
+
+
+_CONVERSIONS: Final = (
+    *("__float__", "__int__", "__index__", "__complex__", "__round__", "__trunc__", "__floor__", "__ceil__"),
+    *("__divmod__", "__rdivmod__", "__array__", "__array_ufunc__"),
+)
 _HEAP_TYPE: Final = 1 << 9

@@ -16,6 +16,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Container,
+    Fresh,
     Instance,
     Known,
     List,
@@ -57,6 +58,8 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
         return _elements(inf, operand, value)
     if is_adopted(value):
         return parts(inf, inf.adopted(operand, value))
+    if isinstance(value, (Fresh, Outside)):
+        return list(inf.iterators[inf.perform("get_iter", [operand])])
     raise Refused(f"an iteration over {named(value)}")
 
 
@@ -285,10 +288,11 @@ def delitem(inf: Path, s: Statement) -> Abstract:
 
 def unpack(inf: Path, s: Statement) -> Abstract:
     """``a, *b = values``."""
-    before, after = s.data
-    items = (
-        parts(inf, s.operands[0]) if s.operands[0] not in inf.iterators else _some(inf, s.operands[0], before, after)
-    )
+    (before, after), owner = s.data, s.operands[0]
+    value = inf.type_of(owner)
+    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
+        owner = inf.perform("get_iter", [owner])
+    items = parts(inf, owner) if owner not in inf.iterators else _some(inf, owner, before, after)
     if len(items) < before + (after or 0) or after is None and len(items) > before:
         raise Raised(ValueError("a number of values that cannot be unpacked"))
     if after is not None:

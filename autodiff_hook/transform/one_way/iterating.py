@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from types import FunctionType
 from typing import Any, Final
 
@@ -56,6 +57,9 @@ def _rows(inf: Path, operand: Operand, value: Array) -> Iterator[Operand]:
 def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[Operand]:
     """The items of an object whose class says how it is iterated over."""
     begin = look(inf, value.cls, "__iter__")
+    at = look(inf, value.cls, "__getitem__")
+    if begin is None and isinstance(at, FunctionType):
+        return _by_index(inf, operand, at)
     if not isinstance(begin, FunctionType):
         raise Refused(f"an iteration over {named(value)}")
     started = inf.call(Constant(begin), [operand])
@@ -66,6 +70,18 @@ def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[
     if not isinstance(step, FunctionType):
         raise Refused(f"an iteration over {named(kind)}")
     return _stepped(inf, started, step)
+
+
+def _by_index(inf: Path, operand: Operand, at: FunctionType) -> Iterator[Operand]:
+    """The items of an object that only says what it has at an index."""
+    for index in count():
+        try:
+            item = inf.call(Constant(at), [operand, Constant(index)])
+        except Raised as raised:
+            if not issubclass(raised.cls, (IndexError, StopIteration)):
+                raise
+            return
+        yield item
 
 
 def _stepped(inf: Path, operand: Operand, step: FunctionType) -> Iterator[Operand]:

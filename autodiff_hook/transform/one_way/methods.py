@@ -115,6 +115,30 @@ def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return inf.made(dict, dict(inf.content(owner)))
 
 
+def _add(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).add(inf.pin(args[0]))
+    return Constant(None)
+
+
+def _discard(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    inf.changed(owner).discard(inf.pin(args[0]))
+    return Constant(None)
+
+
+def _set_remove(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    try:
+        inf.changed(owner).remove(inf.pin(args[0]))
+    except KeyError as error:
+        raise Raised(error) from None
+    return Constant(None)
+
+
+def _set_update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    for source in args:
+        inf.changed(owner).update(map(inf.pin, parts(inf, source)))
+    return Constant(None)
+
+
 def _of_sets(name: str) -> Method:
     """A method of sets that changes none."""
 
@@ -147,6 +171,11 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "update"): _update,
     (dict, "copy"): _dict_copy,
     (dict, "clear"): _clear,
+    (set, "add"): _add,
+    (set, "discard"): _discard,
+    (set, "remove"): _set_remove,
+    (set, "update"): _set_update,
+    (set, "clear"): _clear,
     **{(set, name): _of_sets(name) for name in _SETS},
     **{(frozenset, name): _of_sets(name) for name in ("issubset", "issuperset", "isdisjoint")},
 }

@@ -80,6 +80,7 @@ class Path(Trail):
     def _settle(self) -> None:
         """What is assigned to objects from outside, which are several if they were."""
         built = dict(self.origins)
+        self.settling = True
         self._separate()
         for (owner, name), value in self.assigned.items():
             for other, looked in self.looked | set(self.assigned):
@@ -93,6 +94,8 @@ class Path(Trail):
             content = self._frozen(token, built)
             self._require_real(content)
             self.commits.append((origin, None, content))
+        for (cls, name), value in self.class_attributes.items():
+            self.commits.append((Constant(cls), name, self._kept(value, built)))
         for (_, name), (globals_, value) in self.stored_globals.items():
             before = self.world.load(globals_)(name)
             kept = self._kept(value, built)
@@ -244,7 +247,8 @@ class Path(Trail):
         if abstract is None:
             if s.result in self.types:
                 return s.result
-            if isinstance(self.inlined, Constant) and self.inlined.value is NotImplemented:
+            found = self.type_of(self.inlined)
+            if isinstance(found, Known) and found.value is NotImplemented and not op.startswith("call"):
                 raise Refused("an operator that is not implemented")
             return self.inlined
         if s.result in self.aliases:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import FunctionType
+from typing import Final
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.containers import KEYED, changeable, is_adopted, new, parts
 from autodiff_hook.transform.one_way.growing import extend
+from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_container
 from autodiff_hook.transform.specialise.abstract import (
@@ -54,6 +56,8 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     """``item in container``."""
     item, owner = s.operands
     value = inf.type_of(owner)
+    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
+        return _contained(inf, s, value)
     if isinstance(value, Outside) and value.cls is dict:
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
@@ -68,21 +72,38 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     return None
 
 
+def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
+    """``item in owner`` of an object: what its class says, or whether an iteration comes to it."""
+    item, owner = s.operands
+    method = look(inf, value.cls, "__contains__")
+    if isinstance(method, FunctionType):
+        answer = inf.perform("truth", [inf.call(Constant(method), [owner, item])])
+        return alias(inf, s, answer if s.op == "in" else inf.perform("not", [answer]))
+    if method is not None:
+        raise Refused(f"what is in {named(value)}")
+    place = next(found(inf, parts(inf, owner), item), None)
+    return known_as(inf, s, (place is not None) == (s.op == "in"))
+
+
 def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
-    return value.cls is not dict or isinstance(inf.type_of(item), (Known, Instance))
+    return value.cls is not dict or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance))
 
 
 def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
     """Where a number, a string or a constant is in a list: each comparison decides about the way."""
     for place, other in enumerate(held):
-        if other is item:
+        if inf.final(other) is inf.final(item):
             yield place
             continue
         values = inf.type_of(other), inf.type_of(item)
-        if not all(isinstance(v, (Known, Number)) or isinstance(v, Instance) and v.cls is str for v in values):
+        if not all(map(_is_comparable, values)):
             raise Refused("a search in what is not known")
         if inf.pin(inf.perform("compare", [other, item], "==")):
             yield place
+
+
+def _is_comparable(value: Abstract) -> bool:
+    return isinstance(value, (Known, Number)) or is_object(value) or isinstance(value, Instance) and value.cls is str
 
 
 def build_slice(inf: Path, s: Statement) -> None:
@@ -146,10 +167,15 @@ def _as(inf: Path, s: Statement, cls: type, held: list[Operand]) -> Abstract:
     return alias(inf, s, inf.perform("build_tuple", held)) if cls is tuple else new(inf, list, held)
 
 
+_FLOAT_TRUTH: Final = float.__dict__["__bool__"]
+
+
 def truth(inf: Path, s: Statement) -> Abstract | None:
     """The truth of a container, or of an object."""
     operand = s.operands[0]
     value = inf.type_of(operand)
+    if isinstance(value, Fresh) and value.made in inf.numbers and look(inf, value.cls, "__bool__") is _FLOAT_TRUTH:
+        return alias(inf, s, inf.perform(s.op, [inf.plain(operand)]))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
         if method is None:

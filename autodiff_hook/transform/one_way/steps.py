@@ -7,20 +7,24 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way import containers, growing, iterating, sequences
-from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up
+from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
 from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
+from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, is_object, operated
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
 from autodiff_hook.transform.one_way.trail import ENTERED, Raised
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
+    Array,
     Bound,
     Cell,
     Closure,
@@ -31,6 +35,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Lookup,
+    Number,
     Outside,
     Partial,
     Super,
@@ -41,7 +46,6 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
-    number_types,
 )
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -88,12 +92,14 @@ def _binary(inf: Path, s: Statement) -> Abstract | None:
         if changed is not None:
             return alias(inf, s, changed)
         result = augmented(inf, s)
-        return None if result is None else alias(inf, s, result)
-    return None
+        if result is not None:
+            return alias(inf, s, result)
+    by_method = operated(inf, str(s.data), s.operands)
+    return None if by_method is None else alias(inf, s, by_method)
 
 
 def changed_by_method(inf: Path, s: Statement) -> Operand | None:
-    """``a += b`` of an object whose class says what that is; None if it does not."""
+    """``a += b`` of an object whose class says what that is; None if it does not, or does not know."""
     value = inf.type_of(s.operands[0])
     if not isinstance(value, (Fresh, Outside)):
         return None
@@ -104,11 +110,26 @@ def changed_by_method(inf: Path, s: Statement) -> Operand | None:
     if not isinstance(method, FunctionType):
         raise Refused(f"{name} of {named(value)}")
     inf.world.attribute(value.cls, name)
-    return inf.call(Constant(method), list(s.operands))
+    result = inf.call(Constant(method), list(s.operands))
+    return None if is_not_implemented(inf, result) else result
 
 
 def _setitem(inf: Path, s: Statement) -> Abstract:
-    return store(inf, s) or containers.setitem(inf, s)
+    return _item_by_method(inf, s, "__setitem__") or store(inf, s) or containers.setitem(inf, s)
+
+
+def _delitem(inf: Path, s: Statement) -> Abstract:
+    return _item_by_method(inf, s, "__delitem__") or containers.delitem(inf, s)
+
+
+def _item_by_method(inf: Path, s: Statement, name: str) -> Abstract | None:
+    """What the class of an object says of assigning or deleting an item; None if it says nothing in Python."""
+    value = inf.type_of(s.operands[0])
+    method = look(inf, value.cls, name) if is_object(value) else None  # type: ignore[attr-defined]
+    if not isinstance(method, FunctionType):
+        return None
+    inf.call(Constant(method), list(s.operands))
+    return known_as(inf, s, None)
 
 
 def _compare(inf: Path, s: Statement) -> Abstract | None:
@@ -122,7 +143,9 @@ def _compare(inf: Path, s: Statement) -> Abstract | None:
             raise Refused("a comparison of containers")
         known = [_plainly(inf, x) for x in s.operands]
         return known_as(inf, s, (known[0] == known[1]) == (s.data == "=="))
-    return None
+    by_method = compared(inf, str(s.data), s.operands)
+    s.operands = [*map(inf.plain, s.operands)]
+    return None if by_method is None else alias(inf, s, by_method)
 
 
 def _plainly(inf: Path, operand: Operand) -> Any:
@@ -216,6 +239,8 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
         if name == "__class__":
             found = Constant(value.cls)
+        elif found is None:
+            found = described(inf, owner, value, name)
         if found is not None:
             count = len(args) - len(names)
             return alias(inf, s, inf.call(found, args[:count], dict(zip(names, args[count:]))))
@@ -257,9 +282,12 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
         stored = inf.stored_globals.get((id(vars(value.value)), name))
         return None if stored is None else alias(inf, s, stored[1])
+    assigned = of_class(inf, value.value, name) if isinstance(value, Known) and isinstance(value.value, type) else None
+    if assigned is not None:
+        return alias(inf, s, assigned)
     if isinstance(value, (Fresh, Outside)):
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
-        if found is None and isinstance(value, Fresh):
+        if found is None:
             found = described(inf, owner, value, name)
         return None if found is None else alias(inf, s, found)
     if isinstance(value, Container):
@@ -276,9 +304,12 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:
         return Bound(getattr(str, name), owner)
-    types = number_types(value)
-    if types is not None and not any(hasattr(cls, name) for cls in types):
+    if isinstance(value, (Number, Array)) and not any(hasattr(cls, name) for cls in classes_of(value)):
         raise Raised(AttributeError)
+    if isinstance(value, Known) and not hasattr(value.value, name) and not inf.world.answers(value.value, name):
+        raise Raised(AttributeError)
+    if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
+        return held_as(inf, s, getattr(value.value, name))
     return None
 
 
@@ -312,7 +343,11 @@ _CONVERSIONS: Final[dict[str, Callable[[Any], str]]] = {"r": repr, "s": str, "a"
 
 def _import_name(inf: Path, s: Statement) -> Abstract | None:
     level, names = map(inf.type_of, s.operands)
-    if not isinstance(level, Known) or not isinstance(names, Known) or not level.value:
+    if not isinstance(level, Known) or not isinstance(names, Known):
+        return None
+    if not level.value:
+        if inf.world.not_installed(str(s.data)):
+            raise Raised(ModuleNotFoundError)
         return None
     package = inf.frames[-1].get("__package__")
     name = importlib.util.resolve_name("." * level.value + str(s.data), package)
@@ -370,7 +405,7 @@ STEPS: Final[dict[str, Step]] = {
     "getitem": containers.getitem,
     "setitem": _setitem,
     "build_slice": sequences.build_slice,
-    "delitem": containers.delitem,
+    "delitem": _delitem,
     "unpack": containers.unpack,
     "project": containers.project,
     "get_iter": iterating.get_iter,

@@ -9,6 +9,9 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.registry import registry
+from autodiff_hook.transform.one_way.answers import answer
+from autodiff_hook.transform.one_way.building import built_object, is_buildable
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -93,7 +96,12 @@ class Trail(Inference):
         self.lengths: dict[Operand, int] = {}
         self.aliased: dict[Operand, Operand] = {}
         self.objects: dict[Any, dict[str, Operand]] = {}
+        self.settling = False
+        self.building: set[Operand] = set()
+        self.numbers: dict[Any, Operand] = {}
+        """The floats that objects of classes derived from ``float`` are."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
+        self.class_attributes: dict[tuple[type, str], Operand] = {}
         self.stored_globals: dict[tuple[int, str], tuple[dict[str, Any], Operand]] = {}
         self.looked: set[tuple[Operand, str]] = set()
         self.slices: dict[Operand, list[Operand]] = {}
@@ -155,7 +163,7 @@ class Trail(Inference):
     def _exact(self, op: str, s: Statement, abstract: Abstract) -> Abstract:
         """``abstract`` with an example, which decides about ways."""
         if abstract in (BOOL, INT) and abstract.example is MISSING:
-            found = _answer(op, s, [example_of(self.type_of(x)) for x in s.operands])
+            found = answer(op, s, [example_of(self.type_of(x)) for x in s.operands])
             if found is not MISSING:
                 return Number(frozenset({type(found)}), example=found)
         return abstract
@@ -233,6 +241,8 @@ class Trail(Inference):
         abstract = self.type_of(operand)
         if isinstance(abstract, Known):
             return abstract.value
+        if operand in self.tuples:
+            return tuple(map(self.pin, self.tuples[operand]))
         if operand not in self.pinned:
             value = example_of(abstract)
             if type(value) not in (int, bool, str, np.int64):
@@ -255,6 +265,8 @@ class Trail(Inference):
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
     ) -> tuple[list[Operand], dict[str, Operand]]:
         """The arguments of a call that stays in the program, as a call of this very function."""
+        if registry.has_rules(function) and function not in _CHOOSING:
+            args, kwargs = [*map(self.plain, args)], {k: self.plain(v) for k, v in kwargs.items()}
         args = [self._real(x) for x in args]
         kwargs = {k: self._real(v) for k, v in kwargs.items()}
         if s.op in ("call", "call_method"):
@@ -263,6 +275,11 @@ class Trail(Inference):
         else:
             s.operands = list(args)
         return args, kwargs
+
+    def plain(self, operand: Operand) -> Operand:
+        """The float that an object of the program is for what only computes with it; else the operand itself."""
+        value = self.type_of(operand)
+        return self.numbers.get(value.made, operand) if isinstance(value, Fresh) else operand
 
     def _real(self, operand: Operand) -> Operand:
         """An argument of code that is called in earnest."""
@@ -300,7 +317,22 @@ class Trail(Inference):
             return self._built(list, self.contents[operand], built, opened)
         if operand in self.tuples and self._is_open(operand, opened):
             return self._built(tuple, self.tuples[operand], built, opened)
+        if self.settling and isinstance(abstract, Fresh) and is_buildable(abstract.cls):
+            return self._built_object(operand, abstract, built)
         return operand
+
+    def _built_object(self, operand: Operand, value: Fresh, built: dict[Operand, Operand]) -> Operand:
+        """An object in earnest, as something from outside is to keep it."""
+        if operand in self.building:
+            raise Refused("objects that refer to each other are kept")
+        self.building.add(operand)
+        held = self.members(value.made)
+        values = [self.frozen(x, built) for x in held.values()]
+        self.building.remove(operand)
+        if any(is_virtual(self.type_of(x)) for x in values):
+            raise Refused("an object is kept that holds what exists only while the program is followed")
+        made = (Constant(built_object), Constant(value.cls), Constant(tuple(held)))
+        return self.emit("call", *made, *values, abstract=Instance(value.cls), data=())
 
     def _is_closed(self, operand: Operand) -> bool:
         """Whether an operand is of an argument, and has parts that are loaded one by one."""
@@ -335,6 +367,7 @@ class Trail(Inference):
     def _is_open(self, operand: Operand, opened: bool) -> bool:
         inside = self.tuples.get(operand, ())
         changed = operand in self.versions or operand in self.stale_views
+        changed = changed or self.settling and isinstance(self.type_of(operand), Fresh)
         changed = changed or isinstance(self.type_of(operand), Container) or opened and self._is_closed(operand)
         return changed or any(self._is_open(x, opened) for x in inside)
 
@@ -347,6 +380,10 @@ class Trail(Inference):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         raise NotImplementedError
+
+
+_CHOOSING: Final = (max, min)
+"""What gives back one of its arguments, and not only a number."""
 
 
 def is_container(cls: type) -> bool:
@@ -371,35 +408,3 @@ def is_virtual(value: Abstract) -> bool:
     return (
         isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container, IteratorOf)) or value is ANY
     )
-
-
-def _answer(op: str, s: Statement, values: list[Any]) -> Any:
-    """What a question about values comes to."""
-    if any(v is MISSING for v in values):
-        return MISSING
-    function = _QUESTIONS.get((op, s.data) if op == "compare" else op)
-    if op == "call":
-        function, values = (values[0], values[1:]) if callable(values[0]) else (None, values)
-    if function is None or op == "call" and s.data:
-        return MISSING
-    try:
-        found = function(*values)
-    except Exception:
-        return MISSING
-    return found if type(found) in (bool, int) else MISSING
-
-
-_QUESTIONS: Final[dict[Any, Callable[..., Any]]] = {
-    ("compare", "<"): lambda a, b: a < b,
-    ("compare", "<="): lambda a, b: a <= b,
-    ("compare", "=="): lambda a, b: a == b,
-    ("compare", "!="): lambda a, b: a != b,
-    ("compare", ">"): lambda a, b: a > b,
-    ("compare", ">="): lambda a, b: a >= b,
-    "truth": bool,
-    "not": lambda a: not a,
-    "is": lambda a, b: a is b,
-    "is_not": lambda a, b: a is not b,
-    "in": lambda a, b: a in b,
-    "not_in": lambda a, b: a not in b,
-}

@@ -7,7 +7,7 @@ hand were followed through the program. Examples are only for working out the ty
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from types import CodeType
+from types import CodeType, UnionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
@@ -73,7 +73,7 @@ class Known(Abstract):
         return hash(type(self.value))
 
 
-_COMPARED: Final = (int, float, str, bytes, slice, tuple)
+_COMPARED: Final = (int, float, str, bytes, slice, tuple, UnionType)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Known,
     List,
+    Number,
     Outside,
     Record,
     Several,
@@ -31,10 +32,12 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, bind
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, TAKE, Given, Inference, RulePlan
+from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     differentiable,
     example_of,
     inert_class,
+    is_none,
     number_types,
 )
 from autodiff_hook.transform.specialise.lists import item_of_list
@@ -44,6 +47,7 @@ from autodiff_hook.transform.specialise.objects import (
     special_method,
 )
 from autodiff_hook.transform.specialise.plans import (
+    alias,
     is_hashable,
     items_of,
     known_as,
@@ -167,6 +171,8 @@ def call_known(
     if target is not None:
         s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
         return call_known(inf, s, *target, {})
+    if function is getattr and not inf.one_way and not kwargs:
+        return _attribute_by_name(inf, s, args)
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:
@@ -196,6 +202,8 @@ def call_known(
         return pure(inf, s, outcome(function, types, {}))
     if draws.is_drawn(function, [*types, *map(inf.type_of, kwargs.values())]):
         return pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}, constant=True))
+    if function is operator.or_ and any(map(_is_class, types)) and all(_is_class(t) or is_none(t) for t in types):
+        return known_as(inf, s, operator.or_(*map(example_of, types)))
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
     if registry.is_constant(function) and is_pure(function):
@@ -231,6 +239,23 @@ def _target(
         return None
     found: tuple[Any, list[Operand]] | None = find(example_of(value), args[1:], kwargs)
     return found
+
+
+def _attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``getattr(owner, "name")``; a default only matters where the class of a number or an array decides."""
+    owner, name, *default = map(inf.type_of, args)
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise Refused("an attribute whose name is not known")
+    if default:
+        if not isinstance(owner, (Number, Array)):
+            raise Refused("an attribute that may be missing")
+        present = {hasattr(cls, name.value) for cls in classes_of(owner)}
+        if len(present) > 1:
+            raise Refused("an attribute that may be missing")
+        if not present.pop():
+            return alias(inf, s, args[2])
+    s.op, s.operands, s.data = "getattr", [args[0]], name.value
+    return inf.evaluate(inf, s)
 
 
 def implementation(function: Any) -> FunctionType | None:
@@ -283,6 +308,13 @@ def _is_of_bits(value: Abstract) -> bool:
     if isinstance(value, Array):
         return value.dtype is not None and value.dtype.kind == "b"
     return (number_types(value) or {inert_class(value)}) <= _BITS
+
+
+def _is_class(value: Abstract) -> bool:
+    """Whether a value is a class, or several, as one that ``|`` joins to a union."""
+    return isinstance(value, Known) and (
+        isinstance(value.value, UnionType) or getattr(type(value.value), "__or__", None) is type.__or__
+    )
 
 
 _PURE: Final = ("math", "cmath", "_operator", "_bisect", "builtins", "time")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from types import FunctionType, MethodType, UnionType
 from typing import Any
 
@@ -34,8 +35,9 @@ from autodiff_hook.transform.specialise.wording import named
 def isinstance_of(cls: type, classes: Any) -> bool:
     """Whether instances of exactly ``cls`` are instances of ``classes``."""
     for c in classes if isinstance(classes, tuple) else (classes,):
-        if isinstance(c, (UnionType, tuple)):
-            if isinstance_of(cls, c if isinstance(c, tuple) else c.__args__):
+        several = _alternatives(c)
+        if several is not None:
+            if isinstance_of(cls, several):
                 return True
             continue
         if not isinstance(c, type):
@@ -49,6 +51,16 @@ def isinstance_of(cls: type, classes: Any) -> bool:
         if issubclass(cls, c):
             return True
     return False
+
+
+def _alternatives(classes: Any) -> tuple[Any, ...] | None:
+    """Several classes that are one for ``isinstance``; an alias of ``typing`` for a class is that class."""
+    if isinstance(classes, tuple):
+        return classes
+    if isinstance(classes, UnionType) or typing.get_origin(classes) is typing.Union:
+        return typing.get_args(classes)
+    origin = typing.get_origin(classes)
+    return (origin,) if isinstance(origin, type) and not typing.get_args(classes) else None
 
 
 def classes_of(value: Abstract) -> list[type]:

@@ -61,6 +61,16 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     return ANY
 
 
+def known(value: Abstract) -> Any:
+    """What a value is certain to be, in whatever tuples; MISSING if that is not known."""
+    if isinstance(value, Known):
+        return value.value
+    if not isinstance(value, Tuple) or value.cls is not tuple:
+        return MISSING
+    items = tuple(map(known, value.items))
+    return MISSING if any(x is MISSING for x in items) else items
+
+
 def is_none(value: Abstract) -> bool:
     """Whether a value is certain to be None."""
     return inert_class(value) is type(None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 from collections import namedtuple
-from types import FunctionType, ModuleType
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -44,7 +45,7 @@ from autodiff_hook.transform.specialise.objects import (
     receiver_class,
 )
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, part_of, pure
-from autodiff_hook.transform.specialise.results import abstract_of, outcome
+from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
 
 _DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)
@@ -90,8 +91,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     if isinstance(value, Instance) and value.cls is np.ndarray:
         found = getattr(value.example, name)
         return pure(inf, s, Instance(np.ndarray, example=found) if type(found) is np.ndarray else abstract_of(found))
-    if isinstance(value, Known) and inf.one_way:
-        return known_as(inf, s, inf.world.attribute(value.value, name))
+    if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
+        return _class_or_module(inf, s, value.value, name)
     raise Refused(f"the attribute {name} of {named(value)}")
 
 
@@ -100,7 +101,7 @@ def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abs
     found = getattr(owner, name, None)
     if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool or type(found) is np.ndarray:
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
-    if inf.one_way and isinstance(owner, type) and _is_data(found):
+    if _is_object(inf, found) or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
 
@@ -110,6 +111,21 @@ def _is_data(found: Any) -> bool:
     cls = type(found)
     code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
     return found is not None and not code and cls.__module__ != "builtins"
+
+
+def _is_object(inf: Inference, found: Any) -> bool:
+    """Whether an attribute of a class or a module is an object of a class written in Python."""
+    cls = type(found)
+    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
+        return False
+    if cls.__module__.partition(".")[0] in _LIBRARIES:
+        return False
+    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
+    return call is None or isinstance(call, FunctionType) and inf.world.in_scope(call)
+
+
+_HEAP_TYPE: Final = 1 << 9
+_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
 
 
 def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
@@ -125,6 +141,9 @@ def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Oper
         inf.world.method(inf.final(owner), value.example, name)
         inf.plans[s] = Alias(Constant(None))
         return Bound(found, owner)
+    method = _method_of_class(inf, s, value, name) if isinstance(found, (staticmethod, classmethod)) else None
+    if method is not None:
+        return method
     if isinstance(found, (staticmethod, classmethod)):
         raise Refused(f"the attribute {name} of an object")
     return alias(inf, s, inf.world.part(inf.final(owner), value.example, name, False))
@@ -150,7 +169,10 @@ def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand,
         inf.plans[s] = Alias(Constant(None))
         return Bound(found, owner)
     if isinstance(found, (staticmethod, classmethod)):
-        raise Refused(f"the attribute {name} of an object")
+        method = _method_of_class(inf, s, value, name)
+        if method is None:
+            raise Refused(f"the attribute {name} of an object")
+        return method
     return _class_or_module(inf, s, value.cls, name)
 
 
@@ -183,6 +205,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     owner, *args = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        if _is_object(inf, getattr(value.value, name, None)):
+            return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if isinstance(value, Record):
         return records.method_call(inf, s, value, name, args, names)
@@ -216,12 +240,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             return alias(inf, s, args[1])
         raise Refused(f"dict.{name}")
     if isinstance(value, Super):
-        found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-        if found is object.__init__ and not args:
-            return known_as(inf, s, None)
-        if not isinstance(found, FunctionType):
-            raise Refused(f"super().{name}")
-        return call_with(inf, s, Constant(found), [value.receiver, *args], names)
+        return _super_method(inf, s, value, name, args, names)
     if inert_class(value) is str:
         return texts.method(inf, s, value, name, [inf.type_of(x) for x in args])
     cls: Any = None
@@ -241,6 +260,25 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if method is None or isinstance(method, FunctionType):
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _super_method(
+    inf: Inference, s: Statement, value: Super, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``super().name(...)`` in a method of objects, or of a class."""
+    receiver = inf.type_of(value.receiver)
+    of_class = isinstance(receiver, Known) and isinstance(receiver.value, type)
+    cls = receiver.value if of_class else receiver_class(receiver)  # type: ignore[attr-defined]
+    found = look_after(inf, cls, value.after, name)
+    if found is object.__init__ and not args:
+        return known_as(inf, s, None)
+    if isinstance(found, staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
+        return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
+    if isinstance(found, classmethod):
+        return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
+    if not isinstance(found, FunctionType):
+        raise Refused(f"super().{name}")
+    return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
 
 
 def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
@@ -309,9 +347,14 @@ def _outside_method(
     if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
         inf.world.method(inf.final(owner), value.example, name)
         return call_with(inf, s, Constant(found.__func__), args, names)
-    if found is None:
+    if found is None or _is_plain(found):
         return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
     raise Refused(f"the method {name} of {named(value)}")
+
+
+def _is_plain(found: Any) -> bool:
+    """Whether what a class has is not bound to an instance: a class, or a builtin function."""
+    return not hasattr(type(found), "__get__")
 
 
 def _named_method(
@@ -344,6 +387,8 @@ def _fresh_method(
         return call_with(inf, s, Constant(found.__func__), args, names)
     if isinstance(found, classmethod) and isinstance(found.__func__, FunctionType):
         return call_with(inf, s, Constant(found.__func__), [Constant(value.cls), *args], names)
+    if _is_plain(found):
+        return call_with(inf, s, Constant(inf.world.attribute(value.cls, name)), args, names)
     raise Refused(f"the method {name} of {named(value)}")
 
 

@@ -58,9 +58,14 @@ def look(inf: Inference, cls: type, name: str) -> Any:
     """``lookup``, and a guard that it goes on to find the same."""
     found = lookup(cls, name, inf.one_way)
     inf.world.members(cls)
-    if hasattr(type(found), "__get__"):
+    if is_descriptor(found):
         inf.world.attribute(cls, name)
     return found
+
+
+def is_descriptor(found: Any) -> bool:
+    """Whether what a class has under a name decides how an attribute is read or assigned."""
+    return hasattr(type(found), "__get__") or hasattr(type(found), "__set__")
 
 
 def look_after(inf: Inference, cls: type, after: type, name: str) -> Any:
@@ -177,6 +182,7 @@ UNARY_DUNDERS: Final = {
     operator.pos: "__pos__",
     abs: "__abs__",
     operator.getitem: "__getitem__",
+    len: "__len__",
 }
 
 

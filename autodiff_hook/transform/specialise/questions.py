@@ -13,16 +13,20 @@ from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
+    MISSING,
     Abstract,
     Array,
     Bound,
     Closure,
     Dict,
+    Fresh,
     Instance,
     Iterator,
     Known,
     List,
     Number,
+    Outside,
+    Record,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -31,6 +35,7 @@ from autodiff_hook.transform.specialise.instances import classes_of, isinstance_
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
     join,
+    known,
     number_types,
 )
 from autodiff_hook.transform.specialise.objects import (
@@ -42,8 +47,10 @@ from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
 
 
-def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     (value,) = map(inf.type_of, args)
+    if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (list, dict):
+        return None
     items = value.items if isinstance(value, Tuple) else items_of(value)
     if items is not None:
         return known_as(inf, s, len(items))
@@ -106,10 +113,10 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
 
 
 def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    value, classes = map(inf.type_of, args)
-    if not isinstance(classes, Known):
+    value, classes = inf.type_of(args[0]), known(inf.type_of(args[1]))
+    if classes is MISSING:
         raise Refused("isinstance with an unknown class")
-    found = {isinstance_of(cls, classes.value) for cls in classes_of(value)}
+    found = {isinstance_of(cls, classes) for cls in classes_of(value)}
     if len(found) == 1:
         return known_as(inf, s, found.pop())
     if named_tuples.holds_named(value):

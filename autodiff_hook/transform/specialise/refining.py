@@ -23,6 +23,7 @@ from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import (
     is_true,
+    known,
     number_types,
 )
 
@@ -53,12 +54,12 @@ class Test:
 
     def _of_classes(self, value: Abstract, type_of: TypeOf) -> Abstract:
         assert self.classes is not None
-        found = type_of(self.classes)
-        if not isinstance(found, Known):
+        found = known(type_of(self.classes))
+        if found is MISSING:
             return value
 
         def fits(cls: type) -> bool:
-            return isinstance_of(cls, found.value) == self.holds
+            return isinstance_of(cls, found) == self.holds
 
         try:
             if isinstance(value, Optional):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, Final
@@ -159,7 +160,7 @@ def _is_simple(value: Abstract) -> bool:
 
 
 def _comparable(value: Any) -> bool:
-    return isinstance(value, (int, float, str, type(None)))
+    return isinstance(value, (int, float, str, type(None))) or isinstance(value, tuple) and all(map(_comparable, value))
 
 
 def _truth(inf: Inference, s: Statement) -> Abstract:
@@ -278,7 +279,7 @@ def _project(inf: Inference, s: Statement) -> Abstract | None:
 
 def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     owner, key = map(inf.type_of, s.operands)
-    if isinstance(owner, Outside):
+    if isinstance(owner, Outside) and owner.cls in (list, dict):
         if not isinstance(key, Known):
             dicts.ask_for_any_key(inf, owner)
         if not isinstance(key, Known) or not _names_a_part(owner.cls, key.value):
@@ -292,6 +293,8 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         return part_of(inf, s, owner.items, owner.keys.index(key.value))
     if inert_class(owner) is str:
         return texts.item(inf, s, owner, key)
+    if isinstance(owner, Known) and owner.value is sys.version_info and isinstance(key, Known):
+        return known_as(inf, s, owner.value[key.value])
     if isinstance(owner, Known) and is_grid(owner.value):
         return item_of_grid(inf, s, owner.value, s.operands[1])
     items = items_of(owner)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import warnings
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -60,6 +61,14 @@ def abstract_of(value: Any) -> Abstract:
 def is_grid(value: Any) -> bool:
     """Whether a value is one of NumPy's objects whose items are made of the index."""
     return any(value is grid for grid in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_))
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
+    return any([value is x for x in _FIXED]) or isinstance(value, CodeType) or is_grid(value)
+
+
+_FIXED: Final = (NotImplemented, Ellipsis, sys.version_info)
 
 
 def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:

@@ -304,4 +304,4 @@ def _with(plan: Plan, old: Operand, new: Operand) -> Plan:
     if not isinstance(plan, RulePlan):
         return plan
     values = [replaced(x, old, new) for x in plan.values]
-    return RulePlan(plan.rule, values, plan.checks, plan.of_numbers)
+    return RulePlan(plan.target, plan.rule, values, plan.checks, plan.of_numbers)

@@ -60,6 +60,9 @@ class World(Protocol):
     def method(self, owner: Operand, example: Any, name: str) -> None:
         """Guard that an object from outside has the method of its class."""
 
+    def not_installed(self, name: str) -> bool:
+        """Whether there is no package of a name to be imported, guarded."""
+
     def imported(self, name: str) -> Any:
         """A module that is imported by now."""
 

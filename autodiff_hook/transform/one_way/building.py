@@ -1,0 +1,27 @@
+"""Objects that a program has made are built at its end, if something from outside keeps them."""
+
+from __future__ import annotations
+
+from types import MemberDescriptorType
+from typing import Any, Final
+
+from autodiff_hook.transform.specialise.objects import lookup
+
+
+def is_buildable(cls: type) -> bool:
+    """Whether an object of a class is no more than its attributes."""
+    return all(base is object or base.__flags__ & _HEAP_TYPE for base in cls.__mro__)
+
+
+_HEAP_TYPE: Final = 1 << 9
+
+
+def built_object(cls: type, names: tuple[str, ...], *values: Any) -> Any:
+    """An object of a class with these attributes, none of which is assigned by code of the class."""
+    made: Any = object.__new__(cls)
+    for name, value in zip(names, values):
+        if isinstance(lookup(cls, name, True), MemberDescriptorType):
+            object.__setattr__(made, name, value)
+        else:
+            made.__dict__[name] = value
+    return made

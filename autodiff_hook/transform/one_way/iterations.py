@@ -1,0 +1,176 @@
+"""Builtin functions that iterate, on one way through a program: what they give comes when it is asked for."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.equivalents import SUBSTITUTES, chain_from
+from autodiff_hook.transform.one_way import iterating
+from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.iterating import VALUES, items
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Bound,
+    Closure,
+    Container,
+)
+from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.lattice import (
+    number_types,
+)
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+Args = list[Operand]
+Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
+
+
+def zipped(inf: Path, s: Statement, args: Args, strict: bool = False) -> Abstract | None:
+    """``zip``."""
+    rows = zip(*[items(inf, x) for x in args], strict=strict)
+
+    def tuples() -> Iterator[Operand]:
+        try:
+            for row in rows:
+                yield inf.perform("build_tuple", list(row))
+        except ValueError as error:
+            raise Raised(error) from None
+
+    return alias(inf, s, inf.iterator(tuples()))
+
+
+def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    start = inf.pin(args[1]) if len(args) > 1 else 0
+    rows = enumerate(items(inf, args[0]), start)
+    return alias(inf, s, inf.iterator((inf.perform("build_tuple", [Constant(i), x]) for i, x in rows)))
+
+
+def _reversed(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.iterator(iterating.backwards(inf, args[0])))
+
+
+def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
+    """``itertools.combinations`` and its like."""
+
+    def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
+        rows = places(list(parts(inf, args[0])), *map(inf.pin, args[1:]))
+        return alias(inf, s, inf.iterator(inf.perform("build_tuple", list(row)) for row in rows))
+
+    return meaning
+
+
+def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    function, *sequences = args
+    rows = zip(*(items(inf, x) for x in sequences))
+    return alias(inf, s, inf.iterator(inf.call(function, list(row)) for row in rows))
+
+
+def _filter(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    function, sequence = args
+    chosen = (x for x in items(inf, sequence) if _is_true(inf, inf.call(function, [x])))
+    return alias(inf, s, inf.iterator(chosen))
+
+
+def _is_true(inf: Path, operand: Operand) -> bool:
+    return bool(inf.pin(inf.perform("truth", [operand])))
+
+
+def _any(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, any(_is_true(inf, x) for x in items(inf, args[0])))
+
+
+def _all(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, all(_is_true(inf, x) for x in items(inf, args[0])))
+
+
+def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.iterator(items(inf, args[0])))
+
+
+def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    if args[0] not in inf.iterators:
+        return None
+    for item in inf.iterators[args[0]]:
+        return alias(inf, s, item)
+    if len(args) > 1:
+        return alias(inf, s, args[1])
+    raise Raised(StopIteration())
+
+
+def _range(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    if not all(hasattr(cls, "__index__") for x in args for cls in all_classes(inf.type_of(x))):
+        raise Raised(TypeError("an object that cannot be interpreted as an integer"))
+    return known_as(inf, s, range(*map(inf.pin, args)))
+
+
+def all_classes(value: Abstract) -> list[type]:
+    """The classes that a value may be of, functions of the program included."""
+    return [FunctionType] if isinstance(value, (Closure, Bound)) else classes_of(value)
+
+
+def _reduce(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    function, sequence, *start = args
+    held = items(inf, sequence)
+    total = start[0] if start else next(held, None)
+    if total is None:
+        raise Raised(TypeError("reduce() of empty iterable with no initial value"))
+    for item in held:
+        total = inf.call(function, [total, item])
+    return alias(inf, s, total)
+
+
+def _sum(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    args[0] = _listed(inf, args[0])
+    held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
+    if held is not None and not held:
+        return alias(inf, s, args[1] if len(args) > 1 else Constant(0))
+    if held and not all(number_types(inf.type_of(x)) for x in held):
+        total: Operand = args[1] if len(args) > 1 else Constant(0)
+        for item in held:
+            total = inf.perform("binary", [total, item], "+")
+        return alias(inf, s, total)
+    return None
+
+
+def _extreme(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``max`` and ``min`` of an iteration or of known values."""
+    if len(args) == 1:
+        args[0] = _listed(inf, args[0])
+    return None
+
+
+def _listed(inf: Path, operand: Operand) -> Operand:
+    """What an iteration gives, as a list."""
+    value = inf.type_of(operand)
+    virtual = operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
+    return inf.made(list, parts(inf, operand)) if virtual else operand
+
+
+_CHOICES: Final = (itertools.combinations, itertools.permutations, itertools.combinations_with_replacement)
+EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
+    **{original: code for original, code in SUBSTITUTES if original not in _CHOICES},
+    itertools.chain.from_iterable: chain_from,
+}
+ITERATIONS: Final[dict[Any, Builtin]] = {
+    zip: zipped,
+    enumerate: _enumerate,
+    reversed: _reversed,
+    map: _map,
+    filter: _filter,
+    any: _any,
+    all: _all,
+    iter: _iter,
+    next: _next,
+    range: _range,
+    functools.reduce: _reduce,
+    sum: _sum,
+    max: _extreme,
+    min: _extreme,
+    **{function: _chosen(function) for function in _CHOICES},
+}

@@ -1,0 +1,114 @@
+"""Operators of objects on one way: which methods Python asks, one after the other, until one knows what to do."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Final
+
+from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import inert_class, number_types
+from autodiff_hook.transform.specialise.objects import look, lookup
+from autodiff_hook.transform.specialise.wording import named
+
+_COMPARISONS: Final = {
+    "==": ("__eq__", "__eq__"),
+    "!=": ("__ne__", "__ne__"),
+    "<": ("__lt__", "__gt__"),
+    ">": ("__gt__", "__lt__"),
+    "<=": ("__le__", "__ge__"),
+    ">=": ("__ge__", "__le__"),
+}
+_SILENT: Final = frozenset({float, int, bool, complex, type(None)})
+
+
+def is_object(value: Abstract) -> bool:
+    """Whether the class of a value says what operators mean."""
+    return isinstance(value, Fresh) or isinstance(value, Outside) and not is_container(value.cls)
+
+
+def operated(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
+    """What methods written in Python make of ``a + b``; None if it is not for them to say."""
+    left, right = map(inf.type_of, operands)
+    if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
+        return None
+    name = f"__{NAMES[symbol]}__"
+    own, reflected = name, f"__r{name[2:]}"
+    asked = [(0, own), (1, reflected)]
+    if is_object(left) and is_object(right):
+        a, b = left.cls, right.cls  # type: ignore[attr-defined]
+        if a is b:
+            asked = asked[:1]
+        elif issubclass(b, a) and lookup(b, reflected, True) is not lookup(a, reflected, True):
+            asked = asked[::-1]
+    return _first(inf, operands, asked)
+
+
+def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
+    """What methods written in Python make of a comparison; None if it is not for them to say."""
+    left, right = map(inf.type_of, operands)
+    if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
+        return None
+    own, reflected = _COMPARISONS[symbol]
+    asked = [(0, own), (1, reflected)]
+    if is_object(left) and is_object(right):
+        a, b = left.cls, right.cls  # type: ignore[attr-defined]
+        asked = asked[::-1] if a is not b and issubclass(b, a) else asked
+    if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
+        same = compared(inf, "==", operands)
+        return None if same is None else inf.perform("not", [same])
+    if symbol == "==" and not any(_has(inf, operands[place], name) for place, name in asked):
+        # An object of the program is nothing from outside; but an array compares its elements with it.
+        if not (is_object(right) or _is_silent(right)):
+            return None
+        if isinstance(left, Fresh) and isinstance(right, Fresh):
+            return Constant(left.made is right.made)
+        return Constant(False) if isinstance(left, Fresh) or isinstance(right, Fresh) else None
+    return _first(inf, operands, asked)
+
+
+def is_not_implemented(inf: Path, operand: Operand) -> bool:
+    """Whether a method has said that it does not know what to do."""
+    found = inf.type_of(operand)
+    return isinstance(found, Known) and found.value is NotImplemented
+
+
+def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
+    value = inf.type_of(operand)
+    found = look(inf, value.cls, name) if is_object(value) else None  # type: ignore[attr-defined]
+    return found if isinstance(found, FunctionType) else None
+
+
+def _has(inf: Path, operand: Operand, name: str) -> bool:
+    """Whether the class of an object has more by a name than all objects have."""
+    value = inf.type_of(operand)
+    if not is_object(value):
+        return False
+    found = look(inf, value.cls, name)  # type: ignore[attr-defined]
+    return found is not None and found is not getattr(object, name, None)
+
+
+def _is_silent(value: Abstract) -> bool:
+    """Whether a value that is no object never knows what to do with one."""
+    return (number_types(value) or {inert_class(value)}) <= _SILENT
+
+
+def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> Operand | None:
+    """What the first method gives that knows what to do; None if none of them is written in Python."""
+    if not any(_method(inf, operands[place], name) for place, name in asked):
+        return None
+    for place, name in asked:
+        value, method = inf.type_of(operands[place]), _method(inf, operands[place], name)
+        if method is not None:
+            result = inf.call(Constant(method), [operands[place], operands[1 - place]])
+            if not is_not_implemented(inf, result):
+                return result
+        elif _has(inf, operands[place], name) or not is_object(value) and not _is_silent(value):
+            raise Refused(f"{name} of {named(value)} after another method")
+    if asked[0][1] in ("__eq__", "__ne__"):
+        raise Refused("a comparison of objects that neither of them knows")
+    raise Raised(TypeError)
