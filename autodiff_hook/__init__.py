@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from autodiff_hook.registry import nondifferentiable as nondifferentiable
     from autodiff_hook.registry import not_implemented as not_implemented
     from autodiff_hook.registry import rrule as rrule
+    from autodiff_hook.strong import over as over
+    from autodiff_hook.strong import times as times
     from autodiff_hook.tangent import Tangent as Tangent
 
 _NAMES = {
@@ -53,6 +55,7 @@ _NAMES = {
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
     "registry": ("Any", "Array", "Complex", "Real", "nondifferentiable", "not_implemented", "rrule"),
+    "strong": ("over", "times"),
     "tangent": ("Tangent",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

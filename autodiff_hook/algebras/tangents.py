@@ -26,6 +26,7 @@ from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.strong import quietly, times
 from autodiff_hook.tangent import Tangent
 
 
@@ -88,7 +89,8 @@ class Tangents(Algebra):
             if type(tangent) is UnknownTangent:
                 return tangent
             if tangent is not None:
-                found = partial * tangent if found is None else found + partial * tangent
+                part = times(tangent, partial)
+                found = part if found is None else found + part
         return found
 
     def spread(self, value: Any, token: Token) -> Token:
@@ -196,7 +198,8 @@ def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None
     tape.modules.add(module_of_callable(pullback))
     one = one_like(value)
     leaves = mapped(one, lambda x: None if x is None else tape.leaf())
-    cotangents, token = apply(tape, (None, settled(tape, one, leaves)), pullback, (one,), {})
+    with quietly():
+        cotangents, token = apply(tape, (None, settled(tape, one, leaves)), pullback, (one,), {})
     if owed is not None:
         cotangents = owed.checked(cotangents)
     missing = lacking(tangents, cotangents)

@@ -23,6 +23,7 @@ from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import option_without_derivative
 from autodiff_hook.semantics.library import hooked, item_pullback, keyed_pullback
+from autodiff_hook.strong import quietly, times
 from autodiff_hook.tangent import Tangent
 
 Inputs = tuple[Any, ...]
@@ -146,7 +147,8 @@ class Tape(Algebra):
         before = self.sweeping
         self.sweeping = found
         try:
-            self.sweep_down()
+            with quietly():
+                self.sweep_down()
         finally:
             self.sweeping = before
 
@@ -169,6 +171,8 @@ class Tape(Algebra):
                         if target is not None:
                             before = values[target]
                             part = given * partial
+                            if part != part:
+                                part = times(given, partial)
                             if before is None:
                                 values[target] = part
                             elif type(before) is float is type(part):

@@ -17,9 +17,10 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
-from autodiff_hook.runtime.forms import Forms, holds_references
+from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.runtime.undefined import may_be_undefined, refuse_nan, refuse_nan_in_objects, watch_factors
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
@@ -106,6 +107,7 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
     )
     inference.run(f.__code__, f.__globals__, f.__closure__, dict(zip(params, types)), bound)
     prologue.settle()
+    types_of = inference.types
     clock("infer")
     with _located(inference):
         shape = prepare(inference)
@@ -121,12 +123,16 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
+    doubtful = may_be_undefined(inference, primal, isinstance(_small(inference), _Everything))
+    if doubtful:
+        whole = [p for p in params if not holds_objects(types_of[p])]
+        last = refuse_nan(builder, last, [(types_of[p], found[p]) for p in whole if p in found])
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
         grads = Forms(builder, last, inference, table).gradients(params, found, leaves)
-    if not one_way and any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
-        builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
+        if doubtful:
+            refuse_nan_in_objects(builder, last, [g for p, g in zip(params, grads) if holds_objects(types_of[p])])
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
@@ -144,6 +150,7 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
     polished = None if form == "split" or _is_complex(inference) else inference.types
     numbers = isinstance(small, _Everything)
     simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers, shape.memory.volatile)
+    watch_factors(ir)
     verify(ir)
     clock("simplify")
     return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, prologue.functions, inference.quiet)

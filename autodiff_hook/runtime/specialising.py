@@ -24,6 +24,7 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.sharing import ByCode, making
+from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Given
@@ -37,6 +38,7 @@ _CACHE_SIZE: Final = 2048
 _OPERATIONS: Final = 20000
 """How many operations a way may have."""
 _TRAPS: Final = 20
+_LONGEST_REST: Final = 1024
 FREE = 0.3
 MOST = 2.0
 """How many seconds compiling a function may take beyond those that it has run, and at once."""
@@ -67,6 +69,10 @@ class Specialisations:
     """For how many seconds the ways that it takes have been followed."""
     price: float = 0.0
     """For how many seconds another one has to be followed at least."""
+    undefined: int = 0
+    """How often a program has come to a gradient that is nan."""
+    resting: int = 0
+    """For how many calls no program is entered for that."""
 
     def allowance(self) -> float:
         """For how many seconds a program may be made now."""
@@ -146,6 +152,14 @@ def _specialised(
     known: Specialisations, call: Call, form: Form, raised: list[str | None], error: Exception | None = None
 ) -> Any:
     attempts, programs = known.attempts, tuple(known.entries)
+    if type(error) is Undefined:
+        _rest(known, call.function)
+        return MISS
+    if known.resting:
+        known.resting -= 1
+        if not known.resting and programs and programs[0][1] == call.shape:
+            _publish(call, form, programs[0][0])
+        return MISS
     if error is not None and programs and programs[0][1] == call.shape and type(error) is not Elsewhere:
         _failed(known, call.function, error, raised)
         return MISS
@@ -245,6 +259,9 @@ def _run(
         return entry(call.function, call.values)
     except Elsewhere:
         return MISS
+    except Undefined:
+        _rest(known, call.function)
+        return MISS
     except Given as error:
         known.traps += 1
         if fresh:
@@ -263,6 +280,13 @@ def _run(
     except Exception as error:
         _failed(known, call.function, error, raised)
         return MISS
+
+
+def _rest(known: Specialisations, f: Any) -> None:
+    """Let the next calls be carried, of which a gradient may be nan, too: no function runs twice for long."""
+    known.resting = min(1 << known.undefined, _LONGEST_REST)
+    known.undefined += 1
+    _gradients.found.pop(id(f.__code__), None)
 
 
 def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
@@ -313,12 +337,18 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
     if f.__code__ is not code:
         return None, all_ways
     known.entries.insert(0, (entry, call.shape))
-    if form == "gradient" and type(f) is FunctionType and not call.constants:
-        _gradients.put(code, entry)
-        if versions != _versions():
-            # The change that made it out of date may have come before it was put there.
-            _gradients.remove(code, entry)
+    _publish(call, form, entry)
+    if versions != _versions():
+        # The change that made it out of date may have come before it was put there.
+        _gradients.remove(code, entry)
     return entry, all_ways
+
+
+def _publish(call: Call, form: Form, entry: Entry) -> None:
+    """Let ``gradient`` enter a program without asking."""
+    f = call.function
+    if form == "gradient" and type(f) is FunctionType and not call.constants:
+        _gradients.put(f.__code__, entry)
 
 
 def _versions() -> tuple[int, int]:
