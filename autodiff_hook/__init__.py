@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from autodiff_hook.api import value_and_grad as value_and_grad
     from autodiff_hook.api import vjp as vjp
     from autodiff_hook.api import withgradient as withgradient
+    from autodiff_hook.debugging import debug_nans as debug_nans
     from autodiff_hook.errors import AutodiffError as AutodiffError
     from autodiff_hook.errors import ConfigError as ConfigError
+    from autodiff_hook.errors import NotANumber as NotANumber
     from autodiff_hook.errors import NotDifferentiable as NotDifferentiable
     from autodiff_hook.errors import Unsupported as Unsupported
     from autodiff_hook.loader import install as install
@@ -51,7 +53,8 @@ _NAMES = {
         *("J", "checkpoint", "code_adjoint", "code_ir", "grad", "gradient", "hessian", "hook", "hvp", "jacobian"),
         *("jvp", "pullback", "stop_gradient", "tree_map", "value_and_grad", "vjp", "withgradient"),
     ),
-    "errors": ("AutodiffError", "ConfigError", "NotDifferentiable", "Unsupported"),
+    "debugging": ("debug_nans",),
+    "errors": ("AutodiffError", "ConfigError", "NotANumber", "NotDifferentiable", "Unsupported"),
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
     "registry": ("Any", "Array", "Complex", "Real", "nondifferentiable", "not_implemented", "rrule"),

@@ -53,6 +53,10 @@ class Tape(Algebra):
         self.nodes.append((partials, tokens))
         return len(self.nodes) - 1
 
+    def cotangents(self, nodes: list[Node]) -> Cotangents:
+        """Where a sweep keeps the cotangents of nodes."""
+        return Cotangents(nodes)
+
     def leaf(self) -> int:
         """A node whose cotangent is asked for."""
         return self.node(None, ())
@@ -138,7 +142,7 @@ class Tape(Algebra):
 
     def sweep(self, tree: Any, cotangent: Any) -> Cotangents:
         """The cotangents of all leaves, for one of what has the tokens ``tree``."""
-        found = Cotangents(self.nodes)
+        found = self.cotangents(self.nodes)
         found.give(tree, cotangent)
         self.buffered.memory.during(self._sweep, found)
         return found

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from autodiff_hook import config
 from autodiff_hook.budget import cpu_time
+from autodiff_hook.debugging import NANS
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime.attempts import Program, Stopped, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
@@ -119,7 +120,7 @@ def differentiated(
 
     ``error`` is what the newest program has raised.
     """
-    call = None if GENERIC or gettrace() is not None else unfolded(f, args, kwargs)
+    call = None if GENERIC or NANS.on or gettrace() is not None else unfolded(f, args, kwargs)
     if call is None or call.shape.names and not args:
         _say_why_not(f)
         return generic(f, *args, **kwargs)
@@ -142,6 +143,8 @@ def differentiated(
 def _say_why_not(f: Any) -> None:
     if GENERIC:
         config.trace("nothing is specialised, because AUTODIFF_GENERIC is set")
+    elif NANS.on:
+        config.trace("nothing is specialised while debug_nans is on")
     elif gettrace() is not None:
         config.trace("nothing is specialised while a debugger or a coverage tool traces the program (sys.settrace)")
     else:
@@ -245,6 +248,7 @@ def _out_of_date() -> None:
 
 registry.when_changed(_out_of_date)
 config.when_changed(_out_of_date)
+NANS.listeners.append(_out_of_date)
 
 
 def _run(
