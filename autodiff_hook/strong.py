@@ -30,7 +30,8 @@ def times(cotangent: Any, derivative: Any) -> Any:
 def over(cotangent: Any, divisor: Any) -> Any:
     """``cotangent / divisor``, but zero wherever the cotangent is exactly zero, or the divisor infinite.
 
-    >>> over(np.array([0.0, 3.0]), np.array([0.0, 2.0]))
+    >>> with quietly():
+    ...     over(np.array([0.0, 3.0]), np.array([0.0, 2.0]))
     array([0. , 1.5])
     """
     if type(cotangent) is float and type(divisor) is float:
@@ -45,7 +46,8 @@ def contraction(product: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
 
     One of the two is a cotangent; the other one may hold what is infinite or nan.
 
-    >>> contraction(np.dot, np.array([[0.0, 1.0]]), np.array([[np.inf], [2.0]]))
+    >>> with quietly():
+    ...     contraction(np.dot, np.array([[0.0, 1.0]]), np.array([[np.inf], [2.0]]))
     array([[2.]])
     """
     plain = product(a, b)
@@ -64,8 +66,17 @@ def is_plain(value: Any) -> bool:
             return True
         # A sum of squares is infinite, and not nan, if it is too large; and no warning is given.
         row = value if value.ndim == 1 else value.ravel("K")
-        value = row.dot(row) if value.dtype.kind == "f" else np.vdot(row, row)
+        value = np.vdot(row, row)
     return bool(value == value)
+
+
+def has_nan(value: Any) -> bool:
+    """Whether a number or array is nan, or what lies in tuples, lists and dicts."""
+    if isinstance(value, (float, complex, np.generic, np.ndarray)):
+        return not is_plain(value)
+    if isinstance(value, dict):
+        return any(map(has_nan, value.values()))
+    return isinstance(value, (tuple, list)) and any(map(has_nan, value))
 
 
 def skipping(product: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

@@ -26,7 +26,7 @@ from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
-from autodiff_hook.strong import quietly, times
+from autodiff_hook.strong import has_nan, quietly, times
 from autodiff_hook.tangent import Tangent
 
 
@@ -82,6 +82,12 @@ class Tangents(Algebra):
         if type(value) is float and REAL.issuperset(map(type, args)) and not kwargs:
             return value, direct(pullback, value, tokens, owed)
         return value, self.spread(value, transpose(pullback, value, tokens, owed))
+
+    def moves_nan(self, tokens: Any) -> bool:
+        if isinstance(tokens, (tuple, list)):
+            return any(map(self.moves_nan, tokens))
+        own = tokens if self.over is None else own_of(self, tokens)
+        return has_nan(own.value if type(own) is Moving else own)
 
     def linear(self, partials: Any, tokens: Any) -> Any:
         found = None

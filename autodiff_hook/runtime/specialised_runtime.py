@@ -137,7 +137,7 @@ def no_nan(*gradients: Any) -> None:
     for gradient in gradients:
         if type(gradient) is np.ndarray and gradient.dtype.kind == "f":
             row = gradient if gradient.ndim == 1 else gradient.ravel("K")
-            gradient = row.dot(row)
+            gradient = np.vdot(row, row)
         elif gradient is not None and type(gradient) is not float:
             gradient = math.nan if _has_nan(gradient) else None
         if gradient != gradient:
@@ -149,7 +149,7 @@ def no_nan_in_product(product: Any, a: Any, b: Any) -> None:
     if product.size > a.size + b.size:
         for factor in (a, b):
             row = factor if factor.ndim == 1 else factor.ravel("K")
-            total = row.dot(row)
+            total = np.vdot(row, row)
             if total - total != 0.0:
                 raise Undefined
     else:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from autodiff_hook import config
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load
-from autodiff_hook.algebras.watching import watching_table
 from autodiff_hook.debugging import NANS
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
@@ -17,6 +16,7 @@ from autodiff_hook.semantics.analysing import GlobalFacts, analyse
 from autodiff_hook.semantics.generators import started
 from autodiff_hook.semantics.meanings import TABLE
 from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.semantics.watching import watching_table
 from autodiff_hook.transform.generic.carrying import carrying_pass
 
 

@@ -227,3 +227,10 @@ def test_quotients(x, y):
 @pytest.mark.parametrize("b", [0.7, 0.7 + 0.3j, np.array([0.7, -1.2]), np.array([0.4 - 1.0j, 2.0])], ids=repr)
 def test_the_rules_of_the_products(product, a, b):
     check_rule(product, a, b)
+
+
+def test_what_is_too_large_to_be_squared_makes_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ad.gradient(lambda x: np.sum(x * 1e200), np.ones(3))[0].tolist() == [1e200] * 3
+        assert ad.jvp(lambda x: np.sum(x * 1e200), (np.ones(3),), (np.ones(3),))[1] == 3e200
