@@ -171,14 +171,16 @@ def logaddexp_rule(x1, x2, /):
     y = np.logaddexp(x1, x2)
 
     def logaddexp_pullback(ȳ):
-        return unbroadcast(times(ȳ, softmax_part(x1, x2, y)), x1), unbroadcast(times(ȳ, softmax_part(x2, x1, y)), x2)
+        return unbroadcast(times(ȳ, share(np.exp, x1, x2, y)), x1), unbroadcast(times(ȳ, share(np.exp, x2, x1, y)), x2)
 
     return y, logaddexp_pullback
 
 
-def softmax_part(x, other, y):
-    """exp(x - y), where y is logaddexp(x, other)."""
-    return np.exp(np.where(np.equal(x, y), 0.0, x) - np.where(np.equal(x, y), 0.0, y))
+def share(exponential, x, other, y):
+    """The exponential of x - y, where y is the logarithm of a sum of two; of equal infinities each has one half."""
+    same = np.equal(x, y)
+    part = exponential(np.where(same, 0.0, x) - np.where(same, 0.0, y))
+    return np.where(same & np.equal(x, other), 0.5, part)
 
 
 @array_rrule(np.logaddexp2, 2)
@@ -186,7 +188,9 @@ def logaddexp2_rule(x1, x2, /):
     y = np.logaddexp2(x1, x2)
 
     def logaddexp2_pullback(ȳ):
-        return unbroadcast(times(ȳ, np.exp2(x1 - y)), x1), unbroadcast(times(ȳ, np.exp2(x2 - y)), x2)
+        return unbroadcast(times(ȳ, share(np.exp2, x1, x2, y)), x1), unbroadcast(
+            times(ȳ, share(np.exp2, x2, x1, y)), x2
+        )
 
     return y, logaddexp2_pullback
 

@@ -141,7 +141,7 @@ def tan_rule(x, /):
 @array_rrule(np.arcsin)
 def arcsin_rule(x, /):
     def arcsin_pullback(ȳ):
-        return (over(ȳ, conj(np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0))),)
+        return (over(ȳ, conj(leg(x))),)
 
     return np.arcsin(x), arcsin_pullback
 
@@ -149,9 +149,14 @@ def arcsin_rule(x, /):
 @array_rrule(np.arccos)
 def arccos_rule(x, /):
     def arccos_pullback(ȳ):
-        return (over(-ȳ, conj(np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0))),)
+        return (over(-ȳ, conj(leg(x))),)
 
     return np.arccos(x), arccos_pullback
+
+
+def leg(x):
+    """The square root of 1 - x², on the side of the branch cuts that the signs of zeros say; 0 and not -0 at 1."""
+    return (np.sqrt(-(x - 1.0)) + 0.0) * np.sqrt(x - -1.0)
 
 
 @array_rrule(np.arctan)
