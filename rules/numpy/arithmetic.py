@@ -171,7 +171,8 @@ def logaddexp_rule(x1, x2, /):
     y = np.logaddexp(x1, x2)
 
     def logaddexp_pullback(ȳ):
-        return unbroadcast(times(ȳ, share(np.exp, x1, x2, y)), x1), unbroadcast(times(ȳ, share(np.exp, x2, x1, y)), x2)
+        first, second = share(np.exp, x1, x2, y), share(np.exp, x2, x1, y)
+        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, second), x2)
 
     return y, logaddexp_pullback
 
