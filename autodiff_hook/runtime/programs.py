@@ -20,7 +20,14 @@ from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.runtime.undefined import may_be_undefined, refuse_nan, refuse_nan_in_objects, watch_factors
+from autodiff_hook.runtime.undefined import (
+    may_be_undefined,
+    refuse_infinite,
+    refuse_nan,
+    refuse_nan_in_objects,
+    value_tells,
+    watch_factors,
+)
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
@@ -124,6 +131,8 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
     doubtful = may_be_undefined(inference, primal, isinstance(_small(inference), _Everything))
+    if doubtful and form not in _CUT and value_tells(primal, value):
+        doubtful, last = False, refuse_infinite(builder, last, value)
     if doubtful:
         whole = [p for p in params if not holds_objects(types_of[p])]
         last = refuse_nan(builder, last, [(types_of[p], found[p]) for p in whole if p in found])

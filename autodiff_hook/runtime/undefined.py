@@ -6,8 +6,11 @@ carried program, whose products are those of ``strong.py``, knows which gradient
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Final
+
+import numpy as np
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
@@ -29,6 +32,62 @@ def may_be_undefined(inference: Inference, primal: list[Block], numbers: bool) -
     )
 
 
+_SPREADING: Final = (np.log, np.square, np.add.reduce, np.matmul, np.dot)
+"""Functions that give nothing finite of what is not."""
+_STEEP: Final = (np.exp, np.log, np.square, np.matmul, np.dot)
+"""Functions whose derivatives are finite where their results are."""
+_MILD: Final = (np.add.reduce, np.max, np.min)
+"""Functions whose derivatives are finite."""
+
+
+def value_tells(primal: list[Block], value: Operand) -> bool:
+    """Whether no derivative within a program of arrays is infinite or nan as long as its value is finite.
+
+    That is so if what is not finite in the results of its steps comes through to the value.
+    """
+    if any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+        return False
+    through: set[Operand] = {value}
+    for block in reversed(primal):
+        for edge in block.edges():
+            params = edge.target.params[len(edge.target.params) - len(edge.args) :]
+            through.update(arg for param, arg in zip(params, edge.args) if param in through)
+        if not all(_comes_through(s, through) for s in reversed(block.statements)):
+            return False
+    return True
+
+
+def _comes_through(s: Statement, through: set[Operand]) -> bool:
+    """Whether a step is known, and what is not finite in it comes ``through``, to which its operands are added."""
+    callee = _callee(s) if s.op == "call" else None
+    if s.op in ("build_map", "build_list") and not s.operands:
+        return True
+    if s.op == "unary" and s.data in ("-", "+"):
+        spreading, steep = s.operands, False
+    elif s.op == "binary" and s.data in _SPREADS:
+        exponent = s.operands[1].value if isinstance(s.operands[1], Constant) else None
+        if s.data == "**" and exponent not in (1, 2, 3, 4):
+            return False
+        spreading, steep = s.operands[: _SPREADS[s.data]], s.data in ("*", "/", "**")
+    elif callee in (*_STEEP, *_MILD) and not any(isinstance(x, Variable) for x in s.operands[3:]):
+        spreading, steep = s.operands[1:] if callee in _SPREADING else [], callee in _STEEP
+    else:
+        return False
+    if s.result in through:
+        through.update(spreading)
+    return s.result in through or not steep
+
+
+_SPREADS: Final = {"+": 2, "-": 2, "*": 2, "/": 1, "**": 1}
+"""Operators that give nothing finite of so many operands that are not."""
+
+
+def refuse_infinite(builder: Builder, out: Block, value: Operand) -> Block:
+    """Give up if the value is not finite; where to go on."""
+    test = builder.emit(out, "call", Constant(math.isfinite), value, data=())
+    return _go_on_if(builder, out, test)
+
+
 def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract, Operand]]) -> Block:
     """Give up if one of some cotangents is nan; where to go on."""
     made = {s.result: s for s in out.statements}
@@ -42,7 +101,10 @@ def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract
     total = numbers[0]
     for number in numbers[1:]:
         total = builder.emit(out, "binary", total, number, data="+")
-    test = builder.emit(out, "compare", total, total, data="==")
+    return _go_on_if(builder, out, builder.emit(out, "compare", total, total, data="=="))
+
+
+def _go_on_if(builder: Builder, out: Block, test: Operand) -> Block:
     test = builder.emit(out, "truth", test)
     after, stop = builder.block(), builder.block()
     out.terminator = Terminator("branch", [test], [builder.edge(out, after), builder.edge(out, stop)])

@@ -234,3 +234,31 @@ def test_what_is_too_large_to_be_squared_makes_no_warning():
         warnings.simplefilter("error")
         assert ad.gradient(lambda x: np.sum(x * 1e200), np.ones(3))[0].tolist() == [1e200] * 3
         assert ad.jvp(lambda x: np.sum(x * 1e200), (np.ones(3),), (np.ones(3),))[1] == 3e200
+
+
+def log_of_a_sum(x):
+    return np.log(np.sum(np.exp(x - np.max(x)))) + np.max(x)
+
+
+def of_sigmoids(x):
+    return np.sum(1.0 / (1.0 + np.exp(-x)))
+
+
+def over_some(x):
+    return np.sum(1.0 / x, where=x > 0)
+
+
+@pytest.mark.parametrize(
+    "function, x, expected, looked_at",
+    [
+        (log_of_a_sum, [0.0, -INF, 0.0], [0.5, 0.0, 0.5], "math.isfinite"),
+        (lambda x: np.sum((x * x) ** 2), [2.0, INF], [32.0, INF], "math.isfinite"),
+        (of_sigmoids, [0.0, -1e4], [0.25, 0.0], "no_nan"),
+        (over_some, [2.0, 0.0], [-0.25, 0.0], "no_nan"),
+    ],
+)
+def test_where_programs_look(function, x, expected, looked_at):
+    x = np.array(x)
+    assert looked_at in ad.code_adjoint(function, x)
+    for _ in range(3):
+        np.testing.assert_allclose(ad.gradient(function, x)[0], expected)
