@@ -83,22 +83,23 @@ _CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
 _CHANGES: Final = 64
 
 
-def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0) -> Made:
+def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0, strong: bool = False) -> Made:
     """The joint program of a function for calls like this one.
 
-    It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations.
+    It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations. Where its
+    products are ``strong``, nothing is known of arrays in the adjoint.
     """
     changed: frozenset[Any] = frozenset()
     while True:
         try:
-            return _joint_ir(call, form, one_way, changed)
+            return _joint_ir(call, form, one_way, changed, strong)
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
             changed |= found.places
 
 
-def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> Made:
+def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any], strong: bool) -> Made:
     times: dict[str, float] = {}
     clock = _Clock(times)
     f = call.function
@@ -126,12 +127,12 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
         needs = needed(inference.program, shape, sources)
         clock("activity")
         builder, last, found, value, table = joint_pass(
-            inference.program, shape, sources, needs, RUNTIME, _CUT.get(form), leaves
+            inference.program, shape, sources, needs, RUNTIME | {"strong": strong}, _CUT.get(form), leaves
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
     doubtful = may_be_undefined(inference, primal, isinstance(_small(inference), _Everything))
-    if doubtful and form not in _CUT and value_tells(primal, value):
+    if doubtful and not strong and form not in _CUT and value_tells(primal, value):
         doubtful, last = False, refuse_infinite(builder, last, value)
     if doubtful:
         whole = [p for p in params if not holds_objects(types_of[p])]
@@ -156,7 +157,7 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
     ir.blocks = [*prologue.blocks, *blocks, prologue.miss]
     clock("adjoint")
     small = _small(inference)
-    polished = None if form == "split" or _is_complex(inference) else inference.types
+    polished = None if form == "split" or strong or _is_complex(inference) else inference.types
     numbers = isinstance(small, _Everything)
     simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers, shape.memory.volatile)
     watch_factors(ir)

@@ -162,6 +162,9 @@ def _specialised(
         known.resting -= 1
         if not known.resting and programs and programs[0][1] == call.shape:
             _publish(call, form, programs[0][0])
+            if _specialisations(call.function, form) is not known:
+                # What was cleared meanwhile is out of date.
+                _gradients.remove(call.function.__code__, programs[0][0])
         return MISS
     if error is not None and programs and programs[0][1] == call.shape and type(error) is not Elsewhere:
         _failed(known, call.function, error, raised)
@@ -287,15 +290,28 @@ def _run(
 
 
 def _rest(known: Specialisations, f: Any) -> None:
-    """Let the next calls be carried, of which a gradient may be nan, too: no function runs twice for long."""
-    known.resting = min(1 << known.undefined, _LONGEST_REST)
+    """Let the next calls be carried, of which a gradient may be nan, too: no function runs twice for long.
+
+    At the second time, programs are made instead whose products keep zeros.
+    """
     known.undefined += 1
+    if known.undefined == 2:
+        known.entries = []
+    else:
+        known.resting = min(1 << known.undefined, _LONGEST_REST)
     _gradients.found.pop(id(f.__code__), None)
+
+
+def came_to_nan(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form) -> None:
+    """The reverse half of a program has come to a gradient that is nan."""
+    call = unfolded(f, args, kwargs)
+    if call is not None:
+        _rest(_specialisations(call.function, form), call.function)
 
 
 def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
     """Forget the entry that this thread has made for a call."""
-    known.entries.remove((entry, call.shape))
+    known.entries = [found for found in known.entries if found != (entry, call.shape)]
     _gradients.remove(call.function.__code__, entry)
 
 
@@ -363,7 +379,7 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
     """A program, within the time that making one may take."""
     allowance, before = known.allowance(), cpu_time()
     try:
-        made = program(call, form, _OPERATIONS if known.one_way else 0, allowance)
+        made = program(call, form, _OPERATIONS if known.one_way else 0, allowance, known.undefined > 1)
     except Stopped:
         known.price = 2 * allowance
         raise

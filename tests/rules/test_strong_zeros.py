@@ -150,7 +150,12 @@ def test_what_is_really_undefined_stays_so():
     assert ad.gradient(lambda x: np.sum(np.sqrt(x)), np.array([0.0]))[0] == INF
 
 
-def test_no_function_runs_twice_for_long():
+@pytest.mark.parametrize(
+    "differentiate",
+    [ad.gradient, lambda f, x: ad.withgradient(f, x)[1], lambda f, x: ad.pullback(f, x)[1](1.0)],
+    ids=["gradient", "withgradient", "pullback"],
+)
+def test_no_function_runs_twice_for_long(differentiate):
     calls = []
     here = ad.nondifferentiable(lambda: calls.append(1))
 
@@ -159,8 +164,8 @@ def test_no_function_runs_twice_for_long():
         return np.sum(np.where(x > 0, np.sqrt(x), 0.0))
 
     for _ in range(40):
-        assert ad.gradient(masked, np.array([4.0, 0.0]))[0].tolist() == [0.25, 0.0]
-    assert len(calls) <= 48
+        assert differentiate(masked, np.array([4.0, 0.0]))[0].tolist() == [0.25, 0.0]
+    assert len(calls) <= 44
 
 
 def test_the_adjoint_does_not_warn():

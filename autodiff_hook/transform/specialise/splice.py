@@ -32,6 +32,8 @@ class Use:
     instance: Instance | None = None
     called: Variable | None = None
     check: Any = None
+    strong: bool = False
+    """Whether products of ``instance`` keep zeros."""
 
 
 def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
@@ -46,7 +48,7 @@ def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     instance = instance_of(rule) if id(rule) in registry.tested else None
     if instance is None or pullback_body(instance) is None:
         return _called(rule, plan, s, arguments, runtime)
-    use = Use(arguments, instance=instance)
+    use = Use(arguments, instance=instance, strong=runtime["strong"])
     mapping: dict[Operand, Operand] = {}
     for param, value in zip(instance.params, plan.values, strict=True):
         if isinstance(value, list):
@@ -142,10 +144,13 @@ def _called(rule: Any, plan: RulePlan, s: Statement, arguments: list[Operand], r
 _SPLICED = ("make_cell", "make_function", "cell_set", "yield", "get_iter")
 
 
-def pullback_body(instance: Instance) -> Body | None:
-    """A copy of the pullback of one use of a rule, with plain products; None if it cannot be put into a program."""
+def pullback_body(instance: Instance, strong: bool = False) -> Body | None:
+    """A copy of the pullback of one use of a rule; None if it cannot be put into a program.
+
+    Its products are plain, unless they are to be ``strong``.
+    """
     body = body_of(instance.pullback, loads(instance.globals))
-    if body is not None:
+    if body is not None and not strong:
         _multiply_plainly(body)
     if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):
         return None
@@ -201,7 +206,7 @@ def splice(
         ]
         return parts, out, [False] * count
     assert use.instance is not None
-    body = pullback_body(use.instance)
+    body = pullback_body(use.instance, use.strong)
     assert body is not None
     bind_pullback(body, use.instance, cotangent, lambda x: residual(x, out))
     parts, out, sure = _place(builder, body, out, position)
