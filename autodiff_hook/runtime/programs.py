@@ -22,8 +22,8 @@ from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.undefined import (
     may_be_undefined,
-    refuse_infinite,
     refuse_nan,
+    refuse_nan_if_infinite,
     refuse_nan_in_objects,
     value_tells,
     watch_factors,
@@ -132,11 +132,13 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any], str
     primal = builder.blocks[: len(shape.ir.blocks)]
     essential = {s for block in primal for s in block.statements if _may_raise(s, inference)}
     doubtful = may_be_undefined(inference, primal, isinstance(_small(inference), _Everything))
-    if doubtful and not strong and form not in _CUT and value_tells(primal, value):
-        doubtful, last = False, refuse_infinite(builder, last, value)
+    by_value = not strong and not isinstance(_small(inference), _Everything)
     if doubtful:
-        whole = [p for p in params if not holds_objects(types_of[p])]
-        last = refuse_nan(builder, last, [(types_of[p], found[p]) for p in whole if p in found])
+        whole = [(types_of[p], found[p]) for p in params if p in found and not holds_objects(types_of[p])]
+        if by_value and form not in _CUT and value_tells(primal, value):
+            refuse_nan_if_infinite(builder, last, value, whole)
+        else:
+            last = refuse_nan(builder, last, whole)
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:

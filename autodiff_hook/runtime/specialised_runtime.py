@@ -144,6 +144,12 @@ def no_nan(*gradients: Any) -> None:
             raise Undefined
 
 
+def no_nan_if_infinite(value: Any, *gradients: Any) -> None:
+    """Give up if a gradient is nan, which none is if the value is finite."""
+    if not math.isfinite(value):
+        no_nan(*gradients)
+
+
 def no_nan_in_product(product: Any, a: Any, b: Any) -> None:
     """Give up if a product of arrays may have nan: it is large, or what it is made of."""
     if product.size > a.size + b.size:
@@ -189,6 +195,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "array": array,
     "real": real,
     "no_nan": no_nan,
+    "no_nan_if_infinite": no_nan_if_infinite,
     "undefined": undefined,
     "buffer": buffer,
     "dict_buffer": dict_buffer,
@@ -225,7 +232,21 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-effects(begin_slots, add_at, add_item, add_items, add_part, add_run, add_slice, no_nan, refill, undefined, warn)
+effects(
+    begin_slots,
+    add_at,
+    add_item,
+    add_items,
+    add_part,
+    add_run,
+    add_slice,
+    no_nan,
+    no_nan_if_infinite,
+    no_nan_in_product,
+    refill,
+    undefined,
+    warn,
+)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part, array, fitted)

@@ -6,7 +6,6 @@ carried program, whose products are those of ``strong.py``, knows which gradient
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -82,10 +81,13 @@ _SPREADS: Final = {"+": 2, "-": 2, "*": 2, "/": 1, "**": 1}
 """Operators that give nothing finite of so many operands that are not."""
 
 
-def refuse_infinite(builder: Builder, out: Block, value: Operand) -> Block:
-    """Give up if the value is not finite; where to go on."""
-    test = builder.emit(out, "call", Constant(math.isfinite), value, data=())
-    return _go_on_if(builder, out, test)
+def refuse_nan_if_infinite(
+    builder: Builder, out: Block, value: Operand, cotangents: Iterable[tuple[Abstract, Operand]]
+) -> None:
+    """Give up if one of some cotangents is nan, which cannot be if the value is finite."""
+    made = {s.result: s for s in out.statements}
+    leaves = [leaf for abstract, operand in cotangents for _, leaf in _leaves(abstract, operand, made)]
+    builder.emit(out, "call", Constant(RUNTIME["no_nan_if_infinite"]), value, *leaves, data=(), result=False)
 
 
 def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract, Operand]]) -> Block:

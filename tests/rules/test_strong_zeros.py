@@ -256,14 +256,14 @@ def over_some(x):
 @pytest.mark.parametrize(
     "function, x, expected, looked_at",
     [
-        (log_of_a_sum, [0.0, -INF, 0.0], [0.5, 0.0, 0.5], "math.isfinite"),
-        (lambda x: np.sum((x * x) ** 2), [2.0, INF], [32.0, INF], "math.isfinite"),
-        (of_sigmoids, [0.0, -1e4], [0.25, 0.0], "no_nan"),
-        (over_some, [2.0, 0.0], [-0.25, 0.0], "no_nan"),
+        (log_of_a_sum, [0.0, -INF, 0.0], [0.5, 0.0, 0.5], "no_nan_if_infinite"),
+        (lambda x: np.sum((x * x) ** 2), [2.0, INF], [32.0, INF], "no_nan_if_infinite"),
+        (of_sigmoids, [0.0, -1e4], [0.25, 0.0], "runtime.no_nan"),
+        (over_some, [2.0, 0.0], [-0.25, 0.0], "runtime.no_nan"),
     ],
 )
 def test_where_programs_look(function, x, expected, looked_at):
     x = np.array(x)
-    assert looked_at in ad.code_adjoint(function, x)
+    assert f"{looked_at} %" in ad.code_adjoint(function, x)
     for _ in range(3):
         np.testing.assert_allclose(ad.gradient(function, x)[0], expected)
