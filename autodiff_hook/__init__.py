@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from autodiff_hook.api import value_and_grad as value_and_grad
     from autodiff_hook.api import vjp as vjp
     from autodiff_hook.api import withgradient as withgradient
+    from autodiff_hook.debugging import debug_nans as debug_nans
     from autodiff_hook.errors import AutodiffError as AutodiffError
     from autodiff_hook.errors import ConfigError as ConfigError
+    from autodiff_hook.errors import NotANumber as NotANumber
     from autodiff_hook.errors import NotDifferentiable as NotDifferentiable
     from autodiff_hook.errors import Unsupported as Unsupported
     from autodiff_hook.loader import install as install
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from autodiff_hook.registry import nondifferentiable as nondifferentiable
     from autodiff_hook.registry import not_implemented as not_implemented
     from autodiff_hook.registry import rrule as rrule
+    from autodiff_hook.strong import over as over
+    from autodiff_hook.strong import times as times
     from autodiff_hook.tangent import Tangent as Tangent
 
 _NAMES = {
@@ -51,10 +55,12 @@ _NAMES = {
         *("J", "checkpoint", "code_adjoint", "code_ir", "grad", "gradient", "hessian", "hook", "hvp", "jacobian"),
         *("jvp", "pullback", "stop_gradient", "tree_map", "value_and_grad", "vjp", "withgradient"),
     ),
-    "errors": ("AutodiffError", "ConfigError", "NotDifferentiable", "Unsupported"),
+    "debugging": ("debug_nans",),
+    "errors": ("AutodiffError", "ConfigError", "NotANumber", "NotDifferentiable", "Unsupported"),
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
     "registry": ("LINEAR", "Any", "Array", "Complex", "Real", "frule", "nondifferentiable", "not_implemented", "rrule"),
+    "strong": ("over", "times"),
     "tangent": ("Tangent",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -382,8 +382,15 @@ def code_adjoint(f: Callable[..., Any], /, *args: Any) -> str:
     function <lambda>(%1)
     b0(%1):
         %2 = binary[+] %1 %1
-        %3 = build_tuple %2
-        return %3
+        %3 = compare[==] %2 %2
+        %4 = truth %3
+        branch %4 b1() b2()
+    b1():
+        %5 = build_tuple %2
+        return %5
+    b2():
+        call[] autodiff_hook.runtime.specialised_runtime.undefined
+        return None
     """
     from autodiff_hook.runtime.inspection import adjoint_text
 

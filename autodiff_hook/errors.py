@@ -50,6 +50,13 @@ class NotDifferentiable(AutodiffError):
         return f"{text.rstrip('.')}. {listed}"
 
 
+class NotANumber(AutodiffError):
+    """Under ``debug_nans``: an operation has made nan of operands that have none; names its line of the program."""
+
+    def __init__(self, what: str, *, place: str | None = None) -> None:
+        super().__init__(located(what, place))
+
+
 class ConfigError(AutodiffError):
     """A setting (pyproject.toml, environment, ``install``) that is wrong; names the place and the key."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from autodiff_hook.registry import Array, Real, rrule
+from autodiff_hook.strong import times
 from autodiff_rules._numbers import binary, like, repeated
 
 
@@ -30,7 +31,7 @@ def fmod_rule(x, y):
     z = math.fmod(x, y)
 
     def fmod_pullback(z̄):
-        return z̄, -z̄ * ((x - z) / y)
+        return z̄, times(-z̄, (x - z) / y)
 
     return z, fmod_pullback
 
@@ -40,7 +41,7 @@ def remainder_rule(x, y):
     z = math.remainder(x, y)
 
     def remainder_pullback(z̄):
-        return z̄, -z̄ * ((x - z) / y)
+        return z̄, times(-z̄, (x - z) / y)
 
     return z, remainder_pullback
 
@@ -152,8 +153,8 @@ if hasattr(math, "sumprod"):
         def sumprod_pullback(z̄):
             p̄, q̄ = [], []
             for x, y in zip(p, q):
-                p̄.append(z̄ * y)
-                q̄.append(z̄ * x)
+                p̄.append(times(z̄, y))
+                q̄.append(times(z̄, x))
             return like(p̄, p), like(q̄, q)
 
         return math.sumprod(p, q), sumprod_pullback

@@ -11,24 +11,25 @@ import cmath
 import math
 
 from autodiff_hook.registry import not_implemented
+from autodiff_hook.strong import times
 from autodiff_rules._numbers import project
 
 
 def base_cotangent(z̄, x, y, z):
     """``x̄`` of the real power ``z = x ** y`` where ``x`` is not positive (then ``z`` may be complex)."""
     if isinstance(z, complex):
-        return (z̄ * (y * z / x).conjugate()).real
+        return times(z̄, (y * z / x).conjugate()).real
     if y == 0:
         return 0.0
     if x == 0 and 0 < y < 1:
-        return z̄ * math.inf
-    return z̄ * y * x ** (y - 1)
+        return times(z̄, math.inf)
+    return times(z̄ * y, x ** (y - 1))
 
 
 def exponent_cotangent(z̄, x, y, z):
     """``ȳ`` of the real power ``z = x ** y`` where ``x`` is not positive."""
     if isinstance(z, complex):
-        return (z̄ * (z * cmath.log(x)).conjugate()).real
+        return times(z̄, (z * cmath.log(x)).conjugate()).real
     if x == 0:
         return 0.0
     return not_implemented("x ** y with respect to y, where x is negative and the result real")
@@ -39,10 +40,10 @@ def complex_base_cotangent(z̄, x, y):
     if y == 0:
         return 0.0
     if x == 0 and y != 1 and y.real <= 1:
-        return project(z̄ * complex(math.inf, 0.0), x)
-    return project(z̄ * (y * x ** (y - 1)).conjugate(), x)
+        return project(times(z̄, complex(math.inf, 0.0)), x)
+    return project(times(z̄, (y * x ** (y - 1)).conjugate()), x)
 
 
 def complex_exponent_cotangent(z̄, x, y, z):
     """``ȳ`` of the complex power ``z = x ** y``."""
-    return 0.0 if x == 0 else project(z̄ * (z * cmath.log(x)).conjugate(), y)
+    return 0.0 if x == 0 else project(times(z̄, (z * cmath.log(x)).conjugate()), y)

@@ -9,6 +9,7 @@ import cmath
 import math
 
 from autodiff_hook.registry import Complex, nondifferentiable, rrule
+from autodiff_hook.strong import over, times
 from autodiff_rules._numbers import COMPLEXES, binary, project
 
 INFINITY = complex(math.inf, 0.0)
@@ -16,7 +17,7 @@ INFINITY = complex(math.inf, 0.0)
 
 def quotient(ȳ, slope, x):
     """``x̄`` where the derivative is 1 / ``slope``."""
-    return project(ȳ / slope.conjugate() if slope else ȳ * INFINITY, x)
+    return project(over(ȳ, slope.conjugate()) if slope else times(ȳ, INFINITY), x)
 
 
 def increment(x):

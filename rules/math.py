@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from autodiff_hook.registry import Real, nondifferentiable, rrule
+from autodiff_hook.strong import over, times
 from autodiff_rules import _math_sums as _math_sums
 from autodiff_rules._numbers import binary
 from autodiff_rules._polygamma import polygamma
@@ -92,7 +93,7 @@ def sqrt_rule(x):
     y = math.sqrt(x)
 
     def sqrt_pullback(ȳ):
-        return (0.5 * ȳ / y if y else ȳ * math.inf,)
+        return (over(0.5 * ȳ, y) if y else times(ȳ, math.inf),)
 
     return y, sqrt_pullback
 
@@ -102,7 +103,7 @@ def cbrt_rule(x):
     y = math.cbrt(x)
 
     def cbrt_pullback(ȳ):
-        return (ȳ / (3 * y * y) if y else ȳ * math.inf,)
+        return (over(ȳ, 3 * y * y) if y else times(ȳ, math.inf),)
 
     return y, cbrt_pullback
 
@@ -150,7 +151,7 @@ def tan_rule(x):
 def asin_rule(x):
     def asin_pullback(ȳ):
         slope = math.sqrt((1 - x) * (1 + x))
-        return (ȳ / slope if slope else ȳ * math.inf,)
+        return (over(ȳ, slope) if slope else times(ȳ, math.inf),)
 
     return math.asin(x), asin_pullback
 
@@ -159,7 +160,7 @@ def asin_rule(x):
 def acos_rule(x):
     def acos_pullback(ȳ):
         slope = math.sqrt((1 - x) * (1 + x))
-        return (-ȳ / slope if slope else -ȳ * math.inf,)
+        return (over(-ȳ, slope) if slope else times(-ȳ, math.inf),)
 
     return math.acos(x), acos_pullback
 
@@ -237,7 +238,7 @@ def asinh_rule(x):
 def acosh_rule(x):
     def acosh_pullback(ȳ):
         slope = math.sqrt(x - 1) * math.sqrt(x + 1)
-        return (ȳ / slope if slope else ȳ * math.inf,)
+        return (over(ȳ, slope) if slope else times(ȳ, math.inf),)
 
     return math.acosh(x), acosh_pullback
 

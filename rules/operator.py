@@ -11,7 +11,8 @@ import math
 import operator
 
 from autodiff_hook.registry import Complex, Real, nondifferentiable, rrule
-from autodiff_rules._numbers import COMPLEXES, binary, project
+from autodiff_hook.strong import over, times
+from autodiff_rules._numbers import COMPLEXES, REALS, binary, project
 from autodiff_rules._powers import (
     base_cotangent,
     complex_base_cotangent,
@@ -37,10 +38,10 @@ def sub_rule(x, y):
     return x - y, sub_pullback
 
 
-@binary(operator.mul, operator.imul)
+@binary(operator.mul, operator.imul, times)
 def mul_rule(x, y):
     def mul_pullback(z̄):
-        return z̄ * y, z̄ * x
+        return times(z̄, y), times(z̄, x)
 
     return x * y, mul_pullback
 
@@ -50,10 +51,21 @@ def truediv_rule(x, y):
     z = x / y
 
     def truediv_pullback(z̄):
-        x̄ = z̄ / y
-        return x̄, -x̄ * z
+        x̄ = over(z̄, y)
+        return x̄, times(-x̄, z)
 
     return z, truediv_pullback
+
+
+@binary(over, signatures=(*REALS, *COMPLEXES))
+def over_rule(cotangent, divisor):
+    quotient = over(cotangent, divisor)
+
+    def over_pullback(c̄):
+        slope = over(times(-c̄, quotient.conjugate()), divisor.conjugate())
+        return project(over(c̄, divisor.conjugate()), cotangent), project(slope, divisor)
+
+    return quotient, over_pullback
 
 
 @binary(operator.floordiv, operator.ifloordiv)
@@ -67,7 +79,7 @@ def floordiv_rule(x, y):
 @binary(operator.mod, operator.imod)
 def mod_rule(x, y):
     def mod_pullback(z̄):
-        return z̄, -z̄ * (x // y)
+        return z̄, times(-z̄, x // y)
 
     return x % y, mod_pullback
 
@@ -141,10 +153,10 @@ def complex_sub_rule(x, y):
     return x - y, complex_sub_pullback
 
 
-@binary(operator.mul, operator.imul, signatures=COMPLEXES)
+@binary(operator.mul, operator.imul, times, signatures=COMPLEXES)
 def complex_mul_rule(x, y):
     def complex_mul_pullback(z̄):
-        return project(z̄ * y.conjugate(), x), project(z̄ * x.conjugate(), y)
+        return project(times(z̄, y.conjugate()), x), project(times(z̄, x.conjugate()), y)
 
     return x * y, complex_mul_pullback
 
@@ -154,8 +166,8 @@ def complex_truediv_rule(x, y):
     z = x / y
 
     def complex_truediv_pullback(z̄):
-        x̄ = z̄ / y.conjugate()
-        return project(x̄, x), project(-x̄ * z.conjugate(), y)
+        x̄ = over(z̄, y.conjugate())
+        return project(x̄, x), project(times(-x̄, z.conjugate()), y)
 
     return z, complex_truediv_pullback
 

@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_hook.algebras.levels import Pair, parted
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.semantics.operations import BINARY
+from autodiff_hook.strong import times
 
 REAL: Final = frozenset({float, int, np.float64})
 
@@ -68,9 +69,10 @@ def _below(alg: Algebra, s: Any, u: Any, op: str, a: Any, b: Any) -> Result:
     return (BINARY[op](a, b), None) if s is None and u is None else arithmetic(alg, (s, u), op, a, b)
 
 
-def scaled(alg: Algebra, a: Result, b: Result) -> Result:
-    """The product of two numbers, with their tokens."""
-    return _below(alg, a[1], b[1], "*", a[0], b[0])
+def scaled(alg: Algebra, partial: Result, given: Result) -> Result:
+    """A cotangent or tangent times a partial derivative, with their tokens; zero stays zero."""
+    value, token = _below(alg, partial[1], given[1], "*", partial[0], given[0])
+    return value if value == value else times(given[0], partial[0]), token
 
 
 def summed(alg: Algebra, a: Result, b: Result) -> Result:

@@ -10,6 +10,7 @@ from autodiff_hook.algebras.levels import Pair, over_of, own_of
 from autodiff_hook.algebras.nested import NestedTangents, fitted
 from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, known, load
 from autodiff_hook.algebras.tangents import Moving, Tangents, refuse_unknown
+from autodiff_hook.debugging import NANS
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.kinds import kind_of
@@ -52,6 +53,8 @@ def pushed(
         raise Unsupported(f"{describe(f)}: {len(primals)} primals, but {len(tangents)} tangents; None stands for zero")
     alg: Tangents = Tangents() if below is None else NestedTangents(below)
     alg.modules.add(module_of_callable(f))
+    if NANS.on:
+        alg.numbers = None
     known: dict[int, Mirror] = {}
     alg.given = Given(f, [mirror_of(x, known) for x, tangent in zip(primals, tangents) if tangent is not None])
     seeder = _Seeder(alg)

@@ -40,6 +40,7 @@ from autodiff_hook.semantics.library import (
     taken,
     taken_pullback,
 )
+from autodiff_hook.strong import quietly
 from autodiff_hook.tangent import Tangent
 
 Carried = tuple[Any, Token]
@@ -275,7 +276,8 @@ class NestedTape(Tape):
                         if target is not None:
                             self._give(found, target, *scaled(self.over, partial, given))
                     continue
-                parts, below = pulled(self.over, pullback, given)
+                with quietly():
+                    parts, below = pulled(self.over, pullback, given)
                 for place, target in enumerate(inputs):
                     self._give(found, target, parts[place], None if below is None else below[place], index)
             except Exception as error:
@@ -508,7 +510,8 @@ def transpose_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carri
     leaves = mapped(one, lambda x: None if x is None else tape.pair(tape.leaf(), None))
     checking = type(pullback) is Checking
     inner = pullback.pullback if checking else pullback
-    cotangents, token = apply(tape, (None, settled(tape, one, leaves)), inner, (one,), {})
+    with quietly():
+        cotangents, token = apply(tape, (None, settled(tape, one, leaves)), inner, (one,), {})
     if checking:
         cotangents = pullback.owed.checked(cotangents)
     missing = lacking(owns, cotangents)

@@ -12,6 +12,8 @@ from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.algebras.shadows import Algebra, Token, keep, keep_all, load, parallel
 from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.algebras.typed import typed_call
+from autodiff_hook.algebras.watching import WatchedTape
+from autodiff_hook.debugging import NANS
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import NotImplementedCotangent, describe
 from autodiff_hook.runtime.buffers import root_of
@@ -34,8 +36,11 @@ class Reverse:
 
     def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False) -> None:
         self._begin(f, args, kwargs, of_function)
-        self.tape = Tape()
-        self.tape.typed = typed_call
+        if NANS.on:
+            self.tape: Tape = WatchedTape()
+        else:
+            self.tape = Tape()
+            self.tape.typed = typed_call
         self._run([None] * len(args), [None] * len(kwargs))
 
     @classmethod

@@ -107,6 +107,10 @@ class Algebra:
         """The value of a rule, and its token; ``tokens`` are the whole ones, in the order of the cotangents."""
         raise NotImplementedError
 
+    def moves_nan(self, tokens: Any) -> bool:
+        """Whether a tangent among some tokens is nan."""
+        return False
+
     def linear(self, partials: Any, tokens: Any) -> Any:
         """What a number is at this level that is made of others, from its partial derivatives and what these are.
 

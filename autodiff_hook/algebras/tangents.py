@@ -26,6 +26,7 @@ from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.strong import has_nan, quietly, times
 from autodiff_hook.tangent import Tangent
 
 
@@ -82,13 +83,20 @@ class Tangents(Algebra):
             return value, direct(pullback, value, tokens, owed)
         return value, self.spread(value, transpose(pullback, value, tokens, owed))
 
+    def moves_nan(self, tokens: Any) -> bool:
+        if isinstance(tokens, (tuple, list)):
+            return any(map(self.moves_nan, tokens))
+        own = tokens if self.over is None else own_of(self, tokens)
+        return has_nan(own.value if type(own) is Moving else own)
+
     def linear(self, partials: Any, tokens: Any) -> Any:
         found = None
         for partial, tangent in zip(partials, tokens):
             if type(tangent) is UnknownTangent:
                 return tangent
             if tangent is not None:
-                found = partial * tangent if found is None else found + partial * tangent
+                part = times(tangent, partial)
+                found = part if found is None else found + part
         return found
 
     def spread(self, value: Any, token: Token) -> Token:
@@ -196,7 +204,8 @@ def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None
     tape.modules.add(module_of_callable(pullback))
     one = one_like(value)
     leaves = mapped(one, lambda x: None if x is None else tape.leaf())
-    cotangents, token = apply(tape, (None, settled(tape, one, leaves)), pullback, (one,), {})
+    with quietly():
+        cotangents, token = apply(tape, (None, settled(tape, one, leaves)), pullback, (one,), {})
     if owed is not None:
         cotangents = owed.checked(cotangents)
     missing = lacking(tangents, cotangents)

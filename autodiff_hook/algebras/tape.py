@@ -23,6 +23,7 @@ from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import option_without_derivative
 from autodiff_hook.semantics.library import hooked, item_pullback, keyed_pullback
+from autodiff_hook.strong import quietly, times
 from autodiff_hook.tangent import Tangent
 
 Inputs = tuple[Any, ...]
@@ -51,6 +52,10 @@ class Tape(Algebra):
     def linear(self, partials: Any, tokens: Any) -> int:
         self.nodes.append((partials, tokens))
         return len(self.nodes) - 1
+
+    def cotangents(self, nodes: list[Node]) -> Cotangents:
+        """Where a sweep keeps the cotangents of nodes."""
+        return Cotangents(nodes)
 
     def leaf(self) -> int:
         """A node whose cotangent is asked for."""
@@ -137,7 +142,7 @@ class Tape(Algebra):
 
     def sweep(self, tree: Any, cotangent: Any) -> Cotangents:
         """The cotangents of all leaves, for one of what has the tokens ``tree``."""
-        found = Cotangents(self.nodes)
+        found = self.cotangents(self.nodes)
         found.give(tree, cotangent)
         self.buffered.memory.during(self._sweep, found)
         return found
@@ -146,7 +151,8 @@ class Tape(Algebra):
         before = self.sweeping
         self.sweeping = found
         try:
-            self.sweep_down()
+            with quietly():
+                self.sweep_down()
         finally:
             self.sweeping = before
 
@@ -169,6 +175,8 @@ class Tape(Algebra):
                         if target is not None:
                             before = values[target]
                             part = given * partial
+                            if part != part:
+                                part = times(given, partial)
                             if before is None:
                                 values[target] = part
                             elif type(before) is float is type(part):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import traceback
+from functools import partial
 from time import perf_counter
 from types import FunctionType
 from typing import Any, Final, NamedTuple
@@ -46,14 +47,15 @@ class Program(NamedTuple):
     functions: tuple[Any, ...]
 
 
-def program(call: Call, form: Form, operations: int = 0, seconds: float = math.inf) -> Program:
+def program(call: Call, form: Form, operations: int = 0, seconds: float = math.inf, strong: bool = False) -> Program:
     """A program for calls like this one; ``Refused`` says why there is none.
 
-    With ``operations`` it has the one way that this call takes, if that is no longer.
+    With ``operations`` it has the one way that this call takes, if that is no longer. ``strong``: its products keep
+    zeros.
     """
     try:
         with budget.at_most(seconds):
-            return _program(call, form, operations)
+            return _program(call, form, operations, strong)
     except budget.OutOfTime:
         raise Stopped(f"compiling it takes longer than {seconds:.1f} seconds, for now") from None
     except (Refused, MemoryError):
@@ -66,11 +68,12 @@ def program(call: Call, form: Form, operations: int = 0, seconds: float = math.i
         raise Refused(f"the specialiser failed, which is not the program's fault: {said}") from error
 
 
-def _program(call: Call, form: Form, operations: int) -> Program:
+def _program(call: Call, form: Form, operations: int, strong: bool) -> Program:
     if form == "hvp":
         return Program(*second_order(call, operations))
     f = call.function
-    made = pushforward_ir(call, operations) if form == "jvp" else joint_ir(call, form, operations)
+    make = pushforward_ir if form == "jvp" else partial(joint_ir, form=form)
+    made = make(call, one_way=operations, strong=strong)
     before = perf_counter()
     halves: tuple[IR, ...] = (made.ir,)
     if form in ("pullback", "split"):

@@ -18,9 +18,17 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
-from autodiff_hook.runtime.forms import Forms, holds_references
+from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.runtime.undefined import (
+    may_be_undefined,
+    refuse_nan,
+    refuse_nan_if_infinite,
+    refuse_nan_in_objects,
+    value_tells,
+    watch_factors,
+)
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
@@ -77,12 +85,13 @@ _CHANGES: Final = 64
 T = TypeVar("T")
 
 
-def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0) -> Made:
+def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0, strong: bool = False) -> Made:
     """The joint program of a function for calls like this one.
 
-    It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations.
+    It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations. Where its
+    products are ``strong``, nothing is known of arrays in the adjoint.
     """
-    return following(call, one_way, partial(_joint_ir, form))
+    return following(call, one_way, partial(_joint_ir, form, strong))
 
 
 def following(call: Call, one_way: int, make: Callable[[Understood], T]) -> T:
@@ -165,7 +174,7 @@ class Understood:
         return Made(ir, self.times, outside, body, small, prologue.functions, inference.quiet)
 
 
-def _joint_ir(form: Form, known: Understood) -> Made:
+def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     inference, shape, params = known.inference, known.shape, known.params
     leaves = known.prologue.leaves()
     if form in _CUT and (inference.warnings or inference.commits or any(map(holds_references, known.types))):
@@ -175,25 +184,35 @@ def _joint_ir(form: Form, known: Understood) -> Made:
         needs = needed(inference.program, shape, sources)
         known.clock("activity")
         builder, last, found, value, table = joint_pass(
-            inference.program, shape, sources, needs, RUNTIME, _CUT.get(form), leaves
+            inference.program, shape, sources, needs, RUNTIME | {"strong": strong}, _CUT.get(form), leaves
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
     own = [s for block in primal for s in block.statements]
+    small = isinstance(_small(inference), _Everything)
+    chooses = any(_chooses(s) for s in inference.plans)
+    doubtful = chooses or may_be_undefined(inference, primal, small)
+    if doubtful:
+        whole = [(inference.types[p], found[p]) for p in params if p in found and not holds_objects(inference.types[p])]
+        if not (strong or small or chooses) and form not in _CUT and value_tells(primal, value):
+            refuse_nan_if_infinite(builder, last, value, whole)
+        else:
+            last = refuse_nan(builder, last, whole)
     if form == "split":
         grads = [found[p] if p in needs else Constant(None) for p in params]
     else:
         grads = Forms(builder, last, inference, table).gradients(params, found, leaves)
-    several_ways = not known.one_way and any(
-        b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]
-    )
-    if several_ways or any(_chooses(s) for s in inference.plans):
-        builder.emit(last, "call", Constant(RUNTIME["no_nan"]), *grads, data=(), result=False)
+        if doubtful:
+            objects = [g for p, g in zip(params, grads) if holds_objects(inference.types[p])]
+            refuse_nan_in_objects(builder, last, objects)
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form == "value":
         result = builder.emit(last, "build_tuple", value, result)
     _act(builder, last, inference)
     last.terminator = Terminator("return", [result])
-    return known.made(builder, own, polished=form != "split")
+    made = known.made(builder, own, polished=form != "split" and not strong)
+    watch_factors(made.ir)
+    verify(made.ir)
+    return made
 
 
 def _chooses(s: Statement) -> bool:

@@ -11,7 +11,8 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.attempts import suspect, suspicion
 from autodiff_hook.runtime.mirror import form_of
-from autodiff_hook.runtime.specialising import differentiated
+from autodiff_hook.runtime.specialised_runtime import Undefined
+from autodiff_hook.runtime.specialising import came_to_nan, differentiated
 
 
 class Pulled:
@@ -43,6 +44,8 @@ class Pulled:
                 raise
             except Exception as error:
                 said = suspicion(error)
+                if isinstance(error, Undefined):
+                    came_to_nan(*self._call, "pullback")
             # The carried program says what is wrong, and where.
             grads = self.session().back(cotangent)
             suspect(self._call[0], said)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autodiff_hook.ir.types import Constant, Operand, Terminator, Variable
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import holds_objects
@@ -25,17 +27,17 @@ from autodiff_hook.transform.specialise.pushforward import Pushed, Pushforward
 from autodiff_hook.transform.specialise.wording import named
 
 
-def pushforward_ir(call: Call, one_way: int = 0) -> Made:
+def pushforward_ir(call: Call, one_way: int = 0, strong: bool = False) -> Made:
     """The program that gives value and tangent, for calls like this one with tangents of these arguments."""
-    return following(call, one_way, _value_and_tangent)
+    return following(call, one_way, partial(_value_and_tangent, strong))
 
 
-def _value_and_tangent(known: Understood) -> Made:
+def _value_and_tangent(strong: bool, known: Understood) -> Made:
     value = known.inference.type_of(known.shape.exit.params[0])
     if not _is_returned(value) or isinstance(value, Known) and value.value is None:
         # What exists only while the program is made has become None.
         raise Refused(f"a value of forward mode that is {named(value)}")
-    program, pushed, seeds = pushed_program(known)
+    program, pushed, seeds = pushed_program(known, strong)
     builder, last, result, tangent = pushed
     builder.emit(last, "call", Constant(RUNTIME["no_nan"]), tangent, data=(), result=False)
     tangent = builder.emit(last, "call", Constant(given_back), result, tangent, data=())
@@ -44,7 +46,7 @@ def _value_and_tangent(known: Understood) -> Made:
     return known.made(builder, [*checks, *program.primal], polished=True)
 
 
-def pushed_program(known: Understood) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
+def pushed_program(known: Understood, strong: bool = False) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
     inference, shape = known.inference, known.shape
     if inference.warnings or inference.commits or known.prologue.leaves() or any(map(holds_objects, known.types)):
         raise Refused("a program with effects, or of objects, in forward mode")
@@ -52,7 +54,7 @@ def pushed_program(known: Understood) -> tuple[Pushforward, Pushed, dict[Variabl
     with known.located():
         needs = needed(inference.program, shape, list(seeds))
         known.clock("activity")
-        program = Pushforward(inference.program, shape, needs, RUNTIME | TANGENTS)
+        program = Pushforward(inference.program, shape, needs, RUNTIME | TANGENTS | {"strong": strong})
         return program, program.build(seeds), seeds
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.registry import NotImplementedCotangent
@@ -30,11 +33,16 @@ from autodiff_hook.runtime.references import (
     taken,
 )
 from autodiff_hook.runtime.updates import surviving
+from autodiff_hook.strong import is_plain
 from autodiff_hook.tangent import Tangent
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
 from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
 from autodiff_hook.transform.improve.site import Site, common_dtype
 from autodiff_hook.transform.specialise.infer import Given
+
+
+class Undefined(Given):
+    """A gradient is nan, of which the carried program knows whether it is."""
 
 
 def refill(container: Any, content: Any) -> None:
@@ -126,16 +134,43 @@ def real(value: Any) -> None:
 
 
 def no_nan(*gradients: Any) -> None:
-    """Give up if a gradient is nan: it may come of a zero cotangent on a way that was not taken, as ``0.0 * inf``."""
+    """Give up if a gradient is nan: it may come of a zero cotangent as ``0.0 * inf``, and is zero then."""
     for gradient in gradients:
-        if type(gradient) is float:
-            if gradient != gradient:
-                raise Given("a gradient is nan")
-        elif gradient is not None and _has_nan(gradient):
-            raise Given("a gradient is nan")
+        if type(gradient) is np.ndarray and gradient.dtype.kind == "f":
+            row = gradient if gradient.ndim == 1 else gradient.ravel("K")
+            gradient = np.vdot(row, row)
+        elif gradient is not None and type(gradient) is not float:
+            gradient = math.nan if _has_nan(gradient) else None
+        if gradient != gradient:
+            raise Undefined
+
+
+def no_nan_if_infinite(value: Any, *gradients: Any) -> None:
+    """Give up if a gradient is nan, which none is if the value is finite."""
+    if not math.isfinite(value):
+        no_nan(*gradients)
+
+
+def no_nan_in_product(product: Any, a: Any, b: Any) -> None:
+    """Give up if a product of arrays may have nan: it is large, or what it is made of."""
+    if product.size > a.size + b.size:
+        for factor in (a, b):
+            row = factor if factor.ndim == 1 else factor.ravel("K")
+            total = np.vdot(row, row)
+            if total - total != 0.0:
+                raise Undefined
+    else:
+        no_nan(product)
+
+
+def undefined() -> None:
+    """Give up because a gradient is nan."""
+    raise Undefined
 
 
 def _has_nan(gradient: Any) -> bool:
+    if type(gradient) is np.ndarray:
+        return not is_plain(gradient)
     if isinstance(gradient, Tangent):
         gradient = gradient._fields
     if isinstance(gradient, dict):
@@ -145,10 +180,8 @@ def _has_nan(gradient: Any) -> bool:
     if isinstance(gradient, list):
         if not REAL.issuperset(map(type, gradient)):
             return any([x is not None and _has_nan(x) for x in gradient])
-        total = sum(gradient)
-    else:
-        total = gradient.sum() if hasattr(gradient, "sum") else gradient
-    return total is not None and bool(total != total)
+        gradient = sum(gradient)
+    return not is_plain(gradient)
 
 
 def float_list(items: list[Any]) -> list[float]:
@@ -163,6 +196,8 @@ RUNTIME: Final[dict[str, Any]] = {
     "array": array,
     "real": real,
     "no_nan": no_nan,
+    "no_nan_if_infinite": no_nan_if_infinite,
+    "undefined": undefined,
     "buffer": buffer,
     "dict_buffer": dict_buffer,
     "slots_buffer": slots_buffer,
@@ -199,7 +234,21 @@ RUNTIME: Final[dict[str, Any]] = {
 
 # What the typed pass may know of these functions
 
-effects(begin_slots, add_at, add_item, add_items, add_part, add_run, add_slice, refill, warn)
+effects(
+    begin_slots,
+    add_at,
+    add_item,
+    add_items,
+    add_part,
+    add_run,
+    add_slice,
+    no_nan,
+    no_nan_if_infinite,
+    no_nan_in_product,
+    refill,
+    undefined,
+    warn,
+)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part, array, fitted)

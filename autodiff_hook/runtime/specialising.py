@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from autodiff_hook import config
 from autodiff_hook.budget import cpu_time
+from autodiff_hook.debugging import NANS
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime.attempts import Program, Stopped, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
@@ -25,6 +26,7 @@ from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.second_order import product
 from autodiff_hook.runtime.sharing import ByCode, making
+from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Given
@@ -38,6 +40,7 @@ _CACHE_SIZE: Final = 2048
 _OPERATIONS: Final = 20000
 """How many operations a way may have."""
 _TRAPS: Final = 20
+_LONGEST_REST: Final = 1024
 FREE = 0.3
 MOST = 2.0
 """How many seconds compiling a function may take beyond those that it has run, and at once."""
@@ -70,6 +73,10 @@ class Specialisations:
     """For how many seconds the ways that it takes have been followed."""
     price: float = 0.0
     """For how many seconds another one has to be followed at least."""
+    undefined: int = 0
+    """How often a program has come to a gradient that is nan."""
+    resting: int = 0
+    """For how many calls no program is entered for that."""
 
     def allowance(self) -> float:
         """For how many seconds a program may be made now."""
@@ -117,7 +124,7 @@ def differentiated(
 
     ``error`` is what the newest program has raised; ``tangents`` are those of the arguments, in forward mode.
     """
-    call = None if GENERIC or gettrace() is not None else unfolded(f, args, kwargs)
+    call = None if GENERIC or NANS.on or gettrace() is not None else unfolded(f, args, kwargs)
     if call is None or call.shape.names and not args:
         _say_why_not(f)
         return generic(f, *args, **kwargs)
@@ -142,6 +149,8 @@ def differentiated(
 def _say_why_not(f: Any) -> None:
     if GENERIC:
         config.trace("nothing is specialised, because AUTODIFF_GENERIC is set")
+    elif NANS.on:
+        config.trace("nothing is specialised while debug_nans is on")
     elif gettrace() is not None:
         config.trace("nothing is specialised while a debugger or a coverage tool traces the program (sys.settrace)")
     else:
@@ -152,6 +161,17 @@ def _specialised(
     known: Specialisations, call: Call, form: Form, raised: list[str | None], error: Exception | None = None
 ) -> Any:
     attempts, programs = known.attempts, tuple(known.entries)
+    if type(error) is Undefined:
+        _rest(known, call.function)
+        return MISS
+    if known.resting:
+        known.resting -= 1
+        if not known.resting and programs and programs[0][1] == call.shape:
+            _publish(call, form, programs[0][0])
+            if _specialisations(call.function, form) is not known:
+                # What was cleared meanwhile is out of date.
+                _gradients.remove(call.function.__code__, programs[0][0])
+        return MISS
     if error is not None and programs and programs[0][1] == call.shape and type(error) is not Elsewhere:
         _failed(known, call.function, error, raised)
         return MISS
@@ -237,6 +257,7 @@ def _out_of_date() -> None:
 
 registry.when_changed(_out_of_date)
 config.when_changed(_out_of_date)
+NANS.listeners.append(_out_of_date)
 
 
 def _run(
@@ -250,6 +271,9 @@ def _run(
     try:
         return entry(call.function, call.values)
     except Elsewhere:
+        return MISS
+    except Undefined:
+        _rest(known, call.function)
         return MISS
     except Given as error:
         known.traps += 1
@@ -271,9 +295,29 @@ def _run(
         return MISS
 
 
+def _rest(known: Specialisations, f: Any) -> None:
+    """Let the next calls be carried, of which a gradient may be nan, too: no function runs twice for long.
+
+    At the second time, programs are made instead whose products keep zeros.
+    """
+    known.undefined += 1
+    if known.undefined == 2:
+        known.entries = []
+    else:
+        known.resting = min(1 << known.undefined, _LONGEST_REST)
+    _gradients.found.pop(id(f.__code__), None)
+
+
+def came_to_nan(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form) -> None:
+    """The reverse half of a program has come to a gradient that is nan."""
+    call = unfolded(f, args, kwargs)
+    if call is not None:
+        _rest(_specialisations(call.function, form), call.function)
+
+
 def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
     """Forget the entry that this thread has made for a call."""
-    known.entries.remove((entry, call.shape))
+    known.entries = [found for found in known.entries if found != (entry, call.shape)]
     _gradients.remove(call.function.__code__, entry)
 
 
@@ -320,12 +364,18 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
     if f.__code__ is not code:
         return None, all_ways
     known.entries.insert(0, (entry, call.shape))
-    if form == "gradient" and type(f) is FunctionType and not call.constants:
-        _gradients.put(code, entry)
-        if versions != _versions():
-            # The change that made it out of date may have come before it was put there.
-            _gradients.remove(code, entry)
+    _publish(call, form, entry)
+    if versions != _versions():
+        # The change that made it out of date may have come before it was put there.
+        _gradients.remove(code, entry)
     return entry, all_ways
+
+
+def _publish(call: Call, form: Form, entry: Entry) -> None:
+    """Let ``gradient`` enter a program without asking."""
+    f = call.function
+    if form == "gradient" and type(f) is FunctionType and not call.constants:
+        _gradients.put(f.__code__, entry)
 
 
 def _versions() -> tuple[int, int]:
@@ -336,7 +386,7 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
     """A program, within the time that making one may take."""
     allowance, before = known.allowance(), cpu_time()
     try:
-        made = program(call, form, _OPERATIONS if known.one_way else 0, allowance)
+        made = program(call, form, _OPERATIONS if known.one_way else 0, allowance, known.undefined > 1)
     except Stopped:
         known.price = 2 * allowance
         raise

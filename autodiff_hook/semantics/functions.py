@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from autodiff_hook import config
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load
+from autodiff_hook.debugging import NANS
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import Signature
@@ -15,6 +16,7 @@ from autodiff_hook.semantics.analysing import GlobalFacts, analyse
 from autodiff_hook.semantics.generators import started
 from autodiff_hook.semantics.meanings import TABLE
 from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.semantics.watching import watching_table
 from autodiff_hook.transform.generic.carrying import carrying_pass
 
 
@@ -23,7 +25,7 @@ class Carried:
 
     __slots__ = ("__weakref__", "code", "facts", "kind", "signature", "simple", "unsupported")
 
-    def __init__(self, code: CodeType, globals_: dict[str, Any]) -> None:
+    def __init__(self, code: CodeType, globals_: dict[str, Any], table: dict[str, Any] = TABLE) -> None:
         self.unsupported = ""
         self.facts = GlobalFacts(code, globals_)
         self.code = code
@@ -32,7 +34,7 @@ class Carried:
             self.signature: Signature = primal.ir.signature
             self.kind = primal.ir.kind
             self.simple = len(self.signature.names) == self.signature.positional
-            self.code = emit(carrying_pass(primal, TABLE), lifetimes=True)
+            self.code = emit(carrying_pass(primal, table), lifetimes=True)
         except Unsupported as error:
             self.unsupported = f"which is not supported: {error}"
 
@@ -43,7 +45,13 @@ def _carry(code: CodeType, globals_: dict[str, Any]) -> Carried:
     return found
 
 
+def _watch(code: CodeType, globals_: dict[str, Any]) -> Carried:
+    return Carried(code, globals_, watching_table(TABLE))
+
+
 _carried_for: Final = ByNamespace(_carry)
+_watched_for: Final = ByNamespace(_watch)
+"""The same for ``debug_nans``."""
 
 
 Source = tuple[str, Any]
@@ -108,7 +116,7 @@ def enter(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: di
 
 def enter_carried(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """``enter`` without typed programs."""
-    known = _carried_for(function.__code__, function.__globals__)
+    known = (_watched_for if NANS.on else _carried_for)(function.__code__, function.__globals__)
     if known.unsupported:
         return call_opaque(alg, t[1:], function, args, kwargs, known.unsupported)
     values, tokens = args, t[1:]

@@ -14,6 +14,7 @@ OWN_MODULES: Final = (
     "autodiff_hook.api",
     "autodiff_hook.semantics.equivalents",
     "autodiff_hook.semantics.library",
+    "autodiff_hook.strong",
     "autodiff_hook.runtime.trees",
     "autodiff_hook.tangent",
     "autodiff_hook._testing_trees",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.registry import rrule
+from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 
@@ -17,9 +18,9 @@ def prod_rule(a, axis=None, dtype=None, out=None, keepdims=False):
 
     def prod_pullback(ȳ):
         if np.all(np.not_equal(a, 0)):
-            c = restore_axes(ȳ * conj(y), a, axis, keepdims) / conj(a)
+            c = over(restore_axes(times(ȳ, conj(y)), a, axis, keepdims), conj(a))
         else:
-            c = restore_axes(ȳ, a, axis, keepdims) * conj(others(a, axis))
+            c = times(restore_axes(ȳ, a, axis, keepdims), conj(others(a, axis)))
         return unbroadcast(c, a), None, None, None, None
 
     return y, prod_pullback
@@ -61,7 +62,7 @@ def cumprod_rule(a, axis=None, dtype=None, out=None):
 
     def cumprod_pullback(ȳ):
         if np.all(np.not_equal(a, 0)):
-            c = np.reshape(reverse_cumsum(ȳ * conj(y), axis), np.shape(a)) / conj(a)
+            c = over(np.reshape(reverse_cumsum(times(ȳ, conj(y)), axis), np.shape(a)), conj(a))
         else:
             c = cumprod_cotangent(ȳ, a, y, axis)
         return unbroadcast(c, a), None, None, None
@@ -77,6 +78,6 @@ def cumprod_cotangent(ȳ, a, y, axis):
     parts = []
     for i in range(x.shape[-1] - 1, -1, -1):
         running = running + ȳ[..., i]
-        parts.append(running * conj(y[..., i - 1]) if i else running)
-        running = running * conj(x[..., i])
+        parts.append(times(running, conj(y[..., i - 1])) if i else running)
+        running = times(running, conj(x[..., i]))
     return from_last(np.stack(parts[::-1], -1), a, axis)

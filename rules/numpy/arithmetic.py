@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.registry import Real, rrule
+from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
 
@@ -28,7 +29,7 @@ def subtract_rule(x1, x2, /):
 @array_rrule(np.multiply, 2)
 def multiply_rule(x1, x2, /):
     def multiply_pullback(ȳ):
-        return unbroadcast(ȳ * conj(x2), x1), unbroadcast(ȳ * conj(x1), x2)
+        return unbroadcast(times(ȳ, conj(x2)), x1), unbroadcast(times(ȳ, conj(x1)), x2)
 
     return np.multiply(x1, x2), multiply_pullback
 
@@ -38,8 +39,8 @@ def divide_rule(x1, x2, /):
     y = np.divide(x1, x2)
 
     def divide_pullback(ȳ):
-        c = ȳ / conj(x2)
-        return unbroadcast(c, x1), unbroadcast(-c * conj(y), x2)
+        c = over(ȳ, conj(x2))
+        return unbroadcast(c, x1), unbroadcast(times(-c, conj(y)), x2)
 
     return y, divide_pullback
 
@@ -47,7 +48,7 @@ def divide_rule(x1, x2, /):
 @array_rrule(np.remainder, 2)
 def remainder_rule(x1, x2, /):
     def remainder_pullback(ȳ):
-        return unbroadcast(ȳ, x1), unbroadcast(-ȳ * np.floor_divide(x1, x2), x2)
+        return unbroadcast(ȳ, x1), unbroadcast(times(-ȳ, np.floor_divide(x1, x2)), x2)
 
     return np.remainder(x1, x2), remainder_pullback
 
@@ -55,7 +56,7 @@ def remainder_rule(x1, x2, /):
 @array_rrule(np.fmod, 2)
 def fmod_rule(x1, x2, /):
     def fmod_pullback(ȳ):
-        return unbroadcast(ȳ, x1), unbroadcast(-ȳ * np.trunc(np.divide(x1, x2)), x2)
+        return unbroadcast(ȳ, x1), unbroadcast(times(-ȳ, np.trunc(np.divide(x1, x2))), x2)
 
     return np.fmod(x1, x2), fmod_pullback
 
@@ -68,7 +69,7 @@ def divmod_rule(x1, x2, /):
         r̄ = ȳ[1]
         if r̄ is None:
             return None, None
-        return unbroadcast(r̄, x1), unbroadcast(-r̄ * y[0], x2)
+        return unbroadcast(r̄, x1), unbroadcast(times(-r̄, y[0]), x2)
 
     return y, divmod_pullback
 
@@ -106,8 +107,8 @@ def float_power_rule(x1, x2, /):
 @array_rrule(np.arctan2, 2)
 def arctan2_rule(x1, x2, /):
     def arctan2_pullback(ȳ):
-        c = ȳ / nonzero_square(x1, x2)
-        return unbroadcast(c * x2, x1), unbroadcast(-c * x1, x2)
+        c = over(ȳ, nonzero_square(x1, x2))
+        return unbroadcast(times(c, x2), x1), unbroadcast(times(-c, x1), x2)
 
     return np.arctan2(x1, x2), arctan2_pullback
 
@@ -123,8 +124,8 @@ def hypot_rule(x1, x2, /):
     y = np.hypot(x1, x2)
 
     def hypot_pullback(ȳ):
-        c = ȳ / np.where(y == 0, 1.0, y)
-        return unbroadcast(c * x1, x1), unbroadcast(c * x2, x2)
+        c = over(ȳ, np.where(y == 0, 1.0, y))
+        return unbroadcast(times(c, x1), x1), unbroadcast(times(c, x2), x2)
 
     return y, hypot_pullback
 
@@ -133,7 +134,7 @@ def hypot_rule(x1, x2, /):
 def maximum_rule(x1, x2, /):
     def maximum_pullback(ȳ):
         first = np.greater_equal(x1, x2) | np.not_equal(x1, x1)
-        return unbroadcast(ȳ * first, x1), unbroadcast(ȳ * ~first, x2)
+        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
 
     return np.maximum(x1, x2), maximum_pullback
 
@@ -142,7 +143,7 @@ def maximum_rule(x1, x2, /):
 def minimum_rule(x1, x2, /):
     def minimum_pullback(ȳ):
         first = np.less_equal(x1, x2) | np.not_equal(x1, x1)
-        return unbroadcast(ȳ * first, x1), unbroadcast(ȳ * ~first, x2)
+        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
 
     return np.minimum(x1, x2), minimum_pullback
 
@@ -151,7 +152,7 @@ def minimum_rule(x1, x2, /):
 def fmax_rule(x1, x2, /):
     def fmax_pullback(ȳ):
         first = np.greater_equal(x1, x2) | np.not_equal(x2, x2)
-        return unbroadcast(ȳ * first, x1), unbroadcast(ȳ * ~first, x2)
+        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
 
     return np.fmax(x1, x2), fmax_pullback
 
@@ -160,7 +161,7 @@ def fmax_rule(x1, x2, /):
 def fmin_rule(x1, x2, /):
     def fmin_pullback(ȳ):
         first = np.less_equal(x1, x2) | np.not_equal(x2, x2)
-        return unbroadcast(ȳ * first, x1), unbroadcast(ȳ * ~first, x2)
+        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
 
     return np.fmin(x1, x2), fmin_pullback
 
@@ -170,14 +171,17 @@ def logaddexp_rule(x1, x2, /):
     y = np.logaddexp(x1, x2)
 
     def logaddexp_pullback(ȳ):
-        return unbroadcast(ȳ * softmax_part(x1, x2, y), x1), unbroadcast(ȳ * softmax_part(x2, x1, y), x2)
+        first, second = share(np.exp, x1, x2, y), share(np.exp, x2, x1, y)
+        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, second), x2)
 
     return y, logaddexp_pullback
 
 
-def softmax_part(x, other, y):
-    """exp(x - y), where y is logaddexp(x, other)."""
-    return np.exp(np.where(np.equal(x, y), 0.0, x) - np.where(np.equal(x, y), 0.0, y))
+def share(exponential, x, other, y):
+    """The exponential of x - y, where y is the logarithm of a sum of two; of equal infinities each has one half."""
+    same = np.equal(x, y)
+    part = exponential(np.where(same, 0.0, x) - np.where(same, 0.0, y))
+    return np.where(same & np.equal(x, other), 0.5, part)
 
 
 @array_rrule(np.logaddexp2, 2)
@@ -185,7 +189,9 @@ def logaddexp2_rule(x1, x2, /):
     y = np.logaddexp2(x1, x2)
 
     def logaddexp2_pullback(ȳ):
-        return unbroadcast(ȳ * np.exp2(x1 - y), x1), unbroadcast(ȳ * np.exp2(x2 - y), x2)
+        return unbroadcast(times(ȳ, share(np.exp2, x1, x2, y)), x1), unbroadcast(
+            times(ȳ, share(np.exp2, x2, x1, y)), x2
+        )
 
     return y, logaddexp2_pullback
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.strong import contraction, times
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy.products import tensor_product
 from autodiff_rules.numpy.shapes import inverse_permutation
 
 
@@ -20,10 +22,10 @@ def tensordot_rule(a, b, axes=2):
         split = len(a_free)
         of_a, of_b = list(range(split)), list(range(split, np.ndim(ȳ)))
         order = sorted(range(len(a_axes)), key=b_axes.__getitem__)
-        ā = np.tensordot(ȳ, conj(b), (of_b, b_free))
+        ā = tensor_product(ȳ, conj(b), (of_b, b_free))
         ā = np.transpose(ā, inverse_permutation(a_free + [a_axes[i] for i in order]))
         order = sorted(range(len(b_axes)), key=a_axes.__getitem__)
-        b̄ = np.tensordot(ȳ, conj(a), (of_a, a_free))
+        b̄ = tensor_product(ȳ, conj(a), (of_a, a_free))
         b̄ = np.transpose(b̄, inverse_permutation(b_free + [b_axes[i] for i in order]))
         return unbroadcast(ā, a), unbroadcast(b̄, b), None
 
@@ -77,7 +79,14 @@ def einsum_cotangent(letters, shape, terms, factors, optimize):
         elif all(letter not in term for term in terms):
             terms, factors = [*terms, letter], [*factors, np.ones(n)]
         target += letter
-    return np.einsum(f"{','.join(terms)}->{target}", *factors, optimize=optimize)
+    spelled = f"{','.join(terms)}->{target}"
+    if len(factors) == 1:
+        return np.einsum(spelled, *factors, optimize=optimize)
+
+    def product(ȳ, second):
+        return np.einsum(spelled, ȳ, second, *factors[2:], optimize=optimize)
+
+    return contraction(product, factors[0], factors[1])
 
 
 @nondifferentiable
@@ -113,7 +122,7 @@ def kron_rule(a, b):
         x = np.reshape(a, interleaved(a, axes, 0))
         y = np.reshape(b, interleaved(b, axes, 1))
         c = np.reshape(ȳ, np.broadcast_shapes(x.shape, y.shape))
-        ā, b̄ = unbroadcast(c * conj(y), x), unbroadcast(c * conj(x), y)
+        ā, b̄ = unbroadcast(times(c, conj(y)), x), unbroadcast(times(c, conj(x)), y)
         return reshaped(ā, a), reshaped(b̄, b)
 
     return np.kron(a, b), kron_pullback
@@ -161,7 +170,7 @@ def linalg_tensordot_rule(x1, x2, /, *, axes=2):
 @array_rrule(np.linalg.outer, 2)
 def linalg_outer_rule(x1, x2, /):
     def outer_pullback(ȳ):
-        return unbroadcast(np.dot(ȳ, conj(x2)), x1), unbroadcast(np.dot(conj(x1), ȳ), x2)
+        return unbroadcast(contraction(np.dot, ȳ, conj(x2)), x1), unbroadcast(contraction(np.dot, conj(x1), ȳ), x2)
 
     return np.linalg.outer(x1, x2), outer_pullback
 
@@ -173,6 +182,6 @@ def vecdot_rule(x1, x2, /, *, axis=-1):
 
     def vecdot_pullback(ȳ):
         c = np.expand_dims(ȳ, axis)
-        return unbroadcast(conj(c) * x2, x1), unbroadcast(c * x1, x2)
+        return unbroadcast(times(conj(c), x2), x1), unbroadcast(times(c, x1), x2)
 
     return y, vecdot_pullback

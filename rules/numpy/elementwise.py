@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj
 
 
@@ -16,7 +17,7 @@ def sqrt_rule(x, /):
     y = np.sqrt(x)
 
     def sqrt_pullback(ȳ):
-        return (0.5 * ȳ / conj(y),)
+        return (over(0.5 * ȳ, conj(y)),)
 
     return y, sqrt_pullback
 
@@ -26,7 +27,7 @@ def cbrt_rule(x, /):
     y = np.cbrt(x)
 
     def cbrt_pullback(ȳ):
-        return (ȳ / (3.0 * y * y),)
+        return (over(ȳ, 3.0 * y * y),)
 
     return y, cbrt_pullback
 
@@ -34,7 +35,7 @@ def cbrt_rule(x, /):
 @array_rrule(np.square)
 def square_rule(x, /):
     def square_pullback(ȳ):
-        return (2.0 * ȳ * conj(x),)
+        return (times(2.0 * ȳ, conj(x)),)
 
     return np.square(x), square_pullback
 
@@ -44,7 +45,7 @@ def reciprocal_rule(x, /):
     y = np.reciprocal(x)
 
     def reciprocal_pullback(ȳ):
-        return (-ȳ * conj(y * y),)
+        return (times(-ȳ, conj(y * y)),)
 
     return y, reciprocal_pullback
 
@@ -54,7 +55,7 @@ def exp_rule(x, /):
     y = np.exp(x)
 
     def exp_pullback(ȳ):
-        return (ȳ * conj(y),)
+        return (times(ȳ, conj(y)),)
 
     return y, exp_pullback
 
@@ -64,7 +65,7 @@ def exp2_rule(x, /):
     y = np.exp2(x)
 
     def exp2_pullback(ȳ):
-        return (ȳ * conj(0.6931471805599453 * y),)
+        return (times(ȳ, conj(0.6931471805599453 * y)),)
 
     return y, exp2_pullback
 
@@ -74,7 +75,7 @@ def expm1_rule(x, /):
     y = np.expm1(x)
 
     def expm1_pullback(ȳ):
-        return (ȳ * conj(y + 1.0),)
+        return (times(ȳ, conj(y + 1.0)),)
 
     return y, expm1_pullback
 
@@ -82,7 +83,7 @@ def expm1_rule(x, /):
 @array_rrule(np.log)
 def log_rule(x, /):
     def log_pullback(ȳ):
-        return (ȳ / conj(x),)
+        return (over(ȳ, conj(x)),)
 
     return np.log(x), log_pullback
 
@@ -90,7 +91,7 @@ def log_rule(x, /):
 @array_rrule(np.log2)
 def log2_rule(x, /):
     def log2_pullback(ȳ):
-        return (ȳ / conj(0.6931471805599453 * x),)
+        return (over(ȳ, conj(0.6931471805599453 * x)),)
 
     return np.log2(x), log2_pullback
 
@@ -98,7 +99,7 @@ def log2_rule(x, /):
 @array_rrule(np.log10)
 def log10_rule(x, /):
     def log10_pullback(ȳ):
-        return (ȳ / conj(2.302585092994046 * x),)
+        return (over(ȳ, conj(2.302585092994046 * x)),)
 
     return np.log10(x), log10_pullback
 
@@ -106,7 +107,7 @@ def log10_rule(x, /):
 @array_rrule(np.log1p)
 def log1p_rule(x, /):
     def log1p_pullback(ȳ):
-        return (ȳ / conj(1.0 + x),)
+        return (over(ȳ, conj(1.0 + x)),)
 
     return np.log1p(x), log1p_pullback
 
@@ -114,7 +115,7 @@ def log1p_rule(x, /):
 @array_rrule(np.sin)
 def sin_rule(x, /):
     def sin_pullback(ȳ):
-        return (ȳ * conj(np.cos(x)),)
+        return (times(ȳ, conj(np.cos(x))),)
 
     return np.sin(x), sin_pullback
 
@@ -122,7 +123,7 @@ def sin_rule(x, /):
 @array_rrule(np.cos)
 def cos_rule(x, /):
     def cos_pullback(ȳ):
-        return (-ȳ * conj(np.sin(x)),)
+        return (times(-ȳ, conj(np.sin(x))),)
 
     return np.cos(x), cos_pullback
 
@@ -132,7 +133,7 @@ def tan_rule(x, /):
     y = np.tan(x)
 
     def tan_pullback(ȳ):
-        return (ȳ * conj(1.0 + y * y),)
+        return (times(ȳ, conj(1.0 + y * y)),)
 
     return y, tan_pullback
 
@@ -140,7 +141,7 @@ def tan_rule(x, /):
 @array_rrule(np.arcsin)
 def arcsin_rule(x, /):
     def arcsin_pullback(ȳ):
-        return (ȳ / conj(np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0)),)
+        return (over(ȳ, conj(leg(x))),)
 
     return np.arcsin(x), arcsin_pullback
 
@@ -148,15 +149,20 @@ def arcsin_rule(x, /):
 @array_rrule(np.arccos)
 def arccos_rule(x, /):
     def arccos_pullback(ȳ):
-        return (-ȳ / conj(np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0)),)
+        return (over(-ȳ, conj(leg(x))),)
 
     return np.arccos(x), arccos_pullback
+
+
+def leg(x):
+    """The square root of 1 - x², on the side of the branch cuts that the signs of zeros say; 0 and not -0 at 1."""
+    return (np.sqrt(-(x - 1.0)) + 0.0) * np.sqrt(x - -1.0)
 
 
 @array_rrule(np.arctan)
 def arctan_rule(x, /):
     def arctan_pullback(ȳ):
-        return (ȳ / conj(1.0 + x * x),)
+        return (over(ȳ, conj(1.0 + x * x)),)
 
     return np.arctan(x), arctan_pullback
 
@@ -164,7 +170,7 @@ def arctan_rule(x, /):
 @array_rrule(np.sinh)
 def sinh_rule(x, /):
     def sinh_pullback(ȳ):
-        return (ȳ * conj(np.cosh(x)),)
+        return (times(ȳ, conj(np.cosh(x))),)
 
     return np.sinh(x), sinh_pullback
 
@@ -172,7 +178,7 @@ def sinh_rule(x, /):
 @array_rrule(np.cosh)
 def cosh_rule(x, /):
     def cosh_pullback(ȳ):
-        return (ȳ * conj(np.sinh(x)),)
+        return (times(ȳ, conj(np.sinh(x))),)
 
     return np.cosh(x), cosh_pullback
 
@@ -182,7 +188,7 @@ def tanh_rule(x, /):
     y = np.tanh(x)
 
     def tanh_pullback(ȳ):
-        return (ȳ * conj((1.0 - y) * (1.0 + y)),)
+        return (times(ȳ, conj((1.0 - y) * (1.0 + y))),)
 
     return y, tanh_pullback
 
@@ -190,7 +196,7 @@ def tanh_rule(x, /):
 @array_rrule(np.arcsinh)
 def arcsinh_rule(x, /):
     def arcsinh_pullback(ȳ):
-        return (ȳ / conj(np.sqrt(x * x - -1.0)),)
+        return (over(ȳ, conj(np.sqrt(x * x - -1.0))),)
 
     return np.arcsinh(x), arcsinh_pullback
 
@@ -198,7 +204,7 @@ def arcsinh_rule(x, /):
 @array_rrule(np.arccosh)
 def arccosh_rule(x, /):
     def arccosh_pullback(ȳ):
-        return (ȳ / conj(np.sqrt(x - 1.0) * np.sqrt(x - -1.0)),)
+        return (over(ȳ, conj(np.sqrt(x - 1.0) * np.sqrt(x - -1.0))),)
 
     return np.arccosh(x), arccosh_pullback
 
@@ -206,7 +212,7 @@ def arccosh_rule(x, /):
 @array_rrule(np.arctanh)
 def arctanh_rule(x, /):
     def arctanh_pullback(ȳ):
-        return (ȳ / conj((1.0 - x) * (1.0 + x)),)
+        return (over(ȳ, conj((1.0 - x) * (1.0 + x))),)
 
     return np.arctanh(x), arctanh_pullback
 
@@ -216,7 +222,7 @@ def sinc_rule(x):
     y = np.sinc(x)
 
     def sinc_pullback(ȳ):
-        return (ȳ * conj((np.cos(np.pi * x) - y) / np.where(np.equal(x, 0), 1.0, x)),)
+        return (times(ȳ, conj((np.cos(np.pi * x) - y) / np.where(np.equal(x, 0), 1.0, x))),)
 
     return y, sinc_pullback
 
@@ -242,7 +248,7 @@ def degrees_rule(x, /):
 @array_rrule(np.absolute)
 def absolute_rule(x, /):
     def absolute_pullback(ȳ):
-        return (ȳ * np.sign(x),)
+        return (times(ȳ, np.sign(x)),)
 
     return np.absolute(x), absolute_pullback
 
@@ -250,7 +256,7 @@ def absolute_rule(x, /):
 @array_rrule(np.fabs)
 def fabs_rule(x, /):
     def fabs_pullback(ȳ):
-        return (ȳ * np.sign(x),)
+        return (times(ȳ, np.sign(x)),)
 
     return np.fabs(x), fabs_pullback
 

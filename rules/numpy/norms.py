@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.registry import nondifferentiable, not_implemented
+from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, restore_axes, unbroadcast
 from autodiff_rules.numpy.extremes import selected
 
@@ -69,16 +70,16 @@ def vector_cotangent(ȳ, x, y, ord, axes, keepdims):
         return np.zeros(np.shape(x))
     c = restore_axes(ȳ, x, axes, keepdims)
     if ord == 1:
-        return c * np.sign(x)
+        return times(c, np.sign(x))
     if ord in (np.inf, -np.inf):
         choose = np.argmax if ord > 0 else np.argmin
-        return selected(ȳ, np.abs(x), choose, axes, keepdims) * np.sign(x)
+        return times(selected(ȳ, np.abs(x), choose, axes, keepdims), np.sign(x))
     y = restore_axes(y, x, axes, keepdims)
     if ord == 2:
-        return c / np.where(y == 0, np.inf, y) * x
+        return times(over(c, np.where(y == 0, np.inf, y)), x)
     size = np.abs(x)
     relative = np.where(size == 0, 1.0, size) / np.where(y == 0, 1.0, y)
-    return c * np.sign(x) * relative ** (ord - 1)
+    return times(c, np.sign(x) * relative ** (ord - 1))
 
 
 def matrix_cotangent(ȳ, x, ord, axes, keepdims):

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from autodiff_hook.registry import Array, Complex, Real, registry, rrule
+from autodiff_hook.strong import over, times
 from autodiff_rules import operator as numbers
 from autodiff_rules._numbers import binary
 from autodiff_rules.numpy._shared import conj, float_dtype, through_arrays, unbroadcast
@@ -55,10 +56,21 @@ def sub_rule(x, y):
     return x - y, sub_pullback
 
 
+@array_operator(times)
+def times_rule(cotangent, derivative):
+    def times_pullback(c̄):
+        return (
+            unbroadcast(times(c̄, conj(derivative)), cotangent),
+            unbroadcast(times(c̄, conj(cotangent)), derivative),
+        )
+
+    return times(cotangent, derivative), times_pullback
+
+
 @array_operator(operator.mul)
 def mul_rule(x, y):
     def mul_pullback(z̄):
-        return unbroadcast(z̄ * conj(y), x), unbroadcast(z̄ * conj(x), y)
+        return unbroadcast(times(z̄, conj(y)), x), unbroadcast(times(z̄, conj(x)), y)
 
     return x * y, mul_pullback
 
@@ -68,16 +80,28 @@ def truediv_rule(x, y):
     z = x / y
 
     def truediv_pullback(z̄):
-        x̄ = z̄ / conj(y)
-        return unbroadcast(x̄, x), unbroadcast(-x̄ * conj(z), y)
+        x̄ = over(z̄, conj(y))
+        return unbroadcast(x̄, x), unbroadcast(times(-x̄, conj(z)), y)
 
     return z, truediv_pullback
+
+
+@array_operator(over)
+def over_rule(cotangent, divisor):
+    def over_pullback(c̄):
+        quotient = over(cotangent, divisor)
+        return (
+            unbroadcast(over(c̄, conj(divisor)), cotangent),
+            unbroadcast(over(times(-c̄, conj(quotient)), conj(divisor)), divisor),
+        )
+
+    return over(cotangent, divisor), over_pullback
 
 
 @array_operator(operator.mod)
 def mod_rule(x, y):
     def mod_pullback(z̄):
-        return unbroadcast(z̄, x), unbroadcast(-z̄ * np.floor_divide(x, y), y)
+        return unbroadcast(z̄, x), unbroadcast(times(-z̄, np.floor_divide(x, y)), y)
 
     return x % y, mod_pullback
 
@@ -98,7 +122,7 @@ def divmod_rule(x, y):
         r̄ = z̄[1]
         if r̄ is None:
             return None, None
-        return unbroadcast(r̄, x), unbroadcast(-r̄ * z[0], y)
+        return unbroadcast(r̄, x), unbroadcast(times(-r̄, z[0]), y)
 
     return z, divmod_pullback
 
@@ -145,7 +169,7 @@ def pos_rule(x):
 @rrule(abs, Array)
 def abs_rule(x):
     def abs_pullback(ȳ):
-        return (ȳ * np.sign(x),)
+        return (times(ȳ, np.sign(x)),)
 
     return abs(x), abs_pullback
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import conj, unbroadcast
 
 
 def number_power_cotangent(z̄, x, y):
     """The cotangent of ``x`` for one real number ``y``."""
-    return unbroadcast(z̄ * conj(y * (x if y else nonzero(x)) ** (y - 1)), x)
+    return unbroadcast(times(z̄, conj(y * (x if y else nonzero(x)) ** (y - 1))), x)
 
 
 def nonzero(x):
@@ -19,7 +20,7 @@ def nonzero(x):
 
 def base_cotangent(z̄, x, y):
     """The cotangent of ``x``: 0 where ``y`` is 0."""
-    return unbroadcast(z̄ * conj(slope_by_base(x, y)), x)
+    return unbroadcast(times(z̄, conj(slope_by_base(x, y))), x)
 
 
 def slope_by_base(x, y):
@@ -32,7 +33,7 @@ def slope_by_base(x, y):
 
 def exponent_cotangent(z̄, x, y, z):
     """The cotangent of ``y``: 0 where ``x`` is 0, nan where ``x`` is negative and the power real."""
-    return unbroadcast(z̄ * conj(z * log_or_zero(x, z)), y)
+    return unbroadcast(times(z̄, conj(z * log_or_zero(x, z))), y)
 
 
 def log_or_zero(x, z):

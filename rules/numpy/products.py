@@ -6,8 +6,21 @@ import operator
 
 import numpy as np
 
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.strong import contraction, is_plain, skipping, times, with_value
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 from autodiff_rules.numpy.operators import array_operator
+
+nondifferentiable(is_plain)
+nondifferentiable(skipping)
+
+
+@rrule(with_value)
+def with_value_rule(plain, value):
+    def with_value_pullback(ȳ):
+        return ȳ, None
+
+    return with_value(plain, value), with_value_pullback
 
 
 @array_operator(operator.matmul)
@@ -24,28 +37,28 @@ def matmul_left(z̄, x, y):
     """The cotangent of ``x`` in ``x @ y``."""
     if y.ndim == 2:
         if x.ndim <= 2:
-            return unbroadcast(np.dot(z̄, conj(y).T), x)
-        return unbroadcast(np.matmul(z̄, conj(y).T), x)
+            return unbroadcast(contraction(np.dot, z̄, conj(y).T), x)
+        return unbroadcast(contraction(np.matmul, z̄, conj(y).T), x)
     if y.ndim == 1:
-        return unbroadcast(z̄ * conj(y) if x.ndim == 1 else z̄[..., None] * conj(y), x)
+        return unbroadcast(times(z̄ if x.ndim == 1 else z̄[..., None], conj(y)), x)
     if x.ndim == 1:
-        return unbroadcast(np.matmul(conj(y), z̄[..., None])[..., 0], x)
-    return unbroadcast(np.matmul(z̄, conj(y).swapaxes(-1, -2)), x)
+        return unbroadcast(contraction(np.matmul, conj(y), z̄[..., None])[..., 0], x)
+    return unbroadcast(contraction(np.matmul, z̄, conj(y).swapaxes(-1, -2)), x)
 
 
 def matmul_right(z̄, x, y):
     """The cotangent of ``y`` in ``x @ y``."""
     if x.ndim == 2:
         if y.ndim == 2:
-            return unbroadcast(transposed_product(conj(x), z̄), y)
-        return unbroadcast(np.dot(conj(x).T, z̄) if y.ndim == 1 else np.matmul(conj(x).T, z̄), y)
+            return unbroadcast(contraction(transposed_product, conj(x), z̄), y)
+        return unbroadcast(contraction(np.dot if y.ndim == 1 else np.matmul, conj(x).T, z̄), y)
     if x.ndim == 1:
-        return unbroadcast(z̄ * conj(x) if y.ndim == 1 else conj(x)[:, None] * z̄[..., None, :], y)
+        return unbroadcast(times(z̄, conj(x)) if y.ndim == 1 else times(z̄[..., None, :], conj(x)[:, None]), y)
     if y.ndim == 1:
-        return unbroadcast(np.dot(z̄.reshape(-1), conj(x).reshape(-1, y.size)), y)
+        return unbroadcast(contraction(np.dot, z̄.reshape(-1), conj(x).reshape(-1, y.size)), y)
     if y.ndim == 2:
-        return unbroadcast(np.dot(conj(x).reshape(-1, x.shape[-1]).T, z̄.reshape(-1, y.shape[1])), y)
-    return unbroadcast(np.matmul(conj(x).swapaxes(-1, -2), z̄), y)
+        return unbroadcast(contraction(np.dot, conj(x).reshape(-1, x.shape[-1]).T, z̄.reshape(-1, y.shape[1])), y)
+    return unbroadcast(contraction(np.matmul, conj(x).swapaxes(-1, -2), z̄), y)
 
 
 _UNPACKED = 1_000_000
@@ -89,34 +102,36 @@ def dot_rule(a, b, out=None):
 def dot_left(ȳ, a, b):
     """The cotangent of ``a`` in ``np.dot(a, b)``."""
     if np.ndim(b) == 0 or np.ndim(a) == 0:
-        return unbroadcast(ȳ * conj(b), a)
+        return unbroadcast(times(ȳ, conj(b)), a)
     if b.ndim == 1:
-        return unbroadcast(ȳ * conj(b) if a.ndim == 1 else ȳ[..., None] * conj(b), a)
+        return unbroadcast(times(ȳ if a.ndim == 1 else ȳ[..., None], conj(b)), a)
     if b.ndim == 2:
-        return unbroadcast(np.dot(ȳ, conj(b).T), a)
+        return unbroadcast(contraction(np.dot, ȳ, conj(b).T), a)
     columns = conj(b).swapaxes(-1, -2).reshape(-1, b.shape[-2])
-    return unbroadcast(np.dot(ȳ.reshape(-1, len(columns)), columns).reshape(a.shape), a)
+    return unbroadcast(contraction(np.dot, ȳ.reshape(-1, len(columns)), columns).reshape(a.shape), a)
 
 
 def dot_right(ȳ, a, b):
     """The cotangent of ``b`` in ``np.dot(a, b)``."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return unbroadcast(ȳ * conj(a), b)
+        return unbroadcast(times(ȳ, conj(a)), b)
     if a.ndim == 1:
-        return unbroadcast(ȳ * conj(a) if b.ndim == 1 else conj(a)[:, None] * ȳ[..., None, :], b)
+        return unbroadcast(times(ȳ, conj(a)) if b.ndim == 1 else times(ȳ[..., None, :], conj(a)[:, None]), b)
     if a.ndim == 2 and b.ndim <= 2:
-        return unbroadcast(np.dot(conj(a).T, ȳ) if b.ndim == 1 else transposed_product(conj(a), ȳ), b)
+        return unbroadcast(
+            contraction(np.dot, conj(a).T, ȳ) if b.ndim == 1 else contraction(transposed_product, conj(a), ȳ), b
+        )
     rows = conj(a).reshape(-1, a.shape[-1])
     if b.ndim == 1:
-        return unbroadcast(np.dot(ȳ.reshape(-1), rows), b)
-    stacked = np.dot(rows.T, ȳ.reshape(len(rows), -1)).reshape(a.shape[-1], *b.shape[:-2], b.shape[-1])
+        return unbroadcast(contraction(np.dot, ȳ.reshape(-1), rows), b)
+    stacked = contraction(np.dot, rows.T, ȳ.reshape(len(rows), -1)).reshape(a.shape[-1], *b.shape[:-2], b.shape[-1])
     return unbroadcast(np.moveaxis(stacked, 0, -2), b)
 
 
 @array_rrule(np.vdot, 2)
 def vdot_rule(a, b, /):
     def vdot_pullback(ȳ):
-        return unbroadcast(conj(ȳ) * b, a), unbroadcast(ȳ * a, b)
+        return unbroadcast(times(conj(ȳ), b), a), unbroadcast(times(ȳ, a), b)
 
     return np.vdot(a, b), vdot_pullback
 
@@ -133,22 +148,31 @@ def inner_left(ȳ, a, b):
     """The cotangent of ``a`` in ``np.inner(a, b)``."""
     if np.ndim(a) == 0 or np.ndim(b) <= 1:
         return dot_left(ȳ, a, b)
-    return unbroadcast(np.tensordot(ȳ, conj(b), b.ndim - 1), a)
+    return unbroadcast(tensor_product(ȳ, conj(b), b.ndim - 1), a)
 
 
 def inner_right(ȳ, a, b):
     """The cotangent of ``b`` in ``np.inner(a, b)``."""
     if np.ndim(b) == 0 or np.ndim(a) == 0:
-        return unbroadcast(ȳ * conj(a), b)
+        return unbroadcast(times(ȳ, conj(a)), b)
     axes = tuple(range(a.ndim - 1))
-    return unbroadcast(np.tensordot(ȳ, conj(a), (axes, axes)), b)
+    return unbroadcast(tensor_product(ȳ, conj(a), (axes, axes)), b)
+
+
+def tensor_product(a, b, axes):
+    """``np.tensordot`` of a cotangent and a factor."""
+
+    def product(x, y):
+        return np.tensordot(x, y, axes)
+
+    return contraction(product, a, b)
 
 
 @array_rrule(np.outer, 2)
 def outer_rule(a, b, out=None):
     def outer_pullback(ȳ):
-        ā = np.dot(ȳ, conj(np.ravel(b))).reshape(np.shape(a))
-        b̄ = np.dot(conj(np.ravel(a)), ȳ).reshape(np.shape(b))
+        ā = contraction(np.dot, ȳ, conj(np.ravel(b))).reshape(np.shape(a))
+        b̄ = contraction(np.dot, conj(np.ravel(a)), ȳ).reshape(np.shape(b))
         return unbroadcast(ā, a), unbroadcast(b̄, b), None
 
     return np.outer(a, b, out), outer_pullback

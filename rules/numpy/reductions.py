@@ -6,6 +6,7 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import not_implemented, rrule
+from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
 
 
@@ -15,7 +16,7 @@ from autodiff_rules.numpy._shared import array_rrule, conj, expand_reduced, resh
 def sum_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
     def sum_pullback(ȳ):
         ā = expand_reduced(ȳ, a, axis, keepdims)
-        return ā if where is True else ā * where, None, None, None, None, unbroadcast(ȳ, initial), None
+        return ā if where is True else times(ā, where), None, None, None, None, unbroadcast(ȳ, initial), None
 
     return np.add.reduce(a, axis, dtype, out, keepdims, initial, where), sum_pullback
 
@@ -31,7 +32,7 @@ def mean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True)
             ā = expand_reduced(ȳ / (np.size(a) / max(np.size(y), 1)), a, axis, keepdims)
         else:
             mask = np.broadcast_to(where, np.shape(a))
-            ā = expand_reduced(ȳ / mask.sum(axis, keepdims=keepdims), a, axis, keepdims) * mask
+            ā = times(expand_reduced(over(ȳ, mask.sum(axis, keepdims=keepdims)), a, axis, keepdims), mask)
         return ā, None, None, None, None
 
     return y, mean_pullback
@@ -60,7 +61,7 @@ def std_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, corr
     y = np.std(a, axis, dtype, out, lost, keepdims)
 
     def std_pullback(ȳ):
-        c = 0.5 * ȳ / np.where(y == 0, np.inf, y)
+        c = over(0.5 * ȳ, np.where(y == 0, np.inf, y))
         return unbroadcast(deviations(c, a, axis, keepdims, lost), a), None, None, None, DDOF, None
 
     return y, std_pullback
@@ -70,7 +71,7 @@ def deviations(ȳ, a, axis, keepdims, lost):
     """The cotangent of ``a`` from that of its variance."""
     mean = np.mean(a, axis, keepdims=True)
     count = np.size(a) / max(np.size(mean), 1)
-    return restore_axes(2.0 * ȳ / max(count - lost, 0), a, axis, keepdims) * (a - mean)
+    return times(restore_axes(over(2.0 * ȳ, max(count - lost, 0)), a, axis, keepdims), a - mean)
 
 
 @array_rrule(np.average)

@@ -11,12 +11,13 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import not_implemented
+from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 
 
 def cotangent(ȳ, slope, x):
     """The cotangent of the argument ``x`` from its partial derivative."""
-    return unbroadcast(ȳ * conj(slope), x)
+    return unbroadcast(times(ȳ, conj(slope)), x)
 
 
 def constant(slope):

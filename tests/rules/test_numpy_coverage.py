@@ -13,6 +13,7 @@ import test_numpy_reductions
 import test_numpy_shapes
 import test_numpy_values
 
+from autodiff_hook import strong
 from autodiff_hook.registry import describe, registry
 from autodiff_rules.numpy import _shared, constants, rearranging
 
@@ -28,6 +29,7 @@ ELSEWHERE = {
     *(_shared.unbroadcast, _shared.expand, _shared.conj, _shared.nest, _shared.collect, rearranging.diagonal_matrix),
     _shared.stretched,
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
+    *(strong.times, strong.over, strong.with_value),
 }
 """Tested by functions of their own."""
 

@@ -49,10 +49,10 @@ def attempted(monkeypatch):
     """The seconds that each attempt to follow a way was given; no garbage of other tests is collected meanwhile."""
     found = []
 
-    def noted(call, form, operations, seconds):
+    def noted(call, form, operations, seconds, strong):
         if operations:
             found.append(seconds)
-        return attempts.program(call, form, operations, seconds)
+        return attempts.program(call, form, operations, seconds, strong)
 
     monkeypatch.setattr(specialising, "program", noted)
     monkeypatch.setattr(specialising, "FREE", 0.3)

@@ -14,6 +14,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import LINEAR, Form, describe, registry
+from autodiff_hook.strong import times
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import Program, RulePlan
@@ -172,12 +173,17 @@ class Rules(PrimalHalf):
             if not sure[place]:
                 part = self._call("partial", part, out)
             if numbers:
-                part = self.builder.emit(out, "binary", part, self._tangent(operand, (), out), data="*")
+                part = self._product(part, self._tangent(operand, (), out), out)
             total = part if total is None else self.builder.emit(out, "binary", total, part, data="+")
         if total is None:
             assert s.result is not None
             total = self._zero(s.result, (), out)
         return total, out
+
+    def _product(self, partial: Operand, tangent: Operand, out: Block) -> Operand:
+        if self.runtime["strong"]:
+            return self.builder.emit(out, "call", Constant(times), tangent, partial, data=())
+        return self.builder.emit(out, "binary", partial, tangent, data="*")
 
     def _by_forms(self, s: Statement, plan: RulePlan, out: Block) -> Operand:
         """The sum of what the tangents of the arguments contribute."""

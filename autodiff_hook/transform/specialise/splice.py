@@ -10,6 +10,7 @@ from typing import Any
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
+from autodiff_hook.strong import PLAIN
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.infer import RulePlan
@@ -31,6 +32,8 @@ class Use:
     instance: Instance | None = None
     called: Variable | None = None
     check: Any = None
+    strong: bool = False
+    """Whether products of ``instance`` keep zeros."""
 
 
 def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
@@ -45,7 +48,7 @@ def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     instance = instance_of(rule) if id(rule) in registry.tested else None
     if instance is None or pullback_body(instance) is None:
         return called(plan, s, arguments, runtime)
-    use = Use(arguments, instance=instance)
+    use = Use(arguments, instance=instance, strong=runtime["strong"])
     mapping: dict[Operand, Operand] = {}
     for param, value in zip(instance.params, plan.values, strict=True):
         if isinstance(value, list):
@@ -142,14 +145,37 @@ def called(plan: RulePlan, s: Statement, arguments: list[Operand], runtime: Mapp
 _SPLICED = ("make_cell", "make_function", "cell_set", "yield", "get_iter")
 
 
-def pullback_body(instance: Instance) -> Body | None:
-    """A copy of the pullback of one use of a rule; None if it cannot be put into a program."""
+def pullback_body(instance: Instance, strong: bool = False) -> Body | None:
+    """A copy of the pullback of one use of a rule; None if it cannot be put into a program.
+
+    Its products are plain, unless they are to be ``strong``.
+    """
     body = body_of(instance.pullback, loads(instance.globals))
+    if body is not None and not strong:
+        _multiply_plainly(body)
     if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):
         return None
     if any(b.terminator is not None and b.terminator.kind not in ("jump", "branch", "return") for b in body.blocks):
         return None
     return body if all(map(_returns_display, body.blocks)) else None
+
+
+def multiplies_strongly(rule: Any) -> bool:
+    """Whether the pullback of a rule has products in which zero stays zero."""
+    instance = instance_of(rule) if isinstance(rule, FunctionType) else None
+    if instance is None:
+        return True
+    named = [instance.globals.get(name) for name in instance.pullback.co_names]
+    return any(isinstance(x, FunctionType) for x in named)
+
+
+def _multiply_plainly(body: Body) -> None:
+    """Let products be those of Python: who runs the program looks whether anything has become nan."""
+    for block in body.blocks:
+        for s in block.statements:
+            function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+            if isinstance(function, FunctionType) and function in PLAIN:
+                s.op, s.operands, s.data = "binary", s.operands[1:], PLAIN[function]
 
 
 def _returns_display(block: Block) -> bool:
@@ -181,7 +207,7 @@ def splice(
         ]
         return parts, out, [False] * count
     assert use.instance is not None
-    body = pullback_body(use.instance)
+    body = pullback_body(use.instance, use.strong)
     assert body is not None
     bind_pullback(body, use.instance, cotangent, lambda x: residual(x, out))
     parts, out, sure = _place(builder, body, out, position)
@@ -284,7 +310,7 @@ def may_be_missing(function: Any) -> bool:
     """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
     if not isinstance(function, FunctionType):
         return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
-    if not (function.__module__ or "").startswith(("autodiff_rules", "numpy")):
+    if not (function.__module__ or "").startswith(("autodiff_rules", "autodiff_hook.strong", "numpy")):
         return True
     values = [function.__globals__.get(name) for name in function.__code__.co_names]
     return any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)

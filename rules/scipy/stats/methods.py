@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
+from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy.stats._calls import method
 from autodiff_rules.scipy.stats.families import FAMILIES
@@ -51,7 +52,7 @@ def method_rule(target):
 
 def scaled(ȳ, slope, x):
     """The cotangent of ``x`` from the partial derivative."""
-    return slope if isinstance(slope, NotImplementedCotangent) else unbroadcast(ȳ * slope, x)
+    return slope if isinstance(slope, NotImplementedCotangent) else unbroadcast(times(ȳ, slope), x)
 
 
 def logarithmic(target, y, x, *parameters):

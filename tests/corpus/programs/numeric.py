@@ -50,17 +50,17 @@ def density(x):
     return stats.norm.logpdf(x)
 
 
-@program(MASKS, np.array([0.5, 2.0]), expected=[-1 / math.sqrt(2), 2.0], modes=FIRST_ORDER)
+@program(MASKS, np.array([0.5, 2.0]), expected=[-1 / math.sqrt(2), 2.0])
 def square_root_beside_its_domain(x):
     return np.sum(np.where(x < 1, np.sqrt(np.maximum(1 - x, 0)), 2 * x))
 
 
-@program(MASKS, np.array([0.5, 0.0]), expected=[1 + math.log(0.5), 0.0], modes=FIRST_ORDER)
+@program(MASKS, np.array([0.5, 0.0]), expected=[1 + math.log(0.5), 0.0])
 def logarithm_of_what_is_replaced(x):
     return np.sum(np.where(x > 0, x * np.log(np.where(x > 0, x, 1)), 0.0))
 
 
-@program(MASKS, np.array([0.5, 0.0]), expected=[1 + math.log(0.5), 0.0], modes=FIRST_ORDER)
+@program(MASKS, np.array([0.5, 0.0]), expected=[1 + math.log(0.5), 0.0])
 def logarithm_at_zero(x):
     with np.errstate(all="ignore"):
         return np.sum(np.where(x > 0, x * np.log(x), 0.0))

@@ -1,0 +1,165 @@
+"""The end of a typed program, where it gives up if a gradient is nan.
+
+Its products are plain, so zero times what is infinite has become nan by then, which nothing makes a number again. The
+carried program, whose products are those of ``strong.py``, knows which gradients are nan and which are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.runtime.specialised_runtime import RUNTIME, no_nan, no_nan_in_product
+from autodiff_hook.transform.specialise.abstract import Abstract, Number, Tuple
+from autodiff_hook.transform.specialise.infer import Inference, RulePlan
+from autodiff_hook.transform.specialise.splice import multiplies_strongly
+
+
+def may_be_undefined(inference: Inference, primal: list[Block], numbers: bool) -> bool:
+    """Whether a gradient may be nan though it is zero; ``numbers`` says that the program has nothing else.
+
+    That may come of an adjoint of a way that was not taken, or of a zero that a product with what is infinite loses.
+    """
+    if not numbers or any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+        return True
+    return any(
+        isinstance(plan, RulePlan) and multiplies_strongly(plan.rule) for plan in inference.program.plans.values()
+    )
+
+
+_SPREADING: Final = (np.log, np.square, np.add.reduce, np.matmul, np.dot)
+"""Functions that give nothing finite of what is not."""
+_STEEP: Final = (np.exp, np.log, np.square, np.matmul, np.dot)
+"""Functions whose derivatives are finite where their results are."""
+_MILD: Final = (np.add.reduce, np.max, np.min)
+"""Functions whose derivatives are finite."""
+
+
+def value_tells(primal: list[Block], value: Operand) -> bool:
+    """Whether no derivative within a program of arrays is infinite or nan as long as its value is finite.
+
+    That is so if what is not finite in the results of its steps comes through to the value.
+    """
+    if any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+        return False
+    through: set[Operand] = {value}
+    for block in reversed(primal):
+        for edge in block.edges():
+            params = edge.target.params[len(edge.target.params) - len(edge.args) :]
+            through.update(arg for param, arg in zip(params, edge.args) if param in through)
+        if not all(_comes_through(s, through) for s in reversed(block.statements)):
+            return False
+    return True
+
+
+def _comes_through(s: Statement, through: set[Operand]) -> bool:
+    """Whether a step is known, and what is not finite in it comes ``through``, to which its operands are added."""
+    callee = _callee(s) if s.op == "call" else None
+    if s.op in ("build_map", "build_list") and not s.operands:
+        return True
+    if s.op == "unary" and s.data in ("-", "+"):
+        spreading, steep = s.operands, False
+    elif s.op == "binary" and s.data in _SPREADS:
+        exponent = s.operands[1].value if isinstance(s.operands[1], Constant) else None
+        if s.data == "**" and exponent not in (1, 2, 3, 4):
+            return False
+        spreading, steep = s.operands[: _SPREADS[s.data]], s.data in ("*", "/", "**")
+    elif callee in (*_STEEP, *_MILD) and not any(isinstance(x, Variable) for x in s.operands[3:]):
+        spreading, steep = s.operands[1:] if callee in _SPREADING else [], callee in _STEEP
+    else:
+        return False
+    if s.result in through:
+        through.update(spreading)
+    return s.result in through or not steep
+
+
+_SPREADS: Final = {"+": 2, "-": 2, "*": 2, "/": 1, "**": 1}
+"""Operators that give nothing finite of so many operands that are not."""
+
+
+def refuse_nan_if_infinite(
+    builder: Builder, out: Block, value: Operand, cotangents: Iterable[tuple[Abstract, Operand]]
+) -> None:
+    """Give up if one of some cotangents is nan, which cannot be if the value is finite."""
+    made = {s.result: s for s in out.statements}
+    leaves = [leaf for abstract, operand in cotangents for _, leaf in _leaves(abstract, operand, made)]
+    builder.emit(out, "call", Constant(RUNTIME["no_nan_if_infinite"]), value, *leaves, data=(), result=False)
+
+
+def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract, Operand]]) -> Block:
+    """Give up if one of some cotangents is nan; where to go on."""
+    made = {s.result: s for s in out.statements}
+    leaves = [leaf for abstract, operand in cotangents for leaf in _leaves(abstract, operand, made)]
+    others = [operand for abstract, operand in leaves if not isinstance(abstract, Number)]
+    if others:
+        builder.emit(out, "call", Constant(RUNTIME["no_nan"]), *others, data=(), result=False)
+    numbers = [operand for abstract, operand in leaves if isinstance(abstract, Number)]
+    if not numbers:
+        return out
+    total = numbers[0]
+    for number in numbers[1:]:
+        total = builder.emit(out, "binary", total, number, data="+")
+    return _go_on_if(builder, out, builder.emit(out, "compare", total, total, data="=="))
+
+
+def _go_on_if(builder: Builder, out: Block, test: Operand) -> Block:
+    test = builder.emit(out, "truth", test)
+    after, stop = builder.block(), builder.block()
+    out.terminator = Terminator("branch", [test], [builder.edge(out, after), builder.edge(out, stop)])
+    for block in (after, stop):
+        builder.seal(block)
+    builder.emit(stop, "call", Constant(RUNTIME["undefined"]), data=(), result=False)
+    stop.terminator = Terminator("return", [Constant(None)])
+    return after
+
+
+def refuse_nan_in_objects(builder: Builder, out: Block, gradients: list[Operand]) -> None:
+    """Give up if one of the gradients of some objects holds nan."""
+    if gradients:
+        builder.emit(out, "call", Constant(RUNTIME["no_nan"]), *gradients, data=(), result=False)
+
+
+def _leaves(
+    abstract: Abstract, operand: Operand, made: dict[Variable | None, Statement]
+) -> Iterator[tuple[Abstract, Operand]]:
+    """The parts of a cotangent that is put together at the end; what is certainly zero is no part."""
+    if not isinstance(operand, Variable):
+        return
+    parts = made.get(operand)
+    if isinstance(abstract, Tuple) and parts is not None and parts.op == "build_tuple":
+        for item, part in zip(abstract.items, parts.operands):
+            yield from _leaves(item, part, made)
+    else:
+        yield abstract, operand
+
+
+_PRODUCTS: Final = frozenset({"dot", "matmul", "transposed_product"})
+
+
+def watch_factors(ir: IR) -> None:
+    """Let gradients that are products of arrays be looked at where they are made, with their factors at hand."""
+    for block in ir.blocks:
+        for check in [s for s in block.statements if s.op == "call" and _callee(s) is no_nan]:
+            made = {s.result: s for s in block.statements}
+            for gradient in check.operands[1:]:
+                s = made.get(gradient) if isinstance(gradient, Variable) else None
+                if s is not None and _is_product(s):
+                    look = Statement("call", [Constant(no_nan_in_product), gradient, *s.operands[1:]], None, ())
+                    block.statements.insert(block.statements.index(s) + 1, look)
+                    check.operands.remove(gradient)
+            if len(check.operands) == 1:
+                block.statements.remove(check)
+
+
+def _is_product(s: Statement) -> bool:
+    named = s.op == "call" and not s.data and len(s.operands) == 3
+    return named and getattr(_callee(s), "__name__", None) in _PRODUCTS
+
+
+def _callee(s: Statement) -> object:
+    callee = s.operands[0]
+    return callee.value if isinstance(callee, Constant) else None
