@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from autodiff_hook.errors import ConfigError as ConfigError
     from autodiff_hook.errors import NotDifferentiable as NotDifferentiable
     from autodiff_hook.errors import Unsupported as Unsupported
+    from autodiff_hook.explaining import explain as explain
     from autodiff_hook.loader import install as install
     from autodiff_hook.loader import uninstall as uninstall
     from autodiff_hook.loader.status import status as status
@@ -50,6 +51,7 @@ _NAMES = {
         *("jvp", "pullback", "stop_gradient", "tree_map", "value_and_grad", "vjp", "withgradient"),
     ),
     "errors": ("AutodiffError", "ConfigError", "NotDifferentiable", "Unsupported"),
+    "explaining": ("explain",),
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
     "registry": ("Any", "Array", "Complex", "Real", "nondifferentiable", "not_implemented", "rrule"),
@@ -69,7 +71,7 @@ def __getattr__(name: str) -> object:
         return import_module("autodiff_hook.testing")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    reason = obstacle() if _HOME[name] == "api" else None
+    reason = obstacle() if _HOME[name] in ("api", "explaining") else None
     if reason is not None:
         return _refusing(name, reason)
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

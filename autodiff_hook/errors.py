@@ -65,16 +65,21 @@ def place_of(filename: str, line: int | None, qualname: str) -> str:
 
 
 def user_location() -> str:
-    """File, line and function of the innermost frame of the program; of a library if that alone is differentiated."""
+    """File, line and function of ``user_frame``."""
+    frame = user_frame()
+    code = frame.f_code
+    return place_of(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))
+
+
+def user_frame() -> FrameType:
+    """The innermost frame of the program; of a library if that alone is differentiated."""
     frame = sys._getframe(1)
     while frame.f_back is not None and is_engine(frame):
         frame = frame.f_back
     caller: FrameType | None = frame
     while caller is not None and (is_engine(caller) or _is_library(caller)):
         caller = None if caller.f_globals.get("__name__") == "autodiff_hook.api" else caller.f_back
-    frame = caller or frame
-    code = frame.f_code
-    return place_of(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))
+    return caller or frame
 
 
 LIBRARIES = frozenset(getattr(sys, "stdlib_module_names", ())) | {"numpy", "scipy"}

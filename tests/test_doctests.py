@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("module", ["api", "registry", "tangent", "testing", "runtime.trees"])
+@pytest.mark.parametrize("module", ["api", "explaining", "registry", "tangent", "testing", "runtime.trees"])
 def test_examples(module):
     found = doctest.testmod(importlib.import_module(f"autodiff_hook.{module}"))
     assert found.attempted

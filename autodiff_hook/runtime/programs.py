@@ -7,7 +7,7 @@ import time
 from collections.abc import Container
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import Forms, holds_references
@@ -60,6 +61,10 @@ class Made:
     """The callees whose default values are constants of the program."""
     quiet: bool = False
     """Whether the program has told NumPy not to warn."""
+    inlined: tuple[CodeType, ...] = ()
+    """The functions that are part of the program."""
+    left: tuple[Reason, ...] = ()
+    """Where it gives up."""
 
 
 Form = Literal["gradient", "value", "pullback", "split"]
@@ -146,7 +151,9 @@ def _joint_ir(call: Call, form: Form, one_way: int, changed: frozenset[Any]) -> 
     simplify(ir, essential, adjoint, lambda x: _is_float(x, inference), polished, numbers, shape.memory.volatile)
     verify(ir)
     clock("simplify")
-    return Made(ir, times, bool(prologue.outside - set(taken)), blocks[0], small, prologue.functions, inference.quiet)
+    outside = bool(prologue.outside - set(taken))
+    told = inference.codes, inference.refusals
+    return Made(ir, times, outside, blocks[0], small, prologue.functions, inference.quiet, *told)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -47,7 +48,7 @@ from autodiff_hook.transform.specialise.world import World
 class Elsewhere(Given):
     """The program takes another way than the one that was specialised."""
 
-    reason: ClassVar[str] = "another way through the program"
+    reason: ClassVar[Reason] = Reason("another way through the program")
 
 
 ENTERED: Final = Abstract()
