@@ -29,6 +29,11 @@ class AutodiffError(Exception):
 class Unsupported(AutodiffError):
     """A construct, or a use of the API, that autodiff_hook cannot differentiate (yet)."""
 
+    def __init__(self, text: str, construct: str | None = None, line: int | None = None) -> None:
+        super().__init__(text)
+        self.construct, self.line = construct or text, line
+        """What it is about, without the place, and the line in the file of the function."""
+
 
 class NotDifferentiable(AutodiffError):
     """A gradient would have to pass through something that has no known derivative.

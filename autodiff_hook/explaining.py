@@ -103,8 +103,8 @@ def explain(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
     """How ``gradient(f, *args, **kwargs)`` is computed: what is typed, what is carried and why, and the cost.
 
     It is computed once for that, as at a first call: what has been compiled in this process is forgotten before, and
-    compiled again when it is needed next. An error of autodiff_hook is a part of the explanation; what ``f`` raises
-    itself is raised.
+    compiled again when it is needed next. If the value is no scalar, the pullback is explained, and ``f`` runs again
+    for that. An error of autodiff_hook is a part of the explanation; what ``f`` raises itself is raised.
 
     >>> def area(r):
     ...     return 3.14 * r * r
@@ -119,28 +119,35 @@ def explain(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
     shown carried  ['a call of print, which has effects']
     area typed apart []
     """
-    from autodiff_hook.api import gradient
+    from autodiff_hook.api import gradient, pullback
+    from autodiff_hook.runtime.preparing import NO_SCALAR
     from autodiff_hook.runtime.specialising import given_up
 
     code = getattr(getattr(f, "__func__", f), "__code__", None)
     notes = [f"before this call: {reason}" for reason in (given_up(code) if isinstance(code, CodeType) else ())]
-    _forget()
-    error = None
-    with reports.collecting() as told:
-        try:
-            gradient(f, *args, **kwargs)
-        except (NotDifferentiable, Unsupported) as raised:
-            error = str(raised)
+    told, error = _told(gradient, f, args, kwargs)
+    if isinstance(error, Unsupported) and error.construct == NO_SCALAR:
+        told, error = _told(pullback, f, args, kwargs)
+        notes.append("the value is no scalar: this is its pullback")
     notes += [str(report) for report in told if report.kind == "nothing" or report.code is None]
-    return Explanation(tuple(_functions(told)), tuple(dict.fromkeys(notes)), error)
+    return Explanation(tuple(_functions(told)), tuple(dict.fromkeys(notes)), None if error is None else str(error))
 
 
-def _forget() -> None:
+def _told(
+    operator: Callable[..., Any], f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Report], Exception | None]:
+    """What is reported of a call that nothing is known of before, and the error that it ends in."""
     from autodiff_hook.runtime import specialising, splitting
     from autodiff_hook.semantics import functions
 
     for part in (specialising, splitting, functions):
         part.forget()
+    with reports.collecting() as told:
+        try:
+            operator(f, *args, **kwargs)
+        except (NotDifferentiable, Unsupported) as error:
+            return told, error
+    return told, None
 
 
 def _functions(told: list[Report]) -> Iterator[Function]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,31 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     for name, value in vars(tree).items() if hasattr(tree, "__dict__") else ():
         object.__setattr__(result, name, tree_map(fn, value, *(_field(r, name) for r in rest)))
     return result
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The numbers and arrays of ``tree``, in the order in which ``tree_map`` meets them.
+
+    >>> tree_leaves({"w": [1.0, 2.0], "name": "a", "b": (3.0, None)})
+    [1.0, 2.0, 3.0]
+    """
+    kind = _kind(tree)
+    if kind == "inert":
+        return []
+    if kind in ("number", "array"):
+        return [tree]
+    return [leaf for part in _parts(tree, kind) for leaf in tree_leaves(part)]
+
+
+def _parts(tree: Any, kind: str) -> Iterable[Any]:
+    """What a container or an object holds."""
+    if kind in ("list", "tuple"):
+        return tree  # type: ignore[no-any-return]
+    if kind == "dict":
+        return tree.values()  # type: ignore[no-any-return]
+    if isinstance(tree, Tangent):
+        return [tree[name] for name in tree]
+    return vars(tree).values() if hasattr(tree, "__dict__") else ()
 
 
 def _kind(value: Any) -> str:
