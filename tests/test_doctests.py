@@ -7,8 +7,10 @@ import importlib
 
 import pytest
 
+COMMANDS = ["commands.inputs", "commands.scanning", "commands.coverage"]
 
-@pytest.mark.parametrize("module", ["api", "explaining", "registry", "tangent", "testing", "runtime.trees"])
+
+@pytest.mark.parametrize("module", ["api", "explaining", "registry", "tangent", "testing", "runtime.trees", *COMMANDS])
 def test_examples(module):
     found = doctest.testmod(importlib.import_module(f"autodiff_hook.{module}"))
     assert found.attempted

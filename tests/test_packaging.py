@@ -71,6 +71,16 @@ def test_every_rule_pack_loads_from_an_installed_copy(wheel, tmp_path):
     assert lines == [*(f"{name} {module}" for name, module in sorted(ENTRIES.items())), "0.1.0 True True"]
 
 
+def test_the_console_script_works_in_an_installed_copy(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("/entry_points.txt")]
+        entries = archive.read(name).decode()
+        archive.extractall(tmp_path)
+    assert "[console_scripts]\nautodiff-hook = autodiff_hook.commands.main:main\n" in entries
+    code = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nfrom autodiff_hook.commands.main import main\nmain(['status'])"
+    assert "opted in: nothing" in run(sys.executable, "-c", code, cwd="/")
+
+
 def test_every_pack_is_an_entry():
     public = {path.stem for path in (ROOT / "rules").iterdir() if path.stem[0] not in "_."}
     assert {f"autodiff_rules.{name}" for name in public} <= {".".join(it.split(".")[:2]) for it in ENTRIES.values()}

@@ -10,6 +10,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
@@ -93,7 +94,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     from autodiff_hook.commands.files import as_json
 
-    found = [coverage(module) for module in options.modules or default_modules()]
+    with redirect_stdout(sys.stderr):  # what is printed at import is no part of the answer
+        found = [coverage(module) for module in options.modules or default_modules()]
     if options.json:
         sys.stdout.write(as_json({each.module: each.names for each in found}))
         return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def execute(options: argparse.Namespace) -> int:
 
     file = None if options.html is None else writable(options.html)
     besides = [name for part in options.modules for name in part.split(",")]
-    found = scan(list(dict.fromkeys(options.packages)), besides)
+    with redirect_stdout(sys.stderr):  # what is printed at import is no part of the answer
+        found = scan(list(dict.fromkeys(options.packages)), besides)
     if file is not None:
         write(file, page(found))
     sys.stdout.write(as_json(found.to_dict()) if options.json else f"{text(found, options.all)}\n")
@@ -59,7 +61,7 @@ def text(found: Scan, everything: bool = False) -> str:
         ("calls of Python code that is not opted in", found.closed),
     ):
         if blocking:
-            lines += ["", f"{title}, and the functions that may come to them:"]
+            lines += ["", *wrapped(f"{title}, and the functions that may come to them:", width())]
             lines += table([(name, plural(reached, "function")) for name, _, reached in blocking[:most]], (1,), 2)
             lines += _rest(len(blocking) - most)
     if found.closed:
@@ -72,7 +74,9 @@ def text(found: Scan, everything: bool = False) -> str:
         lines += _rest(len(found.constructs) - most)
     failed = [module for module in found.modules if module.error is not None]
     if failed:
-        lines += ["", "not imported:", *table([(module.name, module.error) for module in failed[:most]])]
+        lines += ["", "not imported:"]
+        for module in failed[:most]:
+            lines += wrapped(f"{module.name}: {module.error}", width(), 2)
         lines += _rest(len(failed) - most)
     return "\n".join(lines)
 
