@@ -56,7 +56,7 @@ class Function:
 
     def _text(self, width: int) -> Iterator[str]:
         how = f"{self.how} {self.what}".strip()
-        yield from wrapped(f"{self.name} ({self.filename}:{self.first_line}): {how}", width)
+        yield from wrapped(f"{self.name} ({shortened(self.filename)}:{self.first_line}): {how}", width)
         if self.times:
             stages = ", ".join(f"{stage} {1000 * t:.1f}" for stage, t in self.times.items())
             yield from wrapped(f"compiling {1000 * self.seconds:.1f} ms: {stages}", width, 4)
@@ -90,8 +90,8 @@ class Explanation:
         return sum(function.seconds for function in self.functions)
 
     def __str__(self) -> str:
-        kinds = [sum(f.how == how for f in self.functions) for how in ("typed", "carried")]
-        head = f"{kinds[0]} functions typed, {kinds[1]} carried; {1000 * self.seconds:.1f} ms of compiling"
+        kinds = [len({f.name for f in self.functions if f.how == how}) for how in ("typed", "carried")]
+        head = f"{plural(kinds[0], 'function')} typed, {kinds[1]} carried; {1000 * self.seconds:.1f} ms of compiling"
         error = [f"no gradient: {self.error}"] if self.error is not None else []
         notes = [line for note in (*error, *self.notes) for line in wrapped(note, _width())]
         return "\n".join([head, *notes, *(f"\n{function}" for function in self.functions)])
@@ -242,6 +242,17 @@ def _numbers(code: CodeType) -> list[int]:
     found = {line for _, _, line in code.co_lines() if line is not None}
     nested = [const for const in code.co_consts if isinstance(const, CodeType)]
     return sorted(found.union(*map(_numbers, nested)) - {code.co_firstlineno if len(found) > 1 else None})
+
+
+def shortened(filename: str) -> str:
+    """A file as it is found by ``sys.path``."""
+    folders = [os.path.join(folder, "") for folder in sys.path if folder and filename.startswith(folder)]
+    return filename.removeprefix(max(folders, key=len, default=""))
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def clipped(text: str, width: int) -> str:

@@ -77,8 +77,10 @@ def test_the_console_script_works_in_an_installed_copy(wheel, tmp_path):
         entries = archive.read(name).decode()
         archive.extractall(tmp_path)
     assert "[console_scripts]\nautodiff-hook = autodiff_hook.commands.main:main\n" in entries
-    code = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nfrom autodiff_hook.commands.main import main\nmain(['status'])"
-    assert "opted in: nothing" in run(sys.executable, "-c", code, cwd="/")
+    code = (
+        "import sys; sys.path.insert(0, sys.argv.pop()); from autodiff_hook.commands.main import main; sys.exit(main())"
+    )
+    assert "opted in: nothing" in run(sys.executable, "-c", code, "status", tmp_path, cwd="/")
 
 
 def test_every_pack_is_an_entry():

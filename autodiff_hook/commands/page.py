@@ -43,6 +43,7 @@ def page(found: Scan) -> str:
         "</tbody></table>",
         *_blocking("Calls of native code without rule", found.native),
         *_blocking("Calls of Python code that is not opted in", found.closed),
+        *_remedy(found),
         *_constructs(found),
         *_errors(found),
         "<h2>Functions</h2>",
@@ -78,6 +79,11 @@ def _blocking(title: str, names: list[tuple[str, int, int]]) -> Iterator[str]:
             numbers = f"<td class=number>{direct}</td><td class=number>{reached}</td>"
             yield f"<tr><td><code>{escape(name)}</code></td>{numbers}</tr>"
         yield "</tbody></table>"
+
+
+def _remedy(found: Scan) -> Iterator[str]:
+    if found.closed:
+        yield f"<p>To opt these in: <code>--modules {escape(','.join(found.closed_packages))}</code></p>"
 
 
 def _constructs(found: Scan) -> Iterator[str]:

@@ -8,14 +8,16 @@ import threading
 import time
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.errors import AutodiffError
+from autodiff_hook.errors import AutodiffError, Unsupported
 from autodiff_hook.runtime.preparing import scalar_seed
+from autodiff_hook.runtime.pulled import opened
 from autodiff_hook.runtime.specialising import differentiated
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.runtime.trees import tree_leaves
@@ -84,9 +86,11 @@ class Recorder:
     The function stays the object that it is, so whoever has it already is recorded, too; its code is replaced.
     """
 
-    def __init__(self, target: str, told: Any) -> None:
-        self.record = Record(target, "its module was not imported")
+    def __init__(self, target: str, told: Any, keys: Sequence[Any] = ()) -> None:
+        self.record = Record(target + "".join(f"[{key}]" for key in keys), "its module was not imported")
         self.module, _, self.name = target.partition(":")
+        self._keys = keys
+        """Which item of the value is differentiated."""
         self.told = told
         self._lock = threading.Lock()
         self._thread = threading.local()
@@ -149,7 +153,11 @@ class Recorder:
         self._thread.busy = True
         before = time.perf_counter()
         try:
-            value, found = differentiated(f, args, kwargs, "value", _value_and_gradients)
+            if self._keys:
+                value, number, found = _of_item(f, args, kwargs, self._keys)
+            else:
+                value, found = differentiated(f, args, kwargs, "value", _value_and_gradients)
+                number = value
         except BaseException as error:
             error.__traceback__ = without_engine(error.__traceback__)
             with self._lock:
@@ -159,7 +167,7 @@ class Recorder:
         finally:
             self._thread.busy = False
         with self._lock:
-            self._add(parameters, value, found, time.perf_counter() - before)
+            self._add(parameters, number, found, time.perf_counter() - before)
         self.told()
         return value
 
@@ -188,6 +196,37 @@ def _value_and_gradients(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return session.value, session.back(scalar_seed(session.value, f))
     except AutodiffError as error:
         return session.value, error
+
+
+def _of_item(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keys: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """The value, an item of it, and the gradients of that."""
+    session = opened(f, args, kwargs)
+    item = session.value
+    holders: list[tuple[Any, Any]] = []
+    for key in keys:
+        try:
+            holders.append((item, key))
+            item = item[key]
+        except (TypeError, LookupError) as error:
+            return session.value, None, Unsupported(f"the value has no item {key!r}: {type(error).__name__}: {error}")
+    try:
+        seed = scalar_seed(item, f)
+        for holder, key in reversed(holders):
+            seed = {key: seed} if isinstance(holder, dict) else _placed(seed, key, holder)
+        return session.value, item, session.back(seed)
+    except AutodiffError as error:
+        return session.value, None, error
+
+
+def _placed(seed: Any, key: Any, holder: Any) -> Any:
+    """A cotangent of a list, tuple or array with one item."""
+    import numpy as np
+
+    if not isinstance(holder, np.ndarray):
+        return [seed if index == key % len(holder) else None for index in range(len(holder))]
+    whole = np.zeros(holder.shape, holder.dtype if holder.dtype.kind == "f" else float)
+    whole[key] = seed
+    return whole
 
 
 def _norms(parameters: inspect.Signature, gradients: tuple[Any, ...]) -> dict[str, float]:

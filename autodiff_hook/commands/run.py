@@ -1,12 +1,18 @@
 """Runs a program unchanged, and differentiates each call of the named functions as it happens.
 
 Standard output, sys.argv, __main__ and the exit status are the program's. When it ends, a summary is printed on
-standard error: the calls, the values, and the norm of the gradient by argument. Options stand before the program, and
-then all that follows is the program's own; or all of them stand at the very end, if --grad does not stand before."""
+standard error: the calls, the values, and the norm of the gradient by argument.
+
+What returns no number, but a list, a tuple, a dict or an array, has the gradient of the item that is
+named: --grad pkg.mod:function[0], --grad pkg.mod:function[name].
+
+Options stand before the program, and then all that follows is the program's own; or all of them stand at the very end,
+if --grad does not stand before."""
 
 from __future__ import annotations
 
 import argparse
+import ast
 import atexit
 import os
 import sys
@@ -93,10 +99,13 @@ def record_program(
     from autodiff_hook.loader import install
 
     config.check()
-    parts = [divided_target(target) for target in targets]
+    parts = [_divided_target(target) for target in targets]
+    for target in targets:
+        if [part[:2] for part in parts].count(_divided_target(target)[:2]) > 1:
+            raise BadInput(f"{target!r} is named twice: one item of its value is differentiated")
     main = Main(program)
     recorders = _recorders(parts, main.name)
-    named = [name for name in {*(module.partition(".")[0] for module, _ in parts), *modules} if name != "__main__"]
+    named = [name for name in {*(module.partition(".")[0] for module, _, _ in parts), *modules} if name != "__main__"]
     if named:
         install(*sorted(named))
     config.add("call", ["__main__"])
@@ -105,14 +114,29 @@ def record_program(
     main.run(partial(_stored, recorders) if in_main else None)
 
 
-def _recorders(parts: list[tuple[str, str]], main: str) -> list[Any]:
+def _divided_target(text: str) -> tuple[str, str, list[Any]]:
+    """Module, name and, in brackets, the keys of the item that is differentiated."""
+    function, bracket, rest = text.partition("[")
+    if bracket and not rest.endswith("]"):
+        raise BadInput(f"{text!r}: an item is named as pkg.mod:function[name]")
+    return *divided_target(function), [_key(key) for key in rest[:-1].split("][")] if bracket else []
+
+
+def _key(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _recorders(parts: list[tuple[str, str, list[Any]]], main: str) -> list[Any]:
     from autodiff_hook.commands.recording import Recorder
     from autodiff_hook.loader.attach import when_attached
 
     told = Progress(sys.stderr)
     recorders = []
-    for module, name in parts:
-        recorder = Recorder(f"{'__main__' if module == main else module}:{name}", told)
+    for module, name, keys in parts:
+        recorder = Recorder(f"{'__main__' if module == main else module}:{name}", told, keys)
         when_attached(recorder.look)
         recorders.append(recorder)
     told.recorders = recorders
@@ -176,7 +200,7 @@ def summary(record: Record) -> str:
     lines = [f"autodiff: {record.target}: {plural(record.calls, 'call')} in {record.seconds:.3g} s"]
     if record.value.count:
         rows = [["", "last", "mean", "min", "max"], ["value", *_numbers(record.value)]]
-        rows += [[f"gradient norm, {name}", *_numbers(norm)] for name, norm in record.norms.items()]
+        rows += [[f"gradient by {name}", *_numbers(norm)] for name, norm in record.norms.items()]
         lines += [f"  {row}" for row in table(rows, range(1, 5), 2)]
     if record.raised:
         lines.append(f"  {plural(record.raised, 'call')} raised an exception of the program")

@@ -23,6 +23,7 @@ _MOST = 15
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("packages", nargs="+", metavar="pkg", help="a package, with all modules in it, or a module")
     parser.add_argument("--modules", action="append", default=[], metavar="PKG", help="what would be opted in besides")
+    parser.add_argument("--tests", action="store_true", help="with the packages' own tests, which are left out else")
     parser.add_argument("--json", action="store_true", help="print JSON: everything, by function")
     parser.add_argument("--html", metavar="FILE", help="write a page with a bar for each module")
     parser.add_argument("--all", action="store_true", help=f"list everything, not the first {_MOST} of each kind")
@@ -36,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     file = None if options.html is None else writable(options.html)
     besides = [name for part in options.modules for name in part.split(",")]
     with redirect_stdout(sys.stderr):  # what is printed at import is no part of the answer
-        found = scan(list(dict.fromkeys(options.packages)), besides)
+        found = scan(list(dict.fromkeys(options.packages)), besides, options.tests)
     if file is not None:
         write(file, page(found))
     sys.stdout.write(as_json(found.to_dict()) if options.json else f"{text(found, options.all)}\n")
@@ -45,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def text(found: Scan, everything: bool = False) -> str:
     """A scan, for a terminal."""
-    from autodiff_hook.commands.text import bar, plural, table, width, wrapped
+    from autodiff_hook.commands.text import bar, table, width, wrapped
 
     most = sys.maxsize if everything else _MOST
     shown = [module for module in found.modules if module.functions]
@@ -62,11 +63,10 @@ def text(found: Scan, everything: bool = False) -> str:
     ):
         if blocking:
             lines += ["", *wrapped(f"{title}, and the functions that may come to them:", width())]
-            lines += table([(name, plural(reached, "function")) for name, _, reached in blocking[:most]], (1,), 2)
+            lines += table([(f"  {name}", f"{reached:,}") for name, _, reached in blocking[:most]], (1,))
             lines += _rest(len(blocking) - most)
     if found.closed:
-        packages = sorted({name.partition(".")[0] for name, _, _ in found.closed})
-        lines += ["", *wrapped(f"to opt these in: --modules {','.join(packages)}", width())]
+        lines += ["", *wrapped(f"to opt these in: --modules {','.join(found.closed_packages)}", width())]
     if found.constructs:
         lines += ["", "outside of the limits:"]
         for construct, functions in found.constructs[:most]:

@@ -88,6 +88,11 @@ class Scan:
         """The same for Python functions that are not opted in."""
         return self._blocking("closed")
 
+    @property
+    def closed_packages(self) -> list[str]:
+        """The packages that these are of."""
+        return sorted({name.partition(".")[0] for name, _, _ in self.closed})
+
     def _blocking(self, which: str) -> list[tuple[str, int, int]]:
         direct = Counter(name for _, found in self._functions() for name in getattr(found, which))
         reached = Counter(name for _, found in self._functions() for name in found.blocked_by)
@@ -136,8 +141,10 @@ class Scan:
         }
 
 
-def scan(packages: Sequence[str], besides: Sequence[str] = ()) -> Scan:
+def scan(packages: Sequence[str], besides: Sequence[str] = (), tests: bool = False) -> Scan:
     """Look at all functions of some packages, which are imported for that; ``besides`` are opted in with them.
+
+    The packages' own tests are left out, unless ``tests`` asks for them.
 
     >>> found = scan(["colorsys"])
     >>> found.modules[0].lifting == len(found.modules[0].functions) > 5, found.native
@@ -146,7 +153,7 @@ def scan(packages: Sequence[str], besides: Sequence[str] = ()) -> Scan:
     modules: list[Module] = []
     by_code: dict[CodeType, Found] = {}
     for package in packages:
-        for name, module, error in _modules(package):
+        for name, module, error in _modules(package, tests):
             if module is None:
                 modules.append(Module(name, error=error))
                 continue
@@ -161,21 +168,25 @@ def scan(packages: Sequence[str], besides: Sequence[str] = ()) -> Scan:
     return Scan(tuple(packages), modules)
 
 
-def _modules(package: str) -> Iterator[tuple[str, ModuleType | None, str | None]]:
+_TESTS: Final = frozenset({"test", "tests", "conftest"})
+
+
+def _modules(package: str, tests: bool) -> Iterator[tuple[str, ModuleType | None, str | None]]:
     root = imported(package)
     if not isinstance(root, ModuleType):
         raise BadInput(f"{package!r} is no module")
     yield package, root, None
     path = getattr(root, "__path__", None)
     for info in pkgutil.iter_modules(path, f"{package}.") if path is not None else ():
-        if info.name.endswith(".__main__"):
+        last = info.name.rpartition(".")[2]
+        if last == "__main__" or last in _TESTS and not tests:
             continue
         try:
             importlib.import_module(info.name)
         except (Exception, SystemExit) as error:
             yield info.name, None, f"{type(error).__name__}: {error}".partition("\n")[0]
         else:
-            yield from _modules(info.name)
+            yield from _modules(info.name, tests)
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 
 from autodiff_hook.explaining import clipped as clipped
+from autodiff_hook.explaining import plural as plural
 from autodiff_hook.explaining import wrapped as wrapped
 
 
@@ -45,8 +46,3 @@ def bar(part: int, whole: int, size: int = 20) -> str:
     """How much of a whole: ``#####...``."""
     filled = round(size * part / whole) if whole else 0
     return "#" * filled + "." * (size - filled)
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -117,6 +117,8 @@ BAD = [
     ["run", "--grad", "nowhere:f", "program.py"],
     ["run", "--grad", "shop.model:price", "--json", "nowhere/x.json", "program.py"],
     ["run", "--what", "program.py"],
+    ["run", "--grad", "shop.model:pair[0", "program.py"],
+    ["run", "--grad", "shop.model:pair[0]", "--grad", "shop.model:pair[1]", "program.py"],
     ["nothing"],
     [],
 ]

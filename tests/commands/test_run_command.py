@@ -92,6 +92,28 @@ def test_what_is_not_recorded_is_told(command):
     assert "shop.model:math was not recorded: it is no Python function but a module" in said
 
 
+ITEMS = [("f[a][1]", 8.0), ("f[b][1]", 3.0), ("f[b][-1]", 3.0), ("g[1]", 4.0), ("h[0,1]", 1.0)]
+
+
+@pytest.mark.parametrize(("name", "slope"), ITEMS)
+def test_items_of_values_that_are_no_numbers(command, folder, name, slope):
+    (folder / "items.py").write_text(
+        "import numpy as np\ndef f(x):\n    return {'a': [x, 2 * x * x], 'b': (x, 3 * x)}\n"
+        "def g(x):\n    return np.array([x, 4 * x])\ndef h(x):\n    return x * np.eye(2) + x\n"
+        "print(f(2.0), g(2.0), h(2.0))\n"
+    )
+    found = command("run", "--grad", f"__main__:{name}", "--json", "out.json", "items.py")
+    assert found.stdout.startswith("{'a': [2.0, 8.0], 'b': (2.0, 6.0)} [2. 8.] [[4. 2.]")
+    (record,) = json.loads((folder / "out.json").read_text())["functions"]
+    assert record["function"].endswith(name.replace("0,1", "(0, 1)")) and not record["without_gradient"]
+    assert record["gradient_norms"]["x"]["last"] == pytest.approx(slope)
+
+
+def test_an_item_that_is_not_there(command):
+    said = command("run", "--grad", "shop.model:pair[a]", "program.py").stderr
+    assert "1 call without gradient: the value has no item 'a'" in said
+
+
 def test_options_at_the_end(python, command):
     found = command("run", "program.py", "a", "--modules", "shop", "--grad=shop.model:price")
     assert found.stdout == python("program.py", "a").stdout and "price: 2 calls" in found.stderr
