@@ -101,6 +101,7 @@ def test_what_the_function_raises_is_raised():
         ad.explain(lambda x: x / 0.0, 1.0)
 
 
+@typed
 def test_what_is_no_python_code():
     found = ad.explain(math.sin, 1.0)
     assert found.functions == () and "math.sin" in "".join(found.notes)
