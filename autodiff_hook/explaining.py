@@ -10,12 +10,13 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec
 
 from autodiff_hook import reports
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.reports import Reason, Report
 
+P = ParamSpec("P")
 How = Literal["typed", "carried", "native"]
 """``native``: the line calls what no derivative is known of, and hands it something with a derivative."""
 
@@ -99,7 +100,7 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Explanation:
+def explain(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Explanation:
     """How ``gradient(f, *args, **kwargs)`` is computed: what is typed, what is carried and why, and the cost.
 
     It is computed once for that, as at a first call: what has been compiled in this process is forgotten before, and
