@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from autodiff_hook.api import jacobian as jacobian
     from autodiff_hook.api import jvp as jvp
     from autodiff_hook.api import pullback as pullback
+    from autodiff_hook.api import ravel as ravel
     from autodiff_hook.api import stop_gradient as stop_gradient
+    from autodiff_hook.api import tree_flatten as tree_flatten
+    from autodiff_hook.api import tree_leaves as tree_leaves
     from autodiff_hook.api import tree_map as tree_map
     from autodiff_hook.api import value_and_grad as value_and_grad
     from autodiff_hook.api import vjp as vjp
@@ -48,7 +51,8 @@ if TYPE_CHECKING:
 _NAMES = {
     "api": (
         *("J", "checkpoint", "code_adjoint", "code_ir", "grad", "gradient", "hessian", "hook", "hvp", "jacobian"),
-        *("jvp", "pullback", "stop_gradient", "tree_map", "value_and_grad", "vjp", "withgradient"),
+        *("jvp", "pullback", "ravel", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map"),
+        *("value_and_grad", "vjp", "withgradient"),
     ),
     "errors": ("AutodiffError", "ConfigError", "NotDifferentiable", "Unsupported"),
     "explaining": ("explain",),

@@ -16,6 +16,9 @@ from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.pulled import opened
 from autodiff_hook.runtime.specialising import differentiated, entries
 from autodiff_hook.runtime.trees import jacobian_of, refuse_complex, rows_of
+from autodiff_hook.runtime.trees import ravel as ravel
+from autodiff_hook.runtime.trees import tree_flatten as tree_flatten
+from autodiff_hook.runtime.trees import tree_leaves as tree_leaves
 from autodiff_hook.runtime.trees import tree_map as tree_map
 
 P = ParamSpec("P")
