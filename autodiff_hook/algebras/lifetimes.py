@@ -220,7 +220,7 @@ def may_be_observed(reference: Any) -> bool:
             return type(reference.cell_contents) not in _PLAIN
         except ValueError:
             return False
-    for value in reference.values() if cls is dict else reference:
+    for value in list(reference.values()) if cls is dict else reference:
         if type(value) not in _PLAIN:
             return True
     return False

@@ -6,6 +6,7 @@ Until then, and where it does not pay, such a function gives None, and the state
 from __future__ import annotations
 
 from itertools import count
+from threading import Lock
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -39,6 +40,7 @@ class Fused:
         """Of which algebra over another one the function is; None for those over none."""
         self.nested: dict[str, Fused] = {}
         self.seen = Observed()
+        self.alone = Lock()
         self.calls = self.written = 0
         self.version = -1
         self.numbers = count()
@@ -90,7 +92,12 @@ class Fused:
         """The function is not there yet, or does not fit."""
         if alg.numbers is None and self.nesting is None:
             return self.above(alg, *args)
-        self._note(alg, args)
+        # Threads that share a run look at its values one by one; who would wait carries its statements.
+        if self.alone.acquire(blocking=False):
+            try:
+                self._note(alg, args)
+            finally:
+                self.alone.release()
         return None
 
     def _note(self, alg: Algebra, args: tuple[Any, ...]) -> None:
