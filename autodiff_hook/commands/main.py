@@ -7,7 +7,7 @@ import os
 import sys
 from typing import NoReturn
 
-from autodiff_hook import __version__
+from autodiff_hook import __version__, interpreter
 from autodiff_hook.commands import check, coverage, explain, run, scan, status
 from autodiff_hook.commands.inputs import BadInput
 from autodiff_hook.commands.text import width, wrapped
@@ -46,6 +46,13 @@ def parser() -> Parser:
     return whole
 
 
+def _require_support(command: str) -> None:
+    """Say what is wrong with the interpreter; ``status`` says it in its own words."""
+    reason = interpreter.obstacle()
+    if reason is not None and command != status.NAME:
+        raise BadInput(reason)
+
+
 def _paragraph(text: str) -> str:
     return "\n".join(wrapped(" ".join(text.split()), width() - 2))
 
@@ -59,6 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser().parse_args(argv)
     options.program = program
     try:
+        _require_support(options.command)
         code: int = options.execute(options)
         sys.stdout.flush()
         return code

@@ -176,6 +176,13 @@ def test_commands_can_be_called_from_python(capsys):
     assert capsys.readouterr().out.splitlines()[1].split()[0] == "cmath"
 
 
+def test_an_interpreter_that_is_not_supported(capsys, monkeypatch):
+    monkeypatch.setattr(main.interpreter, "obstacle", lambda: "not on this one")
+    assert main.main(["coverage", "cmath"]) == 2 and main.main(["status"]) == 0
+    found = capsys.readouterr()
+    assert found.err == "autodiff-hook coverage: not on this one\n" and found.out.startswith("not on this one\n")
+
+
 def test_importing_the_package_imports_no_command(python):
     code = (
         "import sys, autodiff_hook\nprint([name for name in sys.modules if 'commands' in name or name == 'argparse'])"
