@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from autodiff_hook.api import jacobian as jacobian
     from autodiff_hook.api import jvp as jvp
     from autodiff_hook.api import pullback as pullback
+    from autodiff_hook.api import ravel as ravel
     from autodiff_hook.api import stop_gradient as stop_gradient
+    from autodiff_hook.api import tree_flatten as tree_flatten
+    from autodiff_hook.api import tree_leaves as tree_leaves
     from autodiff_hook.api import tree_map as tree_map
     from autodiff_hook.api import value_and_grad as value_and_grad
     from autodiff_hook.api import vjp as vjp
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from autodiff_hook.errors import NotANumber as NotANumber
     from autodiff_hook.errors import NotDifferentiable as NotDifferentiable
     from autodiff_hook.errors import Unsupported as Unsupported
+    from autodiff_hook.explaining import explain as explain
     from autodiff_hook.loader import install as install
     from autodiff_hook.loader import uninstall as uninstall
     from autodiff_hook.loader.status import status as status
@@ -53,10 +57,12 @@ if TYPE_CHECKING:
 _NAMES = {
     "api": (
         *("J", "checkpoint", "code_adjoint", "code_ir", "grad", "gradient", "hessian", "hook", "hvp", "jacobian"),
-        *("jvp", "pullback", "stop_gradient", "tree_map", "value_and_grad", "vjp", "withgradient"),
+        *("jvp", "pullback", "ravel", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map"),
+        *("value_and_grad", "vjp", "withgradient"),
     ),
     "debugging": ("debug_nans",),
     "errors": ("AutodiffError", "ConfigError", "NotANumber", "NotDifferentiable", "Unsupported"),
+    "explaining": ("explain",),
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
     "registry": ("LINEAR", "Any", "Array", "Complex", "Real", "frule", "nondifferentiable", "not_implemented", "rrule"),
@@ -77,7 +83,7 @@ def __getattr__(name: str) -> object:
         return import_module("autodiff_hook.testing")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    reason = obstacle() if _HOME[name] == "api" else None
+    reason = obstacle() if _HOME[name] in ("api", "explaining") else None
     if reason is not None:
         return _refusing(name, reason)
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,15 +1,21 @@
-"""Trees for the checks in ``testing``: numbers and arrays in lists, tuples and dicts."""
+"""Trees for the checks in ``testing``: numbers and arrays in lists, tuples, dicts and objects with attributes."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.registry import Complex, NotImplementedCotangent
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.tangent import Tangent
 
 Path = tuple[Any, ...]
+_WHOLE: Final = (NotImplementedCotangent, Tangent, FunctionType, MethodType, partial)
 
 
 def is_leaf(x: Any) -> bool:
@@ -20,44 +26,79 @@ def is_integer(leaf: Any) -> bool:
     return np.asarray(leaf).dtype.kind in "iuO"
 
 
+def is_object(x: Any) -> bool:
+    """Whether ``x`` is of a class of the program, with attributes of its own."""
+    return not isinstance(x, _WHOLE) and kind_of(type(x)) == "object" and type(getattr(x, "__dict__", None)) is dict
+
+
+def keys_of(tree: Any) -> list[Any] | None:
+    """What the parts of a container or of an object, or of a gradient of one, are reached by; None of others."""
+    if isinstance(tree, (dict, Tangent)):
+        return list(tree)
+    if isinstance(tree, (list, tuple)):
+        return list(range(len(tree)))
+    return list(vars(tree)) if is_object(tree) else None
+
+
+def part_of(tree: Any, key: Any) -> Any:
+    """A part of a tree; None where there is none."""
+    if tree is None or isinstance(tree, NotImplementedCotangent):
+        return tree
+    if isinstance(tree, dict):
+        return tree.get(key)
+    if isinstance(tree, Tangent):
+        return tree[key] if key in tree else None
+    return vars(tree)[key] if is_object(tree) else tree[key]
+
+
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    if isinstance(tree, (list, tuple, dict)):
-        for key, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            yield from leaves(part, (*path, key))
+    keys = keys_of(tree)
+    if keys is not None:
+        for key in keys:
+            yield from leaves(part_of(tree, key), (*path, key))
     elif is_leaf(tree):
         yield path, tree
 
 
 def at(tree: Any, path: Path) -> Any:
     for key in path:
-        if tree is None or isinstance(tree, NotImplementedCotangent):
-            return tree
-        tree = tree.get(key) if isinstance(tree, dict) else tree[key]
+        tree = part_of(tree, key)
     return tree
 
 
-def shown(path: Path) -> str:
-    return "".join(f"[{key!r}]" for key in path)
+def shown(path: Path, tree: Any = None) -> str:
+    """A path as it would be written in the program."""
+    text = ""
+    for key in path:
+        text += f".{key}" if is_object(tree) else f"[{key!r}]"
+        tree = part_of(tree, key)
+    return text
 
 
 def rebuilt(tree: Any, parts: list[Any]) -> Any:
     if isinstance(tree, dict):
         return type(tree)(zip(tree, parts))
+    if isinstance(tree, Tangent):
+        return Tangent(tree._of, dict(zip(tree, parts)))
+    if is_object(tree):
+        made = copy.copy(tree)
+        vars(made).update(zip(vars(tree), parts))
+        return made
     return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
 
 
 def replaced(tree: Any, path: Path, leaf: Any) -> Any:
     if not path:
         return leaf
-    keys = list(tree) if isinstance(tree, dict) else range(len(tree))
-    return rebuilt(tree, [replaced(tree[k], path[1:], leaf) if k == path[0] else tree[k] for k in keys])
+    parts = {key: part_of(tree, key) for key in keys_of(tree) or ()}
+    return rebuilt(tree, [replaced(x, path[1:], leaf) if key == path[0] else x for key, x in parts.items()])
 
 
 def mapped(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """``function`` of the numbers and arrays, and of whatever stands there in the other trees."""
-    if isinstance(tree, (list, tuple, dict)):
-        keys = list(tree) if isinstance(tree, dict) else range(len(tree))
-        return rebuilt(tree, [mapped(function, tree[k], *(at(other, (k,)) for other in rest)) for k in keys])
+    keys = keys_of(tree)
+    if keys is not None:
+        return rebuilt(tree, [mapped(function, part_of(tree, k), *(part_of(other, k) for other in rest)) for k in keys])
     return function(tree, *rest) if is_leaf(tree) else tree
 
 
@@ -125,8 +166,9 @@ def shifted(leaf: Any, direction: Any, step: float) -> Any:
 
 def inner(x̄: Any, ẋ: Any) -> float:
     """The real inner product; None is zero."""
-    if isinstance(x̄, (list, tuple, dict)):
-        return sum(inner(at(x̄, (key,)), at(ẋ, (key,))) for key in (x̄ if isinstance(x̄, dict) else range(len(x̄))))
+    keys = keys_of(x̄)
+    if keys is not None:
+        return sum(inner(part_of(x̄, key), part_of(ẋ, key)) for key in keys)
     if x̄ is None or ẋ is None or isinstance(x̄, NotImplementedCotangent):
         return 0.0
     return float(np.real(np.sum(np.conj(x̄) * ẋ)))
@@ -141,10 +183,9 @@ def same(a: Any, b: Any) -> bool:
     """Equality of types and values, NaN included."""
     if type(a) is not type(b):
         return False
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict):
-        return list(a) == list(b) and all(map(same, a.values(), b.values()))
+    keys = keys_of(a)
+    if keys is not None:
+        return keys == keys_of(b) and all(same(part_of(a, key), part_of(b, key)) for key in keys)
     if isinstance(a, np.ndarray) and is_leaf(a):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True)
     return bool(np.all(a == b)) or (is_leaf(a) and a != a and b != b) or isinstance(a, NotImplementedCotangent)
@@ -168,9 +209,9 @@ def largest(leaf: Any) -> float:
 def _close(a: Any, b: Any, rtol: float, atol: float) -> bool:
     if a is None:
         a, b = b, a
-    if isinstance(a, (list, tuple, dict)):
-        keys = a if isinstance(a, dict) else range(len(a))
-        return all(_close(at(a, (key,)), at(b, (key,)), rtol, atol) for key in keys)
+    keys = keys_of(a)
+    if keys is not None:
+        return all(_close(part_of(a, key), part_of(b, key), rtol, atol) for key in keys)
     if isinstance(a, NotImplementedCotangent) or isinstance(b, NotImplementedCotangent):
         return True
     return np.allclose(0.0 if a is None else a, 0.0 if b is None else b, rtol, atol, equal_nan=True)

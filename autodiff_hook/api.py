@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from autodiff_hook.algebras.forward import push
 from autodiff_hook.algebras.reverse import Reverse
@@ -18,14 +18,19 @@ from autodiff_hook.runtime.second_order import Carried
 from autodiff_hook.runtime.specialising import differentiated, entries
 from autodiff_hook.runtime.tangents import is_made_of_numbers, zero_tangent
 from autodiff_hook.runtime.trees import jacobian_of, refuse_complex, rows_of
+from autodiff_hook.runtime.trees import ravel as ravel
+from autodiff_hook.runtime.trees import tree_flatten as tree_flatten
+from autodiff_hook.runtime.trees import tree_leaves as tree_leaves
 from autodiff_hook.runtime.trees import tree_map as tree_map
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Argnums = int | tuple[int, ...]
 _entries = entries()
 gettrace = sys.gettrace
 
 
-def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def gradient(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, ...]:
     """The gradients of a scalar function, one for each positional argument.
 
     Number -> number, array -> array of the same shape and float dtype, container -> the same container of
@@ -67,7 +72,7 @@ def generic_withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) ->
     return session.value, session.back(scalar_seed(session.value, f))
 
 
-def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+def withgradient(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, tuple[Any, ...]]:
     """The value of ``f`` and its gradients, as ``(value, grads)``.
 
     >>> withgradient(lambda x: x ** 3, 2.0)
@@ -76,7 +81,7 @@ def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[A
     return differentiated(f, args, kwargs, "value", generic_withgradient)  # type: ignore[no-any-return]
 
 
-def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def pullback(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Callable[[Any], tuple[Any, ...]]]:
     """The value of ``f`` and the function that maps a cotangent of it to cotangents of the arguments.
 
     ``back`` may be called any number of times; None stands for a structural zero. What the caller
@@ -93,7 +98,7 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
 vjp = pullback
 
 
-def J(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def J(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Callable[[Any], tuple[Any, ...]]]:
     """Like ``pullback``, but the first cotangent is that of ``f`` itself: what it captured, or is bound to.
 
     >>> w = 3.0
@@ -153,7 +158,7 @@ def _closed(f: Any, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, A
     return of_chosen, tuple(args[i] for i in chosen)
 
 
-def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The gradient of ``f`` as a function: a bare result for an int ``argnums``, a tuple for a tuple.
 
     >>> grad(lambda x, n: x ** n)(2.0, 3)
@@ -168,7 +173,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     return grad_of_f
 
 
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def value_and_grad(f: Callable[P, T], argnums: Argnums = 0) -> Callable[P, tuple[T, Any]]:
     """Value and gradient of ``f`` as a function; fits ``scipy.optimize.minimize(..., jac=True)``.
 
     >>> value_and_grad(lambda x: x * x)(3.0)
@@ -185,7 +190,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[...,
     return value_and_grad_of_f
 
 
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The Jacobian of ``f`` as a function; a leaf has the shape ``y.shape + x.shape`` (numbers add no axes).
 
     Containers in the value: the same containers, with the structure of the argument at each leaf.
@@ -205,7 +210,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     return jacobian_of_f
 
 
-def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+def jvp(f: Callable[..., T], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[T, Any]:
     """The value of ``f`` and its derivative in the direction of ``tangents``, as ``(y, ẏ)``.
 
     ``tangents`` has the form of gradients: one for each primal, None for zero, a ``Tangent`` or a dict for
@@ -257,7 +262,7 @@ def generic_hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple
     return generic_gradient(slope, *primals)
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
     """The Hessian of a scalar function as a function; a leaf has the shape ``x.shape + x.shape``.
 
     Containers: the structure of the gradient, with the structure of the argument at each leaf; a tuple of
@@ -317,7 +322,7 @@ def _rows_of_hessian(f: Callable[..., Any], values: tuple[Any, ...], single: boo
     return rows_of(session.value, row)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: T) -> T:
     """``x``, as a constant of the differentiation. Lists, dicts and objects are copied.
 
     >>> gradient(lambda x: x * stop_gradient(x), 3.0)
@@ -330,7 +335,7 @@ def stop_gradient(x: Any) -> Any:
     return x if kind_of(type(x)) in ("number", "array", "inert") else copy.deepcopy(x)
 
 
-def hook(fn: Callable[[Any], Any], x: Any) -> Any:
+def hook(fn: Callable[[Any], Any], x: T) -> T:
     """``x``; on the way back its cotangent goes through ``fn`` (to print, clip or scale it).
 
     >>> gradient(lambda x: hook(lambda c: 10 * c, x) * x, 3.0)
@@ -343,7 +348,7 @@ def hook(fn: Callable[[Any], Any], x: Any) -> Any:
     return x if kind_of(type(x)) in ("number", "array", "inert", "tuple") else copy.copy(x)
 
 
-def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+def checkpoint(f: Callable[P, T]) -> Callable[P, T]:
     """``f``, recomputed in the reverse sweep instead of storing what it needs.
 
     ``f`` must not change what is outside of it: that is an error.

@@ -228,9 +228,14 @@ _REMEMBERED = 10000
 _said: set[str] = set()
 
 
+def is_traced() -> bool:
+    """Whether ``AUTODIFF_TRACE`` asks to be told what is done."""
+    return os.environ.get(TRACE_VARIABLE, "0") not in ("", "0")
+
+
 def trace(message: str) -> None:
     """Print one line on stderr if ``AUTODIFF_TRACE`` asks for it; the same line once."""
-    if os.environ.get(TRACE_VARIABLE, "0") not in ("", "0") and message not in _said:
+    if is_traced() and message not in _said:
         if len(_said) < _REMEMBERED:
             _said.add(message)
         _print(message)

@@ -29,6 +29,11 @@ class AutodiffError(Exception):
 class Unsupported(AutodiffError):
     """A construct, or a use of the API, that autodiff_hook cannot differentiate (yet)."""
 
+    def __init__(self, text: str, construct: str | None = None, line: int | None = None) -> None:
+        super().__init__(text)
+        self.construct, self.line = construct or text, line
+        """What it is about, without the place, and the line in the file of the function."""
+
 
 class NotDifferentiable(AutodiffError):
     """A gradient would have to pass through something that has no known derivative.
@@ -72,16 +77,21 @@ def place_of(filename: str, line: int | None, qualname: str) -> str:
 
 
 def user_location() -> str:
-    """File, line and function of the innermost frame of the program; of a library if that alone is differentiated."""
+    """File, line and function of ``user_frame``."""
+    frame = user_frame()
+    code = frame.f_code
+    return place_of(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))
+
+
+def user_frame() -> FrameType:
+    """The innermost frame of the program; of a library if that alone is differentiated."""
     frame = sys._getframe(1)
     while frame.f_back is not None and is_engine(frame):
         frame = frame.f_back
     caller: FrameType | None = frame
     while caller is not None and (is_engine(caller) or _is_library(caller)):
         caller = None if caller.f_globals.get("__name__") == "autodiff_hook.api" else caller.f_back
-    frame = caller or frame
-    code = frame.f_code
-    return place_of(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))
+    return caller or frame
 
 
 LIBRARIES = frozenset(getattr(sys, "stdlib_module_names", ())) | {"numpy", "scipy"}

@@ -26,6 +26,7 @@ from autodiff_hook._testing_trees import (
     inner,
     is_integer,
     is_leaf,
+    is_object,
     leaves,
     like,
     mapped,
@@ -37,6 +38,7 @@ from autodiff_hook._testing_trees import (
     zero,
 )
 from autodiff_hook.registry import LINEAR, NotImplementedCotangent, Real, Rule, describe, registry
+from autodiff_hook.tangent import Tangent
 
 STEPS = tuple(10.0**-k for k in range(1, 9))
 UNDEFINED = (ArithmeticError, ValueError, TypeError, LookupError)
@@ -114,9 +116,11 @@ def check_rule(
 def check_gradient(f: Callable[..., Any], /, *args: Any, rtol: float = 1e-6, atol: float = 1e-8, **kwargs: Any) -> None:
     """Check ``autodiff_hook.gradient(f, *args, **kwargs)`` against finite differences.
 
-    Compared are all numbers and arrays in the arguments, also those in lists, tuples and dicts, each in a
-    random direction; besides, the value that the differentiated function returns and the state in which it
-    leaves its arguments must be those of ``f`` itself, and the pullback must be linear and repeatable.
+    Compared are all numbers and arrays in the arguments, also those in lists, tuples, dicts and attributes of objects
+    (each of which is met once), each in a random direction; so a method is checked by its class,
+    ``check_gradient(Spring.energy, spring, x)``, or with respect to its arguments alone,
+    ``check_gradient(spring.energy, x)``. Besides, the value that the differentiated function returns and the state in
+    which it leaves its arguments must be those of ``f`` itself, and the pullback must be linear and repeatable.
     ``f`` is called many times.
 
     >>> check_gradient(lambda x: x * abs(x), -1.5)
@@ -145,7 +149,7 @@ def check_gradient(f: Callable[..., Any], /, *args: Any, rtol: float = 1e-6, ato
 
     size = inner(one, absolute(value))
     for path, leaf in leaves(args):
-        where = f"{name}, args{shown(path)}"
+        where = f"{name}, args{shown(path, args)}"
         _compare(where, "gradient says", loss, args, path, leaf, at(gradients, path), rng, rtol, atol * size)
         _compare(where, "pullback says", loss, args, path, leaf, at(cotangents, path), rng, rtol, atol * size)
 
@@ -349,6 +353,10 @@ def _check_mirror(where: str, x̄: Any, x: Any, value: Any, complete: bool = Fal
         _require(fits, described)
         for key in x̄:
             _check_mirror(f"{where}[{key!r}]", x̄[key], x[key], value, complete)
+    elif is_object(x):
+        _require(isinstance(x̄, Tangent) and list(x̄) == list(vars(x)), described)
+        for key in x̄:
+            _check_mirror(f"{where}.{key}", x̄[key], vars(x)[key], value, complete)
     elif isinstance(x, np.ndarray):
         _require(isinstance(x̄, np.ndarray) and x̄.shape == x.shape, described)
         dtype = x.dtype if x.dtype.kind in "fc" else np.result_type(float)

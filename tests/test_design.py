@@ -36,6 +36,13 @@ def test_one_function_is_shown_after_every_stage(monkeypatch, capsys):
     assert code_adjoint(decay, 0.9, 2) == shown[5]
 
 
+@pytest.mark.skipif(typed.GENERIC, reason="there are no specialised programs")
+def test_what_explain_shows_of_a_slow_function(capsys):
+    (_, program), (_, shown) = blocks((DOCS / "performance.md").read_text(encoding="utf-8"))[-2:]
+    exec(compile(program, "performance.md", "exec"), {"__name__": "slow"})
+    assert capsys.readouterr().out == shown
+
+
 def test_the_rules_that_are_shown_are_right():
     text = (DOCS / "rules.md").read_text(encoding="utf-8")
     namespace: dict[str, object] = {"__name__": "rules_shown"}
@@ -45,7 +52,7 @@ def test_the_rules_that_are_shown_are_right():
         exec(compile(content, "rules.md", "exec"), namespace)
 
 
-@pytest.mark.parametrize("name", ["design.md", "rules.md", "performance.md"])
+@pytest.mark.parametrize("name", ["design.md", "rules.md", "performance.md", "commands.md"])
 def test_files_that_are_named_exist(name):
     text = (DOCS / name).read_text(encoding="utf-8")
     names = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))

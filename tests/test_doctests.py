@@ -7,8 +7,13 @@ import importlib
 
 import pytest
 
+COMMANDS = ["commands.inputs", "commands.scanning", "commands.coverage"]
 
-@pytest.mark.parametrize("module", ["api", "debugging", "registry", "strong", "tangent", "testing", "runtime.trees"])
+
+@pytest.mark.parametrize(
+    "module",
+    ["api", "debugging", "explaining", "registry", "strong", "tangent", "testing", "runtime.trees", *COMMANDS],
+)
 def test_examples(module):
     found = doctest.testmod(importlib.import_module(f"autodiff_hook.{module}"))
     assert found.attempted

@@ -71,6 +71,18 @@ def test_every_rule_pack_loads_from_an_installed_copy(wheel, tmp_path):
     assert lines == [*(f"{name} {module}" for name, module in sorted(ENTRIES.items())), "0.1.0 True True"]
 
 
+def test_the_console_script_works_in_an_installed_copy(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("/entry_points.txt")]
+        entries = archive.read(name).decode()
+        archive.extractall(tmp_path)
+    assert "[console_scripts]\nautodiff-hook = autodiff_hook.commands.main:main\n" in entries
+    code = (
+        "import sys; sys.path.insert(0, sys.argv.pop()); from autodiff_hook.commands.main import main; sys.exit(main())"
+    )
+    assert "opted in: nothing" in run(sys.executable, "-c", code, "status", tmp_path, cwd="/")
+
+
 def test_every_pack_is_an_entry():
     public = {path.stem for path in (ROOT / "rules").iterdir() if path.stem[0] not in "_."}
     assert {f"autodiff_rules.{name}" for name in public} <= {".".join(it.split(".")[:2]) for it in ENTRIES.values()}

@@ -181,3 +181,40 @@ def test_a_wrong_gradient():
 
     with pytest.raises(AssertionError, match=r"weighted, args\[0\]\['a'\]: gradient says .*, finite differences"):
         check_gradient(weighted, {"a": 2.0, "b": 3.0})
+
+
+class Spring:
+    def __init__(self, k, rest, name="spring"):
+        self.k, self.rest, self.name = k, rest, name
+
+    def energy(self, x):
+        return 0.5 * self.k * (x - self.rest[0]) ** 2
+
+    def stretched(self, x):
+        self.k = self.k * x
+        return self.k * self.k
+
+
+def test_objects_and_methods():
+    spring = Spring(3.0, [0.5, np.ones(2)])
+    check_gradient(Spring.energy, spring, 2.0)
+    check_gradient(spring.energy, 2.0)
+    check_gradient(lambda springs: sum(s.energy(2.0) for s in springs["all"]), {"all": [spring, Spring(1.0, (0.1,))]})
+    check_gradient(Spring.stretched, Spring(2.0, []), 3.0)
+    assert spring.k == 3.0 and spring.rest[0] == 0.5
+    check_gradient(lambda s, x: np.sum(s.rest[1] * s.k) * x, spring, 2.0)
+
+
+def test_a_wrong_gradient_of_an_object_names_the_attribute():
+    def half(x):
+        return 0.5 * x
+
+    @rrule(half)
+    def half_rule(x):
+        def half_pullback(c):
+            return (c,)
+
+        return 0.5 * x, half_pullback
+
+    with pytest.raises(AssertionError, match=r"args\[0\]\.rest\[0\]: gradient says"):
+        check_gradient(lambda spring: half(spring.rest[0]), Spring(1.0, [2.0]))

@@ -161,7 +161,9 @@ class Machine:
         """Give up on this function because of ``construct``."""
         line = self.instruction.position.line or self.code.co_firstlineno
         raise Unsupported(
-            f"{construct} cannot be differentiated ({self.code.co_filename}:{line}, in {self.code.co_qualname})"
+            f"{construct} cannot be differentiated ({self.code.co_filename}:{line}, in {self.code.co_qualname})",
+            construct,
+            line,
         )
 
     # Stack

@@ -37,5 +37,7 @@ def lift(code: CodeType, lifetimes: bool = False) -> IR:
 
 def _refuse(code: CodeType, construct: str) -> None:
     raise Unsupported(
-        f"{construct} cannot be differentiated ({code.co_filename}:{code.co_firstlineno}, in {code.co_qualname})"
+        f"{construct} cannot be differentiated ({code.co_filename}:{code.co_firstlineno}, in {code.co_qualname})",
+        construct,
+        code.co_firstlineno,
     )

@@ -43,6 +43,15 @@ class AttachedJ:
         return AttachedJ, (self.function,)
 
 
+_listeners: list[Callable[[ModuleType], None]] = []
+
+
+def when_attached(listener: Callable[[ModuleType], None]) -> Callable[[], None]:
+    """Call ``listener`` with each opted-in module when it has been imported; the result ends that."""
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener)
+
+
 def attach(module: ModuleType) -> None:
     """Give each function that ``module`` defines, or that a class it defines has, its own ``J``."""
     namespace = _namespace(module)
@@ -52,6 +61,8 @@ def attach(module: ModuleType) -> None:
             function.__dict__["J"] = AttachedJ(function)
     _attached.add(namespace.get("__name__", ""))
     after_reloads(_attach_again)
+    for listener in list(_listeners):
+        listener(module)
 
 
 def detach(module: ModuleType) -> None:
@@ -111,6 +122,11 @@ def _has_source(namespace: dict[str, Any]) -> bool:
 def _executing(namespace: dict[str, Any]) -> bool:
     """Whether a stand-in is importing the module; it attaches when that has run."""
     return MARK in namespace and getattr(namespace.get("__spec__"), "_initializing", False)
+
+
+def functions_of(module: ModuleType) -> Iterator[Any]:
+    """The functions and caching wrappers that a module or one of its classes defines."""
+    return _functions(_namespace(module))
 
 
 def _functions(namespace: dict[str, Any]) -> Iterator[Any]:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import math
 import traceback
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from types import FunctionType
 from typing import Any, Final, NamedTuple
 
-from autodiff_hook import budget, config, failures
+from autodiff_hook import budget, failures, reports
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import IR
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.programs import Form, Made, joint_ir
 from autodiff_hook.runtime.pushforwards import pushforward_ir
@@ -53,12 +55,18 @@ def program(call: Call, form: Form, operations: int = 0, seconds: float = math.i
     With ``operations`` it has the one way that this call takes, if that is no longer. ``strong``: its products keep
     zeros.
     """
+    before = perf_counter()
     try:
         with budget.at_most(seconds):
             return _program(call, form, operations, strong)
     except budget.OutOfTime:
-        raise Stopped(f"compiling it takes longer than {seconds:.1f} seconds, for now") from None
-    except (Refused, MemoryError):
+        stopped = Stopped(f"compiling it takes longer than {seconds:.1f} seconds, for now")
+        stopped.seconds = perf_counter() - before
+        raise stopped from None
+    except Refused as refused:
+        refused.seconds = perf_counter() - before
+        raise
+    except MemoryError:
         raise
     except Exception as error:
         said = _described(error)
@@ -94,7 +102,7 @@ def suspect(f: Any, said: str | None) -> None:
     """Count a suspicion: the carried program has raised nothing."""
     if said is not None:
         failures.count(f"{place_of(f)}: {said}")
-        config.trace(f"run again as it is carried: {place_of(f)}: the specialised program raised {said}")
+        reports.tell("run again", f.__code__, f.__qualname__, said)
         if DEBUG:
             raise RuntimeError(f"the specialised program of {place_of(f)} raised {said}")
 
@@ -111,13 +119,18 @@ def place_of(f: Any) -> str:
 
 
 def report(f: Any, made: Made, what: str = "") -> None:
-    """Say under AUTODIFF_TRACE what was specialised, and how many milliseconds each stage took."""
-    stages = ", ".join(f"{stage} {1000 * t:.1f}" for stage, t in made.times.items())
-    total = 1000 * sum(made.times.values())
-    place = f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}"
-    config.trace(f"specialised {f.__qualname__}{what} ({place}) in {total:.1f} ms: {stages}")
+    """Tell what was specialised, and how long each stage took."""
+    told: dict[str, Any] = {"times": made.times, "inlined": made.inlined, "left": made.left}
+    reports.tell("typed", f.__code__, f.__qualname__, what=what, **told)
 
 
-def refusal(f: Any, reason: object) -> None:
-    """Say under AUTODIFF_TRACE why a function is carried."""
-    config.trace(f"not specialised: {place_of(f)}: {reason}".partition("\n")[0])
+def refusal(f: Any, reason: Refused | Reason | str) -> None:
+    """Tell why a function is carried."""
+    times = {"refused": reason.seconds} if isinstance(reason, Refused) else {}
+    why = reason.reason if isinstance(reason, Refused) else reason
+    reports.tell("not typed", f.__code__, f.__qualname__, why, times=times)
+
+
+def came_to(error: Given, what: str = "") -> Reason:
+    """Why a program has given up."""
+    return replace(error.reason, prefix=f"it came to {what}")

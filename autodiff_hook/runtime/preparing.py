@@ -113,6 +113,10 @@ def _resolve(dotted: str) -> Any:
     return found
 
 
+NO_SCALAR: Final = "a value that is no real scalar"
+"""What ``Unsupported`` is about where a function has no gradient, but a pullback."""
+
+
 def scalar_seed(value: Any, f: Callable[..., Any]) -> Any:
     """The cotangent 1 of a real scalar; an error for anything else."""
     kind = kind_of(type(value))
@@ -131,5 +135,6 @@ def scalar_seed(value: Any, f: Callable[..., Any]) -> Any:
     raise Unsupported(
         f"gradient needs a function with a real scalar value (a number or an array with one element), but "
         f"{describe(f)} returned {type(value).__qualname__}{shape}; use autodiff_hook.pullback with a cotangent of "
-        f"that form, or autodiff_hook.jacobian"
+        f"that form, or autodiff_hook.jacobian",
+        NO_SCALAR,
     )

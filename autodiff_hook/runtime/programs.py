@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
@@ -69,6 +70,10 @@ class Made:
     """The callees whose default values are constants of the program."""
     quiet: bool = False
     """Whether the program has told NumPy not to warn."""
+    inlined: tuple[CodeType, ...] = ()
+    """The functions that are part of the program."""
+    left: tuple[Reason, ...] = ()
+    """Where it gives up."""
 
 
 Form = Literal["gradient", "value", "pullback", "split", "jvp", "hvp"]
@@ -171,7 +176,8 @@ class Understood:
         verify(ir)
         self.clock("simplify")
         outside = bool(prologue.outside - set(self.taken.values()))
-        return Made(ir, self.times, outside, body, small, prologue.functions, inference.quiet)
+        told = inference.codes, inference.refusals
+        return Made(ir, self.times, outside, body, small, prologue.functions, inference.quiet, *told)
 
 
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:

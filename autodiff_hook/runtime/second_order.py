@@ -15,6 +15,7 @@ import numpy as np
 from autodiff_hook.emit import emit
 from autodiff_hook.ir.types import IR, Block, Operand, Signature, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Made, Understood, following
@@ -105,7 +106,7 @@ def product(collect: Any, slope: Any, differentiated: Any, f: Any, values: tuple
 class Carried(Given):
     """The tangent of a function, as a function, is not typed."""
 
-    reason = "a tangent that is carried"
+    reason = Reason("a tangent that is carried")
 
 
 def _missing(f: Any, *args: Any) -> Any:

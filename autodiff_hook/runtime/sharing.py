@@ -108,6 +108,10 @@ class ByNamespace(Generic[B]):
         found = by_globals.get(id(globals_))
         return found if found is not None and found.facts.hold(globals_) else self._new(by_globals, code, globals_)
 
+    def clear(self) -> None:
+        """Give up everything."""
+        self._made.clear()
+
     def _new(self, by_globals: dict[int, B], code: CodeType, globals_: dict[str, Any]) -> B:
         key = id(globals_)
         with making((id(by_globals), key)):

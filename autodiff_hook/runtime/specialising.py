@@ -15,11 +15,12 @@ from sys import gettrace
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
-from autodiff_hook import config
+from autodiff_hook import config, reports
 from autodiff_hook.budget import cpu_time
 from autodiff_hook.debugging import NANS
 from autodiff_hook.registry import describe, registry
-from autodiff_hook.runtime.attempts import Program, Stopped, program, refusal, report, suspect, suspicion
+from autodiff_hook.reports import Reason
+from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
@@ -65,7 +66,7 @@ class Specialisations:
     failures: int = 0
     missed: int = 0
     attempts: int = 0
-    given_up: str | None = None
+    given_up: Reason | None = None
     calls: int = 0
     ran: float = 0.0
     """How often, and for how many seconds, the function has run carried."""
@@ -148,13 +149,14 @@ def differentiated(
 
 def _say_why_not(f: Any) -> None:
     if GENERIC:
-        config.trace("nothing is specialised, because AUTODIFF_GENERIC is set")
+        reports.tell("nothing", None, "", "nothing is specialised, because AUTODIFF_GENERIC is set")
     elif NANS.on:
-        config.trace("nothing is specialised while debug_nans is on")
+        reports.tell("nothing", None, "", "nothing is specialised while debug_nans is on")
     elif gettrace() is not None:
-        config.trace("nothing is specialised while a debugger or a coverage tool traces the program (sys.settrace)")
+        why = "nothing is specialised while a debugger or a coverage tool traces the program (sys.settrace)"
+        reports.tell("nothing", None, "", why)
     else:
-        config.trace(f"not specialised: {describe(f)}: only Python functions and methods without a rule are")
+        reports.tell("not typed", None, describe(f), "only Python functions and methods without a rule are")
 
 
 def _specialised(
@@ -249,15 +251,15 @@ def _quietly(entry: Entry) -> Entry:
     return quiet_entry
 
 
-def _out_of_date() -> None:
-    """A rule that changed, or a module that was opted in, makes all of it out of date."""
+def forget() -> None:
+    """Give everything up: a rule that changed, or a module that was opted in, makes all of it out of date."""
     for table in (_gradients, _known, _hopeless):
         table.clear()
 
 
-registry.when_changed(_out_of_date)
-config.when_changed(_out_of_date)
-NANS.listeners.append(_out_of_date)
+registry.when_changed(forget)
+config.when_changed(forget)
+NANS.listeners.append(forget)
 
 
 def _run(
@@ -283,10 +285,10 @@ def _run(
                 # A program for all ways has come to what is not understood: those that are taken are followed.
                 known.one_way = True
                 _withdraw(known, call, entry)
-                refusal(call.function, f"it came to {error.reason}")
+                refusal(call.function, came_to(error))
                 return MISS
         if known.traps >= _TRAPS or fresh:
-            _give_up(known, call.function, f"it came to what is carried: {error.reason}")
+            _give_up(known, call.function, came_to(error, "what is carried: "))
         return MISS
     except MemoryError:
         raise
@@ -301,11 +303,12 @@ def _rest(known: Specialisations, f: Any) -> None:
     At the second time, programs are made instead whose products keep zeros.
     """
     known.undefined += 1
+    for entry, _ in known.entries:
+        _gradients.remove(f.__code__, entry)
     if known.undefined == 2:
         known.entries = []
     else:
         known.resting = min(1 << known.undefined, _LONGEST_REST)
-    _gradients.found.pop(id(f.__code__), None)
 
 
 def came_to_nan(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form) -> None:
@@ -327,16 +330,22 @@ def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str |
     error.__traceback__ = None  # its frames know the error
     known.failures += 1
     if known.failures == 1:
-        config.trace(f"run again as it is carried: {f.__qualname__} raised {type(error).__name__}: {error}")
+        reports.tell("run again", f.__code__, f.__qualname__, f"{type(error).__name__}: {error}")
     if known.failures >= _FAILURES:
-        _give_up(known, f, f"it raised {type(error).__name__}: {error}")
+        _give_up(known, f, Reason(f"it raised {type(error).__name__}: {error}"))
 
 
-def _give_up(known: Specialisations, f: Any, reason: str) -> None:
+def _give_up(known: Specialisations, f: Any, reason: Reason) -> None:
     known.given_up = reason
     for entry, _ in known.entries:
         _gradients.remove(f.__code__, entry)
-    config.trace(f"not specialised any more: {f.__qualname__}: {known.given_up}")
+    reports.tell("not typed any more", f.__code__, f.__qualname__, reason)
+
+
+def given_up(code: CodeType) -> list[Reason]:
+    """Why what was specialised of a code object before is not used any more."""
+    known = _known.found.get(id(code), {}).values()
+    return [each.given_up for each in list(known) if each.given_up is not None]
 
 
 def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry | None, bool]:
@@ -357,7 +366,7 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
                 known.refused.add(_types(call))
                 return None, all_ways
             known.one_way, all_ways = True, False
-    report(f, made.made, "" if all_ways else " for one way")
+    report(f, made.made, "" if all_ways else "for one way")
     entry = _entry(made, form)
     if made.made.quiet:
         entry = _quietly(entry)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.attempts import program, refusal, report
+from autodiff_hook.runtime.attempts import came_to, program, refusal, report
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.sharing import ByCode, making
@@ -72,7 +72,7 @@ def ran(function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], 
         if not split.used:
             give_up_all(error)
             split.given_up = True
-            refusal(function, f"it came to what is carried: {error.reason}")
+            refusal(function, came_to(error, "what is carried: "))
         result = MISS
     except MemoryError:
         raise
@@ -101,7 +101,7 @@ def _made(function: FunctionType, args: tuple[Any, ...]) -> Halves | None:
     except Refused as reason:
         refusal(function, reason)
         return None
-    report(function, made, " apart")
+    report(function, made, "apart")
     callees = tuple(f for f in made.functions if f.__defaults__ or f.__kwdefaults__)
     return Halves(forward, reverse, len(args), made.reads_outside, callees)
 
@@ -112,7 +112,8 @@ def _numpy_too() -> None:
         _TYPES.add(numpy.float64)
 
 
+forget: Final = _splits.clear
 if not GENERIC:
     _numpy_too()
-    registry.when_changed(_splits.clear)
-    config.when_changed(_splits.clear)
+    registry.when_changed(forget)
+    config.when_changed(forget)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,102 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     for name, value in vars(tree).items() if hasattr(tree, "__dict__") else ():
         object.__setattr__(result, name, tree_map(fn, value, *(_field(r, name) for r in rest)))
     return result
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The numbers and arrays of ``tree``, in the order in which ``tree_map`` meets them.
+
+    >>> tree_leaves({"w": [1.0, 2.0], "name": "a", "b": (3.0, None)})
+    [1.0, 2.0, 3.0]
+    """
+    kind = _kind(tree)
+    if kind == "inert":
+        return []
+    if kind in ("number", "array"):
+        return [tree]
+    return [leaf for part in _parts(tree, kind) for leaf in tree_leaves(part)]
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], Callable[[Iterable[Any]], Any]]:
+    """The leaves of ``tree``, and the function that puts others in their places.
+
+    >>> leaves, rebuild = tree_flatten({"w": [1.0, 2.0], "name": "a"})
+    >>> rebuild([10 * leaf for leaf in leaves])
+    {'w': [10.0, 20.0], 'name': 'a'}
+    """
+    found = tree_leaves(tree)
+
+    def rebuild(leaves: Iterable[Any]) -> Any:
+        given = list(leaves)
+        if len(given) != len(found):
+            raise Unsupported(f"this tree has {len(found)} leaves, and {len(given)} are given")
+        items = iter(given)
+        return tree_map(lambda _: next(items), tree)
+
+    return found, rebuild
+
+
+def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """All floats in ``tree`` as one vector, and the function that makes such a tree of a vector.
+
+    That is what an optimiser wants. Numbers come back as floats, arrays in their shape and dtype; whole numbers are no
+    part of the vector, and stay as they are. What the function gives can be differentiated.
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones((2, 2)), "b": 0.5, "steps": 3}
+    >>> vector, unravel = ravel(params)
+    >>> vector
+    array([1. , 1. , 1. , 1. , 0.5])
+    >>> unravel(2 * vector)
+    {'w': array([[2., 2.],
+           [2., 2.]]), 'b': 1.0, 'steps': 3}
+    """
+    import numpy as np
+
+    leaves, rebuild = tree_flatten(tree)
+    refuse_complex(leaves)
+    floats = [leaf for leaf in leaves if _is_float(leaf)]
+    ends = list(itertools.accumulate(map(np.size, floats), initial=0))
+    vector = np.concatenate([np.ravel(leaf).astype(float) for leaf in floats]) if floats else np.zeros(0)
+
+    def unravel(vector: Any) -> Any:
+        if np.shape(vector) != (ends[-1],):
+            raise Unsupported(f"this tree has {ends[-1]} floats, and a vector of shape {np.shape(vector)} is given")
+        given = []
+        place = 0
+        for leaf in leaves:
+            if not _is_float(leaf):
+                given.append(leaf)
+                continue
+            part = vector[ends[place] : ends[place + 1]]
+            given.append(_as_leaf(part, leaf))
+            place += 1
+        return rebuild(given)
+
+    return vector, unravel
+
+
+def _is_float(leaf: Any) -> bool:
+    return leaf.dtype.kind == "f" if hasattr(leaf, "dtype") else isinstance(leaf, float)
+
+
+def _as_leaf(part: Any, leaf: Any) -> Any:
+    """A part of a vector in the form of a leaf."""
+    if _kind(leaf) == "number":
+        return float(part[0])
+    shaped = part.reshape(leaf.shape)
+    return shaped if leaf.dtype == part.dtype else shaped.astype(leaf.dtype)
+
+
+def _parts(tree: Any, kind: str) -> Iterable[Any]:
+    """What a container or an object holds."""
+    if kind in ("list", "tuple"):
+        return tree  # type: ignore[no-any-return]
+    if kind == "dict":
+        return tree.values()  # type: ignore[no-any-return]
+    if isinstance(tree, Tangent):
+        return [tree[name] for name in tree]
+    return vars(tree).values() if hasattr(tree, "__dict__") else ()
 
 
 def _kind(value: Any) -> str:

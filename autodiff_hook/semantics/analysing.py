@@ -24,7 +24,8 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
     ir: IR = lift(code, lifetimes=True)
     if ir.kind not in ("function", "generator", "coroutine"):
         place = place_of(ir.filename, ir.first_line, ir.qualname)
-        raise Unsupported(located(f"a {ir.kind.replace('_', ' ')} is not differentiated", place))
+        construct = f"a {ir.kind.replace('_', ' ')} is not differentiated"
+        raise Unsupported(located(construct, place), construct, ir.first_line)
     for block in ir.blocks:
         for statement in block.statements:
             if statement.op in _ASYNCHRONOUS:
@@ -61,7 +62,7 @@ def _refuse_frame(ir: IR, statement: Statement, name: str) -> None:
 
 def _refuse_statement(ir: IR, statement: Statement, why: str) -> None:
     line = statement.position.line if statement.position else ir.first_line
-    raise Unsupported(located(why, place_of(ir.filename, line, ir.qualname)))
+    raise Unsupported(located(why, place_of(ir.filename, line, ir.qualname)), why, line)
 
 
 class GlobalFacts:

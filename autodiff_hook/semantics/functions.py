@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from autodiff_hook import config
+from autodiff_hook import reports
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load
 from autodiff_hook.debugging import NANS
 from autodiff_hook.emit import emit
@@ -40,8 +41,10 @@ class Carried:
 
 
 def _carry(code: CodeType, globals_: dict[str, Any]) -> Carried:
+    before = perf_counter()
     found = Carried(code, globals_)
-    config.trace(f"lifted {code.co_qualname} to be carried ({code.co_filename}:{code.co_firstlineno})")
+    times = {"carry": perf_counter() - before}
+    reports.tell("carried", code, code.co_qualname, found.unsupported or None, times=times)
     return found
 
 
@@ -52,6 +55,7 @@ def _watch(code: CodeType, globals_: dict[str, Any]) -> Carried:
 _carried_for: Final = ByNamespace(_carry)
 _watched_for: Final = ByNamespace(_watch)
 """The same for ``debug_nans``."""
+forget: Final = _carried_for.clear
 
 
 Source = tuple[str, Any]

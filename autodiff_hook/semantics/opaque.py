@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook import reports
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
@@ -21,7 +22,9 @@ from autodiff_hook.algebras.shadows import (
     reaches,
     some,
 )
+from autodiff_hook.errors import user_frame
 from autodiff_hook.registry import describe
+from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import kind_of
@@ -40,6 +43,10 @@ def call_opaque(
             return call_constant(alg, function, args, kwargs)
     lost = first_lost(alg, [*t, *[held_by(alg, value) for value in values]])
     unknown = alg.unknown(failure(function, reason)) if lost is None else lost
+    if reports.wanted():
+        place = user_frame()
+        why = Reason(f"{describe(function)}, {reason}", place.f_code.co_filename, place.f_lineno)
+        reports.tell("opaque", place.f_code, describe(function), why)
     written = written_by(function, args, kwargs) + [array for _, array in found]
     before = list(contents(written))
     arrays = list(memory(alg, written, everything=True))

@@ -59,11 +59,11 @@ def _one_way() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(specialising, "ONE_WAY", True)
         patch.setattr(specialising, "Specialisations", functools.partial(specialising.Specialisations, one_way=True))
-        specialising._out_of_date()
+        specialising.forget()
         try:
             yield
         finally:
-            specialising._out_of_date()
+            specialising.forget()
 
 
 def path(program: Program) -> None:

@@ -10,6 +10,7 @@ leaves the program, for another specialisation or the carried program.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from types import CodeType
 from typing import Any, Final
 
 from autodiff_hook import budget
@@ -56,7 +57,7 @@ class Path(Trail):
         call: Parameters,
     ) -> None:
         """Follow the function with arguments of these types, bound by ``call``."""
-        ir = lifted(code)
+        ir = self.lifted[code] = lifted(code)
         self.block = Block(list(types))
         self.program.blocks = [self.block]
         self.types.update(types)
@@ -318,6 +319,11 @@ class Path(Trail):
         if isinstance(value, dict):
             return self.made(dict, dict(value))
         return self.perform("build_tuple", value) if isinstance(value, list) else value
+
+    @property
+    def codes(self) -> tuple[CodeType, ...]:
+        """The functions that are part of the program."""
+        return tuple(self.lifted)
 
     def known_call(
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]

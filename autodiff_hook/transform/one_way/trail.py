@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import registry
+from autodiff_hook.reports import Reason
 from autodiff_hook.transform.one_way.answers import answer
 from autodiff_hook.transform.one_way.building import built_object, is_buildable
 from autodiff_hook.transform.specialise.abstract import (
@@ -51,7 +52,7 @@ from autodiff_hook.transform.specialise.world import World
 class Elsewhere(Given):
     """The program takes another way than the one that was specialised."""
 
-    reason: ClassVar[str] = "another way through the program"
+    reason: ClassVar[Reason] = Reason("another way through the program")
 
 
 ENTERED: Final = Abstract()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.lift import lift
+from autodiff_hook.reports import Reason
 
 
 class Refused(Exception):
@@ -18,15 +19,30 @@ class Refused(Exception):
     def __init__(self, message: str, statement: Statement | None = None) -> None:
         super().__init__(message)
         self.statement = statement
-        self.place: str | None = None
+        self.place: tuple[str, int | None] | None = None
+        self.seconds = 0.0
+        """What was spent until that was known."""
+
+    @property
+    def reason(self) -> Reason:
+        """Why, and where."""
+        return Reason(self.args[0], *self.place or ())
 
     def __str__(self) -> str:
-        return super().__str__() if self.place is None else f"{self.place}: {super().__str__()}"
+        return str(self.reason)
 
     def at(self, filename: str, position: Position | None) -> None:
         """Where it is, unless a place further inside is known."""
         if self.place is None and position is not None:
-            self.place = f"{filename}:{position.line}"
+            self.place = filename, position.line
+
+
+def refused_for(reasons: Sequence[Reason]) -> Refused:
+    """The refusal for several reasons, at the place of the first."""
+    first, *others = reasons
+    refused = Refused("; ".join((first.text, *map(str, others))))
+    refused.place = None if first.filename is None else (first.filename, first.line)
+    return refused
 
 
 class Changes(Refused):

@@ -11,11 +11,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, ClassVar, Final
 
 from autodiff_hook import budget
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.registry import Rule
+from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -81,7 +83,7 @@ class Alias:
 class Given(Exception):
     """A specialised program has come to what it does not know, and gives up; each such place has a class of its own."""
 
-    reason: ClassVar[str] = "what it has computed is in doubt"
+    reason: ClassVar[Reason] = Reason("what it has computed is in doubt")
     chain: ClassVar[tuple[Any, ...]] = ()
     """Weak references to the code objects whose bodies are around the place."""
 
@@ -171,7 +173,7 @@ class Inference:
         self.visited: set[Block] = set()
         self.tests: dict[Variable, Test] = {}
         """What is known of names that only exist where a test came out in one way."""
-        self.trapped: dict[Block, tuple[str, list[Statement], Terminator | None]] = {}
+        self.trapped: dict[Block, tuple[Reason, list[Statement], Terminator | None]] = {}
         """What was not understood of a block, and why; it may be when more types have come there."""
         self.aliases: dict[Operand, Operand] = {}
         self.expressions: set[Operand] = set()
@@ -272,9 +274,14 @@ class Inference:
         return args, kwargs
 
     @property
-    def refusals(self) -> list[str]:
+    def refusals(self) -> tuple[Reason, ...]:
         """Why parts of the program are given up."""
-        return list(dict.fromkeys(reason for reason, _, _ in self.trapped.values()))
+        return tuple(dict.fromkeys(reason for reason, _, _ in self.trapped.values()))
+
+    @property
+    def codes(self) -> tuple[CodeType, ...]:
+        """The functions that are part of the program."""
+        return tuple(dict.fromkeys(chain[-1] for chain in self.chains.values()))
 
     def begin(self, statement: Statement) -> None:
         """Put a statement in the place of the one that is being interpreted."""
@@ -365,11 +372,11 @@ class Inference:
 
     def _trap(self, block: Block, reason: Refused) -> None:
         """What is not understood is given up where the program comes to it; then the function is carried."""
-        self.trapped[block] = str(reason), block.statements[self.index :], block.terminator
+        self.trapped[block] = reason.reason, block.statements[self.index :], block.terminator
         del block.statements[self.index :]
-        block.terminator = self._giving_up(block, str(reason))
+        block.terminator = self._giving_up(block, reason.reason)
 
-    def _giving_up(self, block: Block, reason: str) -> Terminator:
+    def _giving_up(self, block: Block, reason: Reason) -> Terminator:
         chain = tuple(map(weakref.ref, self.chains[block]))
         return Terminator("raise", [Constant(type("Given", (Given,), {"reason": reason, "chain": chain}))])
 
@@ -406,7 +413,7 @@ class Inference:
             self.chains[new], self.globals_of[new] = self.chains[block], self.globals_of[block]
         refused = Refused(reason)
         refused.at(self.filename_of(block), position)
-        trap.terminator = self._giving_up(trap, str(refused))
+        trap.terminator = self._giving_up(trap, refused.reason)
         self.program.blocks += [rest, trap]
         self._leave(block)
 

@@ -37,7 +37,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Super,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain, resolve, substitute
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused_for, resolve, substitute
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
@@ -75,7 +75,7 @@ def prepare(inference: Inference) -> Shape:
     if inference.refusals and not any(
         b.terminator is not None and b.terminator.kind == "return" for b in program.blocks
     ):
-        raise Refused("; ".join(inference.refusals))
+        raise refused_for(inference.refusals)
     _require_orders(inference)
     _read_slots(program)
     _apply_aliases(program)

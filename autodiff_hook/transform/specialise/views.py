@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Given, Inference, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import number_types
@@ -111,7 +112,7 @@ def _require_order(inf: Inference, base: Operand) -> None:
 class OfItsOwn(Given):
     """An array that is given another shape is copied."""
 
-    reason: ClassVar[str] = "an array of its own in the place of a view"
+    reason: ClassVar[Reason] = Reason("an array of its own in the place of a view")
 
 
 def in_order(array: Any) -> None:

@@ -1,0 +1,42 @@
+"""Compares the gradient of a function with finite differences, as autodiff_hook.testing.check_gradient does. The exit
+code is 0 if they agree, and 1 if they do not or if there is no gradient."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from autodiff_hook.commands import inputs
+from autodiff_hook.commands.explain import add_call, opted_in
+
+NAME = "check"
+HELP = "compare a gradient with finite differences"
+EXAMPLE = "check math:hypot --args 3.0,4.0"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_call(parser)
+    parser.add_argument("--rtol", type=float, default=1e-6, help="relative tolerance (default: %(default)g)")
+    parser.add_argument("--atol", type=float, default=1e-8, help="absolute tolerance (default: %(default)g)")
+
+
+def execute(options: argparse.Namespace) -> int:
+    from autodiff_hook import withgradient
+    from autodiff_hook.errors import NotDifferentiable, Unsupported
+    from autodiff_hook.testing import check_gradient
+
+    args, kwargs = inputs.arguments(options.args)
+    opted_in(options)
+    function = inputs.target(options.function)
+    shown = inputs.called(options.args, function)
+    try:
+        check_gradient(function, *args, rtol=options.rtol, atol=options.atol, **kwargs)
+        value, gradients = withgradient(function, *args, **kwargs)
+    except (AssertionError, NotDifferentiable, Unsupported) as error:
+        print(f"{shown}: {error}", file=sys.stderr)
+        return 1
+    print(f"{shown} = {value!r}")
+    for index, gradient in enumerate(gradients):
+        print(f"  gradient[{index}] = {gradient!r}")
+    print("agrees with finite differences")
+    return 0

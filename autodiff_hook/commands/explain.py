@@ -1,0 +1,42 @@
+"""Computes a gradient once, and lists by source line what was typed, what was carried and why, and the cost."""
+
+from __future__ import annotations
+
+import argparse
+
+from autodiff_hook.commands import inputs
+
+NAME = "explain"
+HELP = "what of a function is typed, what is carried, and why"
+EXAMPLE = "explain colorsys:rgb_to_yiq --args 0.2,0.4,0.6"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_call(parser)
+
+
+def add_call(parser: argparse.ArgumentParser) -> None:
+    """What says which function is called, and with what."""
+    parser.add_argument("function", metavar="pkg.mod:function", help="the function, or Class.method of a class")
+    parser.add_argument("--args", default="", metavar="LITERALS", help=inputs.ARGUMENTS.replace("%", "%%"))
+    parser.add_argument(
+        "--modules", action="append", default=[], metavar="PKG", help="opt in besides, as AUTODIFF_MODULES does"
+    )
+
+
+def opted_in(options: argparse.Namespace) -> None:
+    """Opt in the packages that are named, and that of the function."""
+    from autodiff_hook.loader import install
+
+    inputs.prefer_working_directory()
+    module = inputs.divided_target(options.function)[0]
+    install(module.partition(".")[0], *(name for part in options.modules for name in part.split(",")))
+
+
+def execute(options: argparse.Namespace) -> int:
+    from autodiff_hook.explaining import explain
+
+    args, kwargs = inputs.arguments(options.args)
+    opted_in(options)
+    print(explain(inputs.target(options.function), *args, **kwargs))
+    return 0

@@ -1,0 +1,48 @@
+"""Text for a terminal, as wide as that."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+
+from autodiff_hook.explaining import clipped as clipped
+from autodiff_hook.explaining import plural as plural
+from autodiff_hook.explaining import wrapped as wrapped
+
+
+def width() -> int:
+    """The columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def table(rows: Sequence[Sequence[object]], right: Iterable[int] = (), indent: int = 0) -> list[str]:
+    """Rows with aligned columns, those in ``right`` to the right; the first one gives way where they do not fit.
+
+    Before the rows comes an ``indent``, which is the caller's.
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    columns = [max(map(len, column)) for column in zip(*cells)]
+    if not columns:
+        return []
+    rest = sum(columns[1:]) + 2 * (len(columns) - 1) + indent
+    columns[0] = max(min(columns[0], width() - rest), 8)
+    return [_row(row, columns, frozenset(right), width() - indent) for row in cells]
+
+
+def _row(row: list[str], columns: list[int], right: frozenset[int], most: int) -> str:
+    parts = [
+        end_of(cell, size).rjust(size) if index in right else end_of(cell, size).ljust(size)
+        for index, (cell, size) in enumerate(zip(row, columns))
+    ]
+    return clipped("  ".join(parts).rstrip(), most)
+
+
+def end_of(name: str, size: int) -> str:
+    """A dotted name that fits; its end says more than its beginning."""
+    return name if len(name) <= size else f"…{name[len(name) - size + 1 :]}"
+
+
+def bar(part: int, whole: int, size: int = 20) -> str:
+    """How much of a whole: ``#####...``."""
+    filled = round(size * part / whole) if whole else 0
+    return "#" * filled + "." * (size - filled)
