@@ -281,7 +281,8 @@ class Inference:
     @property
     def codes(self) -> tuple[CodeType, ...]:
         """The functions that are part of the program."""
-        return tuple(dict.fromkeys(chain[-1] for chain in self.chains.values()))
+        # Code with slices among its constants, as emitted code has, cannot be hashed.
+        return tuple({id(chain[-1]): chain[-1] for chain in self.chains.values()}.values())
 
     def begin(self, statement: Statement) -> None:
         """Put a statement in the place of the one that is being interpreted."""
