@@ -154,11 +154,12 @@ def _told(
 def _functions(told: list[Report]) -> Iterator[Function]:
     """Each program that is in use, with the functions that are a part of it."""
     about = [report for report in told if report.code is not None]
-    carried = {report.code for report in about if report.kind == "carried"}
-    for code in dict.fromkeys(report.code for report in about if report.kind != "opaque"):
+    carried = {id(report.code) for report in about if report.kind == "carried"}
+    # By identity: emitted code may have constants that cannot be hashed.
+    for code in {id(report.code): report.code for report in about if report.kind != "opaque"}.values():
         assert code is not None
         of_code = [report for report in about if report.code is code]
-        if code in carried:
+        if id(code) in carried:
             if not _is_own(code.co_filename):
                 yield _carried(code, about)
         for report in of_code:
