@@ -47,7 +47,7 @@ def test_the_rules_that_are_shown_are_right():
     text = (DOCS / "rules.md").read_text(encoding="utf-8")
     namespace: dict[str, object] = {"__name__": "rules_shown"}
     shown = [content for language, content in blocks(text) if language == "python"]
-    assert len(shown) == 3
+    assert len(shown) == 4
     for content in shown:
         exec(compile(content, "rules.md", "exec"), namespace)
 

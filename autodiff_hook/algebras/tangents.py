@@ -139,7 +139,7 @@ class Tangents(Algebra):
             moving = None
         refuse_shared(array, moving)
         root = root_of(array)
-        if moving is None and before is None and id(root) not in self.buffers:
+        if moving is None and before is None and id(root) not in self.buffers and not self._was_made(root):
             array[key] = value
             return
         whole: Any = moving if type(moving) is UnknownTangent else self._whole(root, array, before)
@@ -164,6 +164,11 @@ class Tangents(Algebra):
     def version(self, array: Any) -> Any:
         found = super().version(array)
         return found if found is None else (found[0], copy.copy(found[1]))
+
+    def _was_made(self, root: Any) -> bool:
+        """Whether a buffer was made with a tangent, though the view at hand has none: that of ``.flat``, say."""
+        known = self.made.get(id(root))
+        return known is not None and known[0]() is root
 
     def _whole(self, root: Any, array: Any, token: Token) -> Any:
         """The tangent of a buffer, to be changed in place."""

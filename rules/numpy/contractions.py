@@ -53,7 +53,7 @@ def einsum_rule(subscripts, *operands, out=None, optimize=False, **options):
         for i, x in enumerate(operands):
             others = [ȳ, *factors[:i], *factors[i + 1 :]]
             if products[i] is not None:
-                c = np.einsum(products[i], *others, optimize=optimize)
+                c = sum_of_products(products[i], others, optimize)
             else:
                 terms = [result, *inputs[:i], *inputs[i + 1 :]]
                 c = einsum_cotangent(inputs[i], np.shape(x), terms, others, optimize)
@@ -79,12 +79,16 @@ def einsum_cotangent(letters, shape, terms, factors, optimize):
         elif all(letter not in term for term in terms):
             terms, factors = [*terms, letter], [*factors, np.ones(n)]
         target += letter
-    spelled = f"{','.join(terms)}->{target}"
+    return sum_of_products(f"{','.join(terms)}->{target}", factors, optimize)
+
+
+def sum_of_products(subscripts, factors, optimize):
+    """``np.einsum``, in which a zero of the first two factors stays zero."""
     if len(factors) == 1:
-        return np.einsum(spelled, *factors, optimize=optimize)
+        return np.einsum(subscripts, *factors, optimize=optimize)
 
     def product(ȳ, second):
-        return np.einsum(spelled, ȳ, second, *factors[2:], optimize=optimize)
+        return np.einsum(subscripts, ȳ, second, *factors[2:], optimize=optimize)
 
     return contraction(product, factors[0], factors[1])
 

@@ -184,6 +184,15 @@ def test_a_workspace_that_is_refilled(x):
 
 
 @gradient_at(V)
+def test_constants_stored_through_flat(x):
+    a = x * 2.0
+    a.flat[::2] = 2.0
+    b = x[:2] * np.ones((2, 2))
+    np.fill_diagonal(b, 3.0)
+    return np.sum(a * a) + np.sum(b * b)
+
+
+@gradient_at(V)
 def test_copyto_fill_and_flat(x):
     a = np.ones(4)
     np.copyto(a, x)

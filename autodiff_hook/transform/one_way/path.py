@@ -57,7 +57,8 @@ class Path(Trail):
         call: Parameters,
     ) -> None:
         """Follow the function with arguments of these types, bound by ``call``."""
-        ir = self.lifted[code] = lifted(code)
+        ir = lifted(code)
+        self.lifted[id(code)] = code, ir
         self.block = Block(list(types))
         self.program.blocks = [self.block]
         self.types.update(types)
@@ -303,9 +304,9 @@ class Path(Trail):
         """Follow the body of a function."""
         if len(self.chain) > _DEPTH:
             raise Refused(f"{code.co_qualname} is recursive")
-        ir = self.lifted.get(code)
-        if ir is None:
-            ir = self.lifted[code] = lifted(code, generators=bool(code.co_flags & _GENERATOR))
+        if id(code) not in self.lifted:
+            self.lifted[id(code)] = code, lifted(code, generators=bool(code.co_flags & _GENERATOR))
+        _, ir = self.lifted[id(code)]
         if code.co_flags & _GENERATOR and cleans_up(ir):
             raise Refused(f"{code.co_qualname} is a generator with try or with")
         args = [self._argument(x) for x in call.values]
@@ -323,7 +324,7 @@ class Path(Trail):
     @property
     def codes(self) -> tuple[CodeType, ...]:
         """The functions that are part of the program."""
-        return tuple(self.lifted)
+        return tuple(code for code, _ in self.lifted.values())
 
     def known_call(
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]

@@ -114,7 +114,8 @@ class Trail(Inference):
         self.viewing: dict[Operand, Statement] = {}
         """What takes views out of arrays."""
         self.versions: dict[Operand, Operand] = {}
-        self.lifted: dict[CodeType, IR] = {}
+        self.lifted: dict[int, tuple[CodeType, IR]] = {}
+        """What was lifted, by the identity of the code: that which the emitter makes cannot always be hashed."""
         self.elsewhere = Block(terminator=Terminator("raise", [Constant(Elsewhere)]))
         self.chain: list[CodeType] = []
         self.frames: list[dict[str, Any]] = []

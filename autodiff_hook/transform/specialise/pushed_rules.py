@@ -17,7 +17,7 @@ from autodiff_hook.registry import LINEAR, Form, describe, registry
 from autodiff_hook.strong import times
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
-from autodiff_hook.transform.specialise.infer import Program, RulePlan
+from autodiff_hook.transform.specialise.infer import READ, Program, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
 from autodiff_hook.transform.specialise.lattice import content_of, differentiable, number_types
 from autodiff_hook.transform.specialise.prepare import Shape
@@ -105,6 +105,9 @@ class Rules(PrimalHalf):
         assert s.result is not None
         use = self.uses[s] = use_of(plan, s, self.runtime)
         self.moved[s] = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
+        kind = self.program.types[s.result]
+        if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls is not tuple:
+            raise Refused("a tangent of a list that a rule gives", s)
         if not self.moved[s]:
             self.ways[s] = "constant"
         elif self._by_partials(s, use) or self._is_diagonal(s, plan, use):
@@ -155,10 +158,18 @@ class Rules(PrimalHalf):
             tangent = self._by_forms(s, plan, out)
         else:
             tangent = self._by_transpose(s, out)
-        if s.result in self.memory.volatile and isinstance(self.program.types[s.result], Array):
+        if isinstance(self.program.types[s.result], Array) and self._may_change(s):
             tangent = self.builder.emit(out, "call", Constant(np.array), tangent, data=())
         self._spread(s.result, tangent, out)
         return out
+
+    def _may_change(self, s: Statement) -> bool:
+        """Whether the tangent of a result, which may be that of an argument, may be changed where the result is not."""
+        memory, read = self.memory, self.program.plans
+        if s.result in memory.volatile or s.result in memory.copied:
+            return True
+        changing = {x for x in memory.volatile} | {r.result for r, plan in read.items() if plan == READ}
+        return self.ways[s] == "forms" and any(x in changing for _, x in self.moved[s])
 
     def _by_pullback(self, s: Statement, out: Block) -> tuple[Operand, Block]:
         """The sum of partial derivatives times tangents."""
