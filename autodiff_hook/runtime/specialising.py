@@ -213,7 +213,7 @@ def _specialisations(f: Any, form: Form) -> Specialisations:
         by_form = _known.add(f.__code__, {})
     key = (form, type(f) is MethodType)
     known = by_form.get(key)
-    return by_form.setdefault(key, Specialisations(follows=form not in ("jvp", "hvp"))) if known is None else known
+    return by_form.setdefault(key, Specialisations(follows=form != "hvp")) if known is None else known
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:
