@@ -219,14 +219,20 @@ def jvp(f: Callable[..., T], primals: tuple[Any, ...], tangents: tuple[Any, ...]
     >>> jvp(lambda x, y: (x * y, y), (3.0, 5.0), (1.0, 10.0))
     ((15.0, 5.0), (35.0, 10.0))
     """
+    result: tuple[Any, Any] = _in_direction("jvp", generic_jvp, f, primals, tangents)
+    return result
+
+
+def _in_direction(form: Any, generic: Any, f: Any, primals: Any, tangents: Any) -> Any:
+    """What a typed program gives in a direction, or ``generic`` if there is none."""
     primals, tangents = tuple(primals), tuple(tangents)
-    if len(primals) != len(tangents) or not primals:
-        return push(f, primals, tangents)
 
     def carried(f: Callable[..., Any], *primals: Any) -> Any:
-        return push(f, primals, tangents)
+        return generic(f, primals, tangents)
 
-    return differentiated(f, primals, {}, "jvp", carried, tangents=tangents)  # type: ignore[no-any-return]
+    if len(primals) != len(tangents) or not primals:
+        return carried(f, *primals)
+    return differentiated(f, primals, {}, form, carried, tangents=tangents)
 
 
 def generic_jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -240,15 +246,8 @@ def hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ..
     >>> hvp(lambda x: x[0] ** 3 * x[1], ([2.0, 5.0],), ([1.0, 0.0],))
     ([60.0, 12.0],)
     """
-
-    primals, tangents = tuple(primals), tuple(tangents)
-
-    def carried(f: Callable[..., Any], *primals: Any) -> tuple[Any, ...]:
-        return generic_hvp(f, primals, tangents)
-
-    if len(primals) != len(tangents) or not primals:
-        return carried(f, *primals)
-    return differentiated(f, primals, {}, "hvp", carried, tangents=tangents)  # type: ignore[no-any-return]
+    result: tuple[Any, ...] = _in_direction("hvp", generic_hvp, f, primals, tangents)
+    return result
 
 
 def generic_hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:

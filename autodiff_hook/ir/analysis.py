@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge
+from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Variable
 
 
 def predecessors(ir: IR) -> dict[Block, list[tuple[Block, Edge]]]:
@@ -25,6 +26,23 @@ def edges_with_received(block: Block) -> list[tuple[Edge, int]]:
     if block.handler is not None:
         edges.append((block.handler, HANDLER_RECEIVED))
     return edges
+
+
+def used_operands(blocks: Iterable[Block]) -> dict[Operand, None]:
+    """What statements, terminators and edges read, in their order."""
+    used: dict[Operand, None] = {}
+    for block in blocks:
+        used.update(dict.fromkeys(x for s in block.statements for x in s.operands))
+        if block.terminator is not None:
+            used.update(dict.fromkeys(block.terminator.operands))
+        used.update(dict.fromkeys(x for edge in block.edges() for x in edge.args))
+    return used
+
+
+def free_variables(blocks: list[Block]) -> list[Variable]:
+    """The variables that some blocks read and do not define, in their order."""
+    defined = {p for b in blocks for p in b.params} | {s.result for b in blocks for s in b.statements}
+    return [x for x in used_operands(blocks) if isinstance(x, Variable) and x not in defined]
 
 
 def reverse_postorder(ir: IR) -> list[Block]:

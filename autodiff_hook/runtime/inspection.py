@@ -6,9 +6,9 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.analysis import reverse_postorder
+from autodiff_hook.ir.analysis import free_variables, reverse_postorder
 from autodiff_hook.ir.printer import to_text
-from autodiff_hook.ir.types import IR, Operand, Signature, Variable
+from autodiff_hook.ir.types import IR, Signature
 from autodiff_hook.lift import lift
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.preparing import prepare
@@ -54,11 +54,5 @@ def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> IR:
     ir = IR(function.__name__, Signature(), blocks=[made.body])
     ir.blocks = reverse_postorder(ir)
     merge(ir.blocks)
-    defined = {p for b in ir.blocks for p in b.params} | {s.result for b in ir.blocks for s in b.statements}
-    used: dict[Variable, None] = {}
-    for block in ir.blocks:
-        operands: list[Operand] = [x for s in block.statements for x in s.operands]
-        operands += [x for e in block.edges() for x in e.args]
-        used.update(dict.fromkeys(x for x in operands if isinstance(x, Variable) and x not in defined))
-    ir.entry.params += used
+    ir.entry.params += free_variables(ir.blocks)
     return ir

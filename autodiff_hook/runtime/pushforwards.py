@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from autodiff_hook.ir.types import Constant, Operand, Terminator, Variable
+from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import holds_objects
 from autodiff_hook.runtime.programs import Made, Understood, following
@@ -43,7 +44,9 @@ def _value_and_tangent(strong: bool, known: Understood) -> Made:
     tangent = builder.emit(last, "call", Constant(given_back), result, tangent, data=())
     last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
     checks = [s for s in known.prologue.block.statements if s.result in seeds.values()]
-    return known.made(builder, [*checks, *program.primal], polished=True)
+    made = known.made(builder, [*checks, *program.primal], polished=True)
+    verify(made.ir)
+    return made
 
 
 def pushed_program(known: Understood, strong: bool = False) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:

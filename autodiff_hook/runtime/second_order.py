@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.types import IR, Block, Operand, Signature, Terminator, Variable
+from autodiff_hook.ir.analysis import free_variables
+from autodiff_hook.ir.types import IR, Operand, Signature, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
@@ -62,7 +63,7 @@ def _take_parameters(ir: IR, known: Understood) -> list[Variable]:
     """Let what a program reads that is loaded on entry, which is returned, and the primals be its parameters."""
     first = ir.blocks[0]
     first.params = []
-    constants = [x for x in _free(ir.blocks) if x not in known.taken]
+    constants = [x for x in free_variables(ir.blocks) if x not in known.taken]
     first.params = [*constants, *known.params]
     count = len(first.params)
     ir.signature = Signature(tuple(f"x{i}" for i in range(count)), count)
@@ -78,18 +79,6 @@ def _collecting(known: Understood, constants: list[Variable]) -> IR:
     ir = known.program(("f", "args"), [*prologue.blocks, prologue.miss])
     verify(ir)
     return ir
-
-
-def _free(blocks: list[Block]) -> list[Variable]:
-    """The variables that some blocks read and do not define."""
-    defined = {p for b in blocks for p in b.params} | {s.result for b in blocks for s in b.statements}
-    used: dict[Operand, None] = {}
-    for block in blocks:
-        assert block.terminator is not None
-        used.update(dict.fromkeys(x for s in block.statements for x in s.operands))
-        used.update(dict.fromkeys(block.terminator.operands))
-        used.update(dict.fromkeys(x for e in block.edges() for x in e.args))
-    return [x for x in used if isinstance(x, Variable) and x not in defined]
 
 
 def product(collect: Any, slope: Any, differentiated: Any, f: Any, values: tuple[Any, ...]) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autodiff_hook.ir.analysis import reverse_postorder
-from autodiff_hook.ir.types import IR, Block, Edge, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.analysis import free_variables, reverse_postorder
+from autodiff_hook.ir.types import IR, Block, Edge, Signature, Statement, Terminator, Variable
 
 
 def cut(ir: IR) -> tuple[IR, IR]:
@@ -16,7 +16,7 @@ def cut(ir: IR) -> tuple[IR, IR]:
     del block.statements[index:]
     backwards = IR("reverse", Signature(("residuals", "cotangent"), 2, 2), blocks=[resumed])
     backwards.blocks = reverse_postorder(backwards)
-    residuals = _used_from_before(backwards, mark)
+    residuals = [x for x in free_variables(backwards.blocks) if x is not mark.result]
     kept = Variable("residuals")
     pair = Variable("pair")
     block.statements += [
@@ -27,20 +27,6 @@ def cut(ir: IR) -> tuple[IR, IR]:
     ir.blocks = reverse_postorder(ir)
     _begin(backwards, mark, residuals)
     return ir, replace(backwards, name=ir.name, qualname=ir.qualname, filename=ir.filename, first_line=ir.first_line)
-
-
-def _used_from_before(ir: IR, mark: Statement) -> list[Variable]:
-    """What the adjoint reads and does not define."""
-    defined = {p for b in ir.blocks for p in b.params} | {s.result for b in ir.blocks for s in b.statements}
-    defined.add(mark.result)
-    used: dict[Variable, None] = {}
-    for block in ir.blocks:
-        operands: list[Operand] = [x for s in block.statements for x in s.operands]
-        assert block.terminator is not None
-        operands += block.terminator.operands
-        operands += [x for e in block.terminator.edges for x in e.args]
-        used.update(dict.fromkeys(x for x in operands if isinstance(x, Variable) and x not in defined))
-    return list(used)
 
 
 def _begin(ir: IR, mark: Statement, residuals: list[Variable]) -> None:

@@ -35,14 +35,6 @@ class Buffers(PrimalHalf):
     ) -> None:
         raise NotImplementedError
 
-    def _part(self, whole: Operand, kind: Abstract, path: tuple[int, ...], out: Block) -> Operand:
-        """A part of what is made of tuples, lists and dicts of known length."""
-        for index in path:
-            assert isinstance(kind, Tuple)
-            whole = self.builder.emit(out, "getitem", whole, Constant(kind.keys[index] if kind.keys else index))
-            kind = kind.items[index]
-        return whole
-
     def _take(self, variable: Variable, path: tuple[int, ...], out: Block) -> Operand:
         if isinstance(self._type_at(variable, path), Reference):
             # The cotangents of what it holds are in the table.
@@ -51,10 +43,6 @@ class Buffers(PrimalHalf):
         found = self.builder.read(key, out)
         self.builder.write(key, out, self._default(key))
         return found
-
-    def _call(self, name: str, *operands_and_block: Any) -> Operand:
-        *operands, out = operands_and_block
-        return self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
 
     def _index(self, index: Operand, out: Block) -> Operand:
         return self._residual(index, out) if isinstance(index, Variable) and index in self.loops else index

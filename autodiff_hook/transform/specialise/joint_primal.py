@@ -99,6 +99,19 @@ class PrimalHalf:
             abstract = content_of(abstract.items[index])  # type: ignore[attr-defined]
         return abstract
 
+    def _part(self, whole: Operand, kind: Abstract, path: tuple[int, ...], out: Block) -> Operand:
+        """A part of what is made of tuples, lists and dicts of known length."""
+        for index in path:
+            assert isinstance(kind, Tuple)
+            whole = self.builder.emit(out, "getitem", whole, Constant(kind.keys[index] if kind.keys else index))
+            kind = kind.items[index]
+        return whole
+
+    def _call(self, name: str, *operands_and_block: Any) -> Operand:
+        """Call a function of the runtime, at the end of the block that comes last."""
+        *operands, out = operands_and_block
+        return self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
+
     def _paths(self, variable: Variable) -> list[tuple[int, ...]]:
         """The leaves of a tuple, or the value itself."""
         return leaves_of(self.program.types[variable], ())

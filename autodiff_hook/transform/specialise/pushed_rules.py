@@ -15,6 +15,7 @@ import numpy as np
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import LINEAR, Form, describe, registry
 from autodiff_hook.strong import times
+from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import READ, Program, RulePlan
@@ -38,7 +39,7 @@ class Rules(PrimalHalf):
         self.tangents: dict[tuple[Variable, Path], Operand] = {}
         self.moved: dict[Statement, list[tuple[int, Operand]]] = {}
         """The arguments of rules that have tangents, with their places."""
-        self.ways: dict[Statement, Literal["constant", "pullback", "forms", "transpose"]] = {}
+        self.ways: dict[Statement, Literal["constant", "partials", "diagonal", "forms", "transpose"]] = {}
 
     def _is_numbered(self, item: Abstract) -> bool:
         return True
@@ -52,12 +53,16 @@ class Rules(PrimalHalf):
         found = self.tangents.get((operand, path)) if isinstance(operand, Variable) else None
         return self._zero(operand, path, out) if found is None else found
 
-    def _zero(self, operand: Operand, path: Path, out: Block) -> Operand:
-        """The tangent of what is constant."""
+    def _kind_at(self, operand: Operand, path: Path) -> Abstract:
         kind = content_of(self.program.type_of(operand))
         for index in path:
             assert isinstance(kind, Tuple)
             kind = content_of(kind.items[index])
+        return kind
+
+    def _zero(self, operand: Operand, path: Path, out: Block) -> Operand:
+        """The tangent of what is constant."""
+        kind = self._kind_at(operand, path)
         if number_types(kind) is not None:
             return ZERO
         if not _moves(kind):
@@ -66,19 +71,9 @@ class Rules(PrimalHalf):
         blank = np.zeros_like if isinstance(kind, Array) else self.runtime["zero_tangent"]
         return self.builder.emit(out, "call", Constant(blank), whole, data=())
 
-    def _part(self, whole: Operand, kind: Abstract, path: Path, out: Block) -> Operand:
-        for index in path:
-            assert isinstance(kind, Tuple)
-            whole = self.builder.emit(out, "getitem", whole, Constant(kind.keys[index] if kind.keys else index))
-            kind = kind.items[index]
-        return whole
-
     def _whole(self, operand: Operand, path: Path, out: Block) -> Operand:
         """The tangent of a value in its form."""
-        kind = content_of(self.program.type_of(operand))
-        for index in path:
-            assert isinstance(kind, Tuple)
-            kind = content_of(kind.items[index])
+        kind = self._kind_at(operand, path)
         if not isinstance(kind, Tuple):
             return self._tangent(operand, path, out)
         parts = [self._whole(operand, (*path, i), out) for i in range(len(kind.items))]
@@ -110,8 +105,10 @@ class Rules(PrimalHalf):
             raise Refused("a tangent of a list that a rule gives", s)
         if not self.moved[s]:
             self.ways[s] = "constant"
-        elif self._by_partials(s, use) or self._is_diagonal(s, plan, use):
-            self.ways[s] = "pullback"
+        elif self._is_of_numbers(s, use):
+            self.ways[s] = "partials"
+        elif self._is_diagonal(s, plan, use):
+            self.ways[s] = "diagonal"
         elif all(self._form(plan, place) is not None for place, _ in self.moved[s]):
             self.ways[s] = "forms"
             op = "binary" if s.op == "inplace" else s.op
@@ -123,7 +120,7 @@ class Rules(PrimalHalf):
                 use = self.uses[s] = called(plan, s, use.arguments, self.runtime)
         out.statements += use.statements
 
-    def _by_partials(self, s: Statement, use: Use) -> bool:
+    def _is_of_numbers(self, s: Statement, use: Use) -> bool:
         """Whether a number is made of numbers."""
         kinds = [self.program.type_of(x) for x in (s.result, *use.arguments) if x is not None]
         return all(number_types(kind) is not None for kind in kinds)
@@ -152,7 +149,7 @@ class Rules(PrimalHalf):
         tangent: Operand
         if self.ways[s] == "constant":
             tangent = self._zero(s.result, (), out)
-        elif self.ways[s] == "pullback":
+        elif self.ways[s] in ("partials", "diagonal"):
             tangent, out = self._by_pullback(s, out)
         elif self.ways[s] == "forms":
             tangent = self._by_forms(s, plan, out)
@@ -165,16 +162,20 @@ class Rules(PrimalHalf):
 
     def _may_change(self, s: Statement) -> bool:
         """Whether the tangent of a result, which may be that of an argument, may be changed where the result is not."""
-        memory, read = self.memory, self.program.plans
-        if s.result in memory.volatile or s.result in memory.copied:
+        if s.result in self.memory.volatile or s.result in self.memory.copied:
             return True
-        changing = {x for x in memory.volatile} | {r.result for r, plan in read.items() if plan == READ}
-        return self.ways[s] == "forms" and any(x in changing for _, x in self.moved[s])
+        return self.ways[s] == "forms" and any(x in self.changing for _, x in self.moved[s])
+
+    @lazy
+    def changing(self) -> set[Operand]:
+        """The arrays that the program changes, and what it reads from them."""
+        read = {s.result for s, plan in self.program.plans.items() if plan == READ and s.result is not None}
+        return {*self.memory.volatile, *read}
 
     def _by_pullback(self, s: Statement, out: Block) -> tuple[Operand, Block]:
         """The sum of partial derivatives times tangents."""
         use, total = self.uses[s], None
-        numbers = self._by_partials(s, use)
+        numbers = self.ways[s] == "partials"
         cotangent = ONE if numbers else self._tangent(use.arguments[0], (), out)
         partials, out, sure = splice(self.builder, use, cotangent, lambda v, o: v, out, s.position)
         for place, operand in self.moved[s]:
@@ -242,10 +243,6 @@ class Rules(PrimalHalf):
         tangents = [self._whole(x, (), out) if i in moved else NONE for i, x in enumerate(use.arguments)]
         given = self.builder.emit(out, "build_tuple", *tangents)
         return self._call("transposed", use.called, s.result, given, out)
-
-    def _call(self, name: str, *operands_and_block: Any) -> Operand:
-        *operands, out = operands_and_block
-        return self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
 
 
 def _has_no_options(plan: RulePlan) -> bool:

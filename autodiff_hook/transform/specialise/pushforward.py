@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_hook import budget
+from autodiff_hook.ir.analysis import used_operands
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Iterator, List, Number, Optional, Tuple
@@ -69,7 +70,7 @@ class Pushforward(Rules):
         self._connect()
         first = self.forward[blocks[0]]
         self.given = self.needs - _defined(blocks)
-        for variable in self.given & _read(blocks):
+        for variable in self.given & used_operands(blocks).keys():
             self._spread(variable, seeds.get(variable) or self._zero(variable, (), first), first)
         for block in blocks:
             self._forward(block)
@@ -245,13 +246,6 @@ def _defined(blocks: list[Block]) -> set[Variable]:
     """What statements and edges define."""
     params = {p for block in blocks[1:] for p in block.params}
     return params | {s.result for block in blocks for s in block.statements if s.result is not None}
-
-
-def _read(blocks: list[Block]) -> set[Operand]:
-    """What statements and edges use."""
-    edges = {x for block in blocks for edge in block.edges() for x in edge.args}
-    ends = {x for block in blocks if block.terminator is not None for x in block.terminator.operands}
-    return edges | ends | {x for block in blocks for s in block.statements for x in s.operands}
 
 
 def _require_plain(value: Abstract) -> None:
