@@ -1,0 +1,89 @@
+"""Discrete cosine and sine transforms: the transpose of type II is type III, of the others themselves.
+
+That holds for orthogonalized ones; of the others, an end of the signal or of the spectrum counts half
+(``scipy.fft.dct`` and ``dst`` have the sums).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import fft
+
+from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy.fourier import resized
+from autodiff_rules.scipy.fft.fourier import axes_and_lengths
+
+TRANSPOSED_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
+IGNORED_OF_COMPLEX = np.array_equal(fft.dct([1j, 2j], orthogonalize=True), fft.dct([1j, 2j], orthogonalize=False))
+"""Whether this SciPy takes no notice of ``orthogonalize`` where the argument is complex."""
+INVERSE_NORM = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def ends_scaled(c, axis, first, last):
+    """``c`` with its ends along ``axis`` multiplied."""
+    weights = np.ones(np.shape(c)[axis], np.real(c).dtype)
+    weights[0] = weights[0] * first
+    weights[-1] = weights[-1] * last
+    return c * np.reshape(weights, [-1 if i == axis % np.ndim(c) else 1 for i in range(np.ndim(c))])
+
+
+def cosine_transposed(ȳ, kind, axis, norm, orthogonal):
+    c = ȳ
+    if not orthogonal and kind in (1, 2):
+        c = ends_scaled(c, axis, 2.0, 2.0 if kind == 1 else 1.0)
+    c = fft.dct(c, TRANSPOSED_TYPE[kind], axis=axis, norm=norm, orthogonalize=orthogonal)
+    if not orthogonal and kind in (1, 3):
+        c = ends_scaled(c, axis, 0.5, 0.5 if kind == 1 else 1.0)
+    return c
+
+
+def sine_transposed(ȳ, kind, axis, norm, orthogonal):
+    c = ends_scaled(ȳ, axis, 1.0, 2.0) if not orthogonal and kind == 2 else ȳ
+    c = fft.dst(c, TRANSPOSED_TYPE[kind], axis=axis, norm=norm, orthogonalize=orthogonal)
+    return ends_scaled(c, axis, 1.0, 0.5) if not orthogonal and kind == 3 else c
+
+
+def cotangent_of(ȳ, x, transposed, kind, s, axes, norm, orthogonalize, inverse):
+    """The cotangent of ``x`` from one of its transform along ``axes``."""
+    axes, _ = axes_and_lengths(x, s, axes)
+    if inverse:
+        kind, norm = TRANSPOSED_TYPE[kind], INVERSE_NORM[norm]
+    unsaid = orthogonalize is None or IGNORED_OF_COMPLEX and np.iscomplexobj(x)
+    orthogonal = norm == "ortho" if unsaid else orthogonalize
+    c = ȳ
+    for axis in axes:
+        c = transposed(c, kind, axis, norm, orthogonal)
+    return unbroadcast(resized(c, [np.shape(x)[i] for i in axes], axes), x)
+
+
+def one_axis(target, transposed, inverse):
+    """Register a transform along one axis."""
+
+    def one_axis_rule(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+        def one_axis_pullback(ȳ):
+            x̄ = cotangent_of(ȳ, x, transposed, type, n, axis, norm, orthogonalize, inverse)
+            return x̄, None, None, None, None, None, None, None
+
+        return target(x, type, n, axis, norm, False, workers, orthogonalize), one_axis_pullback
+
+    array_rrule(target)(one_axis_rule)
+
+
+def all_axes(target, transposed, inverse):
+    """Register a transform along all axes, if none are named."""
+
+    def all_axes_rule(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, orthogonalize=None):
+        def all_axes_pullback(ȳ):
+            x̄ = cotangent_of(ȳ, x, transposed, type, s, axes, norm, orthogonalize, inverse)
+            return x̄, None, None, None, None, None, None
+
+        return target(x, type, s, axes, norm, False, workers, orthogonalize=orthogonalize), all_axes_pullback
+
+    array_rrule(target)(all_axes_rule)
+
+
+for transposed, plain, inverse in ((cosine_transposed, "dct", "idct"), (sine_transposed, "dst", "idst")):
+    one_axis(getattr(fft, plain), transposed, False)
+    one_axis(getattr(fft, inverse), transposed, True)
+    all_axes(getattr(fft, f"{plain}n"), transposed, False)
+    all_axes(getattr(fft, f"{inverse}n"), transposed, True)
