@@ -15,20 +15,17 @@ if TYPE_CHECKING:
     from autodiff_hook.api import checkpoint as checkpoint
     from autodiff_hook.api import code_adjoint as code_adjoint
     from autodiff_hook.api import code_ir as code_ir
-    from autodiff_hook.api import grad as grad
     from autodiff_hook.api import gradient as gradient
-    from autodiff_hook.api import hessian as hessian
     from autodiff_hook.api import hook as hook
     from autodiff_hook.api import hvp as hvp
-    from autodiff_hook.api import jacobian as jacobian
     from autodiff_hook.api import jvp as jvp
+    from autodiff_hook.api import linearize as linearize
     from autodiff_hook.api import pullback as pullback
     from autodiff_hook.api import ravel as ravel
     from autodiff_hook.api import stop_gradient as stop_gradient
     from autodiff_hook.api import tree_flatten as tree_flatten
     from autodiff_hook.api import tree_leaves as tree_leaves
     from autodiff_hook.api import tree_map as tree_map
-    from autodiff_hook.api import value_and_grad as value_and_grad
     from autodiff_hook.api import vjp as vjp
     from autodiff_hook.api import withgradient as withgradient
     from autodiff_hook.debugging import debug_nans as debug_nans
@@ -41,6 +38,12 @@ if TYPE_CHECKING:
     from autodiff_hook.loader import install as install
     from autodiff_hook.loader import uninstall as uninstall
     from autodiff_hook.loader.status import status as status
+    from autodiff_hook.operators import grad as grad
+    from autodiff_hook.operators import hessian as hessian
+    from autodiff_hook.operators import jacfwd as jacfwd
+    from autodiff_hook.operators import jacobian as jacobian
+    from autodiff_hook.operators import jacrev as jacrev
+    from autodiff_hook.operators import value_and_grad as value_and_grad
     from autodiff_hook.registry import LINEAR as LINEAR
     from autodiff_hook.registry import Any as Any
     from autodiff_hook.registry import Array as Array
@@ -56,15 +59,15 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "api": (
-        *("J", "checkpoint", "code_adjoint", "code_ir", "grad", "gradient", "hessian", "hook", "hvp", "jacobian"),
-        *("jvp", "pullback", "ravel", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map"),
-        *("value_and_grad", "vjp", "withgradient"),
+        *("J", "checkpoint", "code_adjoint", "code_ir", "gradient", "hook", "hvp", "jvp", "linearize", "pullback"),
+        *("ravel", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map", "vjp", "withgradient"),
     ),
     "debugging": ("debug_nans",),
     "errors": ("AutodiffError", "ConfigError", "NotANumber", "NotDifferentiable", "Unsupported"),
     "explaining": ("explain",),
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
+    "operators": ("grad", "hessian", "jacfwd", "jacobian", "jacrev", "value_and_grad"),
     "registry": ("LINEAR", "Any", "Array", "Complex", "Real", "frule", "nondifferentiable", "not_implemented", "rrule"),
     "strong": ("over", "times"),
     "tangent": ("Tangent",),
@@ -83,7 +86,7 @@ def __getattr__(name: str) -> object:
         return import_module("autodiff_hook.testing")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    reason = obstacle() if _HOME[name] in ("api", "explaining") else None
+    reason = obstacle() if _HOME[name] in ("api", "explaining", "operators") else None
     if reason is not None:
         return _refusing(name, reason)
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,23 +1,23 @@
-"""The functions people call. Gradients have the form of the arguments (``runtime/mirror.py``)."""
+"""The functions people call. Gradients have the form of the arguments (``runtime/mirror.py``).
+
+With ``has_aux=True`` each of them takes a function that returns a pair ``(value, aux)``: the value is differentiated,
+and what else the function found out is handed through, of any type and without a derivative.
+"""
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from autodiff_hook.algebras.forward import push
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.errors import NotDifferentiable, Unsupported
-from autodiff_hook.registry import describe
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.preparing import scalar_seed
+from autodiff_hook.runtime.linear import Linear
+from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import opened
-from autodiff_hook.runtime.second_order import Carried
 from autodiff_hook.runtime.specialising import differentiated, entries
-from autodiff_hook.runtime.tangents import is_made_of_numbers, zero_tangent
-from autodiff_hook.runtime.trees import jacobian_of, refuse_complex, rows_of
 from autodiff_hook.runtime.trees import ravel as ravel
 from autodiff_hook.runtime.trees import tree_flatten as tree_flatten
 from autodiff_hook.runtime.trees import tree_leaves as tree_leaves
@@ -25,24 +25,38 @@ from autodiff_hook.runtime.trees import tree_map as tree_map
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Argnums = int | tuple[int, ...]
+A = TypeVar("A")
+# Where a checker is told to ignore overloads, it thinks of functions that have a parameter has_aux themselves.
+Back = Callable[[Any], tuple[Any, ...]]
 _entries = entries()
 gettrace = sys.gettrace
 
 
-def gradient(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, ...]:
+@overload
+def gradient(
+    f: Callable[..., tuple[Any, A]], /, *args: Any, has_aux: Literal[True], **kwargs: Any
+) -> tuple[tuple[Any, ...], A]: ...
+@overload
+def gradient(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, ...]: ...
+def gradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:  # type: ignore[misc]
     """The gradients of a scalar function, one for each positional argument.
 
     Number -> number, array -> array of the same shape and float dtype, container -> the same container of
     gradients, object -> ``Tangent``; None for what has no derivative. Keyword arguments are constants.
-    ``f`` runs once. Raises ``Unsupported`` if the value is not a real scalar, ``NotDifferentiable`` if
-    the gradient would have to pass through a call without known derivative.
+    ``f`` runs once. With ``has_aux``, ``f`` returns ``(value, aux)``, and the result is ``(gradients, aux)``. Raises
+    ``Unsupported`` if the value is not a real scalar, ``NotDifferentiable`` if the gradient would have to pass
+    through a call without known derivative.
 
     >>> def f(x, y):
     ...     return x * x if isinstance(x, float) else y
     >>> gradient(f, 0.7, 2.0)
     (1.4, 0.0)
+    >>> gradient(lambda x: (x * x, "a note"), 0.7, has_aux=True)
+    ((1.4,), 'a note')
     """
+    if has_aux:
+        (_, aux), grads = withgradient(f, *args, has_aux=True, **kwargs)
+        return grads, aux
     error: Exception | None = None
     if not kwargs and gettrace() is None:
         try:
@@ -53,52 +67,86 @@ def gradient(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> tuple
             try:
                 grads = entry(f, args)
                 if grads is not MISS:
-                    return grads  # type: ignore[no-any-return]
+                    return grads
             except MemoryError:
                 raise
             except Exception as raised:
                 error = raised
-    return differentiated(f, args, kwargs, "gradient", generic_gradient, error)  # type: ignore[no-any-return]
+    return differentiated(f, args, kwargs, "gradient", generic_gradient, error)
 
 
-def generic_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def generic_gradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:
     """``gradient`` without specialisation."""
-    return generic_withgradient(f, *args, **kwargs)[1]
+    value, grads = generic_withgradient(f, *args, has_aux=has_aux, **kwargs)
+    return (grads, value[1]) if has_aux else grads
 
 
-def generic_withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+def generic_withgradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:
     """``withgradient`` without specialisation."""
     session = Reverse(f, args, kwargs)
-    return session.value, session.back(scalar_seed(session.value, f))
+    if not has_aux:
+        return session.value, session.back(scalar_seed(session.value, f))
+    require_aux(session.value, f)
+    value, aux = session.value
+    return (value, aux), session.back((scalar_seed(value, f), None))
 
 
-def withgradient(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, tuple[Any, ...]]:
-    """The value of ``f`` and its gradients, as ``(value, grads)``.
+@overload
+def withgradient(
+    f: Callable[..., tuple[T, A]], /, *args: Any, has_aux: Literal[True], **kwargs: Any
+) -> tuple[tuple[T, A], tuple[Any, ...]]: ...
+@overload
+def withgradient(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, tuple[Any, ...]]: ...
+def withgradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:  # type: ignore[misc]
+    """The value of ``f`` and its gradients, as ``(value, grads)``; with ``has_aux``, ``((value, aux), grads)``.
 
     >>> withgradient(lambda x: x ** 3, 2.0)
     (8.0, (12.0,))
     """
-    return differentiated(f, args, kwargs, "value", generic_withgradient)  # type: ignore[no-any-return]
+    if has_aux:
+        return differentiated(f, args, kwargs, "value_aux", partial(generic_withgradient, has_aux=True))
+    return differentiated(f, args, kwargs, "value", generic_withgradient)
 
 
-def pullback(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Callable[[Any], tuple[Any, ...]]]:
+@overload
+def pullback(  # type: ignore[overload-overlap]
+    f: Callable[..., tuple[T, A]], /, *args: Any, has_aux: Literal[True], **kwargs: Any
+) -> tuple[T, Back, A]: ...
+@overload
+def pullback(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Back]: ...
+def pullback(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:  # type: ignore[misc]
     """The value of ``f`` and the function that maps a cotangent of it to cotangents of the arguments.
 
     ``back`` may be called any number of times; None stands for a structural zero. What the caller
-    mutates between ``pullback`` and ``back`` is the caller's responsibility.
+    mutates between ``pullback`` and ``back`` is the caller's responsibility. With ``has_aux``: ``(value, back, aux)``.
 
     >>> y, back = pullback(lambda x, y: (x * y, x), 3.0, 5.0)
     >>> back((1.0, 10.0))
     (15.0, 3.0)
     """
-    session = opened(f, args, kwargs)
-    return session.value, session.back
+    return _value_and_back(f, opened(f, args, kwargs, has_aux=has_aux), has_aux)
 
 
 vjp = pullback
 
 
-def J(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Callable[[Any], tuple[Any, ...]]]:
+def _value_and_back(f: Callable[..., Any], session: Any, has_aux: bool) -> Any:
+    if not has_aux:
+        return session.value, session.back
+    require_aux(session.value, f)
+    value, aux = session.value
+    return value, partial(_back_of_first, session), aux
+
+
+def _back_of_first(session: Any, cotangent: Any) -> Any:
+    return session.back((cotangent, None))
+
+
+@overload
+def J(f: Callable[..., tuple[T, A]], /, *args: Any, has_aux: Literal[True], **kwargs: Any) -> tuple[T, Back, A]: ...  # type: ignore[overload-overlap]
+@overload
+def J(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Back]: ...
+def J(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:  # type: ignore[misc]
     """Like ``pullback``, but the first cotangent is that of ``f`` itself: what it captured, or is bound to.
 
     >>> w = 3.0
@@ -109,118 +157,38 @@ def J(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Calla
     >>> f̄.w, x̄
     (2.0, 3.0)
     """
-    session = opened(f, args, kwargs, of_function=True)
-    return session.value, session.back
+    return _value_and_back(f, opened(f, args, kwargs, of_function=True, has_aux=has_aux), has_aux)
 
 
-def _require_callable(f: Any) -> None:
-    if not callable(f):
-        raise Unsupported(f"the function to differentiate is not callable: {f!r}")
-
-
-def _chosen(f: Any, argnums: Argnums, args: tuple[Any, ...]) -> tuple[int, ...]:
-    if not isinstance(argnums, (int, tuple)):
-        raise Unsupported(f"argnums is an int or a tuple of ints, not {argnums!r}")
-    chosen = (argnums,) if isinstance(argnums, int) else argnums
-    for i in chosen:
-        if not isinstance(i, int) or not -len(args) <= i < len(args):
-            raise Unsupported(
-                f"argnums={argnums!r} is out of range: {describe(f)} was called with {len(args)} arguments by position "
-                f"(what is given by keyword is constant)"
-            )
-    return tuple(i % len(args) for i in chosen)
-
-
-def _picked(f: Any, argnums: Argnums, grads: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-    chosen = _chosen(f, argnums, args)
-    for i in chosen:
-        if grads[i] is None:
-            raise NotDifferentiable(
-                f"argument {i} of {describe(f)} is a {type(args[i]).__qualname__} and has no derivative; choose others "
-                f"with argnums",
-                remedies=(),
-            )
-    picked = tuple(grads[i] for i in chosen)
-    return picked[0] if isinstance(argnums, int) else picked
-
-
-def _closed(f: Any, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-    """``f`` as a function of the chosen arguments alone, and those."""
-    chosen = _chosen(f, argnums, args)
-
-    @functools.wraps(f, updated=())
-    def of_chosen(*values: Any) -> Any:
-        full = list(args)
-        for i, value in zip(chosen, values):
-            full[i] = value
-        return f(*full, **kwargs)
-
-    return of_chosen, tuple(args[i] for i in chosen)
-
-
-def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
-    """The gradient of ``f`` as a function: a bare result for an int ``argnums``, a tuple for a tuple.
-
-    >>> grad(lambda x, n: x ** n)(2.0, 3)
-    12.0
-    """
-    gradient_of = value_and_grad(f, argnums)
-
-    @functools.wraps(f, updated=())
-    def grad_of_f(*args: Any, **kwargs: Any) -> Any:
-        return gradient_of(*args, **kwargs)[1]
-
-    return grad_of_f
-
-
-def value_and_grad(f: Callable[P, T], argnums: Argnums = 0) -> Callable[P, tuple[T, Any]]:
-    """Value and gradient of ``f`` as a function; fits ``scipy.optimize.minimize(..., jac=True)``.
-
-    >>> value_and_grad(lambda x: x * x)(3.0)
-    (9.0, 6.0)
-    """
-    _require_callable(f)
-
-    @functools.wraps(f, updated=())
-    def value_and_grad_of_f(*args: Any, **kwargs: Any) -> Any:
-        _chosen(f, argnums, args)
-        value, grads = withgradient(f, *args, **kwargs)
-        return value, _picked(f, argnums, grads, args)
-
-    return value_and_grad_of_f
-
-
-def jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
-    """The Jacobian of ``f`` as a function; a leaf has the shape ``y.shape + x.shape`` (numbers add no axes).
-
-    Containers in the value: the same containers, with the structure of the argument at each leaf.
-    Complex arguments or values are an error.
-
-    >>> jacobian(lambda x: (x * x, 2 * x))(3.0)
-    (6.0, 2.0)
-    """
-    _require_callable(f)
-
-    def jacobian_of_f(*args: Any, **kwargs: Any) -> Any:
-        chosen = _chosen(f, argnums, args)
-        session = opened(f, args, kwargs)
-        found = tuple(jacobian_of(session, args[i], i) for i in chosen)
-        return found[0] if isinstance(argnums, int) else found
-
-    return jacobian_of_f
-
-
-def jvp(f: Callable[..., T], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[T, Any]:
+@overload
+def jvp(
+    f: Callable[..., tuple[T, A]], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: Literal[True]
+) -> tuple[T, Any, A]: ...
+@overload
+def jvp(f: Callable[..., T], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[T, Any]: ...
+def jvp(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
+) -> tuple[Any, ...]:
     """The value of ``f`` and its derivative in the direction of ``tangents``, as ``(y, ẏ)``.
 
     ``tangents`` has the form of gradients: one for each primal, None for zero, a ``Tangent`` or a dict for
-    an object. ``ẏ`` mirrors ``y``, with zeros where nothing flows. ``f`` runs once.
+    an object. ``ẏ`` mirrors ``y``, with zeros where nothing flows. ``f`` runs once. With ``has_aux``: ``(y, ẏ, aux)``.
 
     >>> jvp(lambda x, y: (x * y, y), (3.0, 5.0), (1.0, 10.0))
     ((15.0, 5.0), (35.0, 10.0))
     """
-    result: tuple[Any, Any] = _in_direction("jvp", generic_jvp, f, primals, tangents)
-    return result
+    if not has_aux:
+        return _in_direction("jvp", generic_jvp, f, primals, tangents)  # type: ignore[no-any-return]
+    found = _in_direction("jvp", _none_typed, f, primals, tangents)
+    if found is MISS:
+        return generic_jvp(f, primals, tangents, has_aux=True)
+    require_aux(found[0], f)
+    value, aux = found[0]
+    return value, found[1][0], aux
+
+
+def _none_typed(f: Any, primals: Any, tangents: Any) -> Any:
+    return MISS
 
 
 def _in_direction(form: Any, generic: Any, f: Any, primals: Any, tangents: Any) -> Any:
@@ -235,90 +203,84 @@ def _in_direction(form: Any, generic: Any, f: Any, primals: Any, tangents: Any) 
     return differentiated(f, primals, {}, form, carried, tangents=tangents)
 
 
-def generic_jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+def generic_jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """``jvp`` by a carried program."""
-    return push(f, tuple(primals), tuple(tangents))
+    value, tangent = push(f, tuple(primals), tuple(tangents), has_aux)
+    return (value[0], tangent, value[1]) if has_aux else (value, tangent)
 
 
-def hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+@overload
+def hvp(
+    f: Callable[..., tuple[Any, A]], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: Literal[True]
+) -> tuple[tuple[Any, ...], A]: ...
+@overload
+def hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]: ...
+def hvp(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
+) -> tuple[Any, ...]:
     """The Hessian of a scalar function times ``tangents``: a tuple, one product for each primal.
+
+    With ``has_aux``, ``f`` returns ``(value, aux)``, and the result is ``(products, aux)``.
 
     >>> hvp(lambda x: x[0] ** 3 * x[1], ([2.0, 5.0],), ([1.0, 0.0],))
     ([60.0, 12.0],)
     """
-    result: tuple[Any, ...] = _in_direction("hvp", generic_hvp, f, primals, tangents)
-    return result
+    if not has_aux:
+        return _in_direction("hvp", generic_hvp, f, primals, tangents)  # type: ignore[no-any-return]
+    found = _in_direction("hvp_aux", _none_typed, f, primals, tangents)
+    # Programs of this form have no effects, so the function may run once more for the rest of what it returns.
+    return generic_hvp(f, primals, tangents, has_aux=True) if found is MISS else (found, f(*primals)[1])
 
 
-def generic_hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+def generic_hvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """``hvp`` by carried programs."""
 
     def slope(*values: Any) -> Any:
-        value, derivative = generic_jvp(f, values, tangents)
+        value, derivative, *aux = generic_jvp(f, values, tangents, has_aux)
         scalar_seed(value, f)
-        return derivative
+        return (derivative, aux[0]) if has_aux else derivative
 
-    return generic_gradient(slope, *primals)
+    return generic_gradient(slope, *primals, has_aux=has_aux)  # type: ignore[no-any-return]
 
 
-def hessian(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]:
-    """The Hessian of a scalar function as a function; a leaf has the shape ``x.shape + x.shape``.
+@overload
+def linearize(  # type: ignore[overload-overlap]
+    f: Callable[..., tuple[T, A]], /, *args: Any, has_aux: Literal[True], **kwargs: Any
+) -> tuple[T, Callable[..., Any], A]: ...
+@overload
+def linearize(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> tuple[T, Callable[..., Any]]: ...
+def linearize(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:  # type: ignore[misc]
+    """The value of ``f`` and the function that maps tangents of the arguments to the tangent of the value.
 
-    Containers: the structure of the gradient, with the structure of the argument at each leaf; a tuple of
-    ``argnums`` counts as a container. Complex arguments are an error.
+    That function takes one tangent for each positional argument, as ``jvp`` does, any number of times. What ``f`` does
+    to the world it does once. What the caller mutates meanwhile is the caller's responsibility, as with ``pullback``,
+    of which this is the transpose. With ``has_aux``: ``(value, push, aux)``. Raises ``Unsupported`` if the value holds
+    objects.
 
-    >>> hessian(lambda x, n: x ** n)(2.0, 3)
-    12.0
+    >>> y, push = linearize(lambda x, y: (x * y, x), 3.0, 5.0)
+    >>> push(1.0, 0.0), push(0.0, 1.0)
+    ((5.0, 1.0), (3.0, 0.0))
     """
-
-    def hessian_of_f(*args: Any, **kwargs: Any) -> Any:
-        found = _typed_rows(f, argnums, args, kwargs)
-        if found is not MISS:
-            return found
-        of_chosen, values = _closed(f, argnums, args, kwargs)
-        return _rows_of_hessian(of_chosen, values, isinstance(argnums, int))
-
-    return hessian_of_f
+    linear = Linear(f, args, kwargs, has_aux)
+    return (linear.value, linear, linear.aux) if has_aux else (linear.value, linear)
 
 
-def _typed_rows(f: Callable[..., Any], argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The products of the Hessian with all unit vectors, by a typed program; ``MISS`` if there is none."""
-    chosen, single = _chosen(f, argnums, args), isinstance(argnums, int)
-    values = tuple(args[i] for i in chosen)
-    refuse_complex(values)
-    if not all(map(is_made_of_numbers, values)):
-        return MISS
+def generic_linearize(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:
+    """``linearize`` where the result is differentiated once more: each product runs ``f`` again."""
 
-    def row(seed: Any) -> Any:
-        directions = dict(zip(chosen, (seed,) if single else seed))
-        tangents = tuple(directions.get(i) for i in range(len(args)))
-        products = differentiated(f, args, kwargs, "hvp", lambda *_, **__: MISS, tangents=tangents)
-        if products is MISS:
-            raise Carried
-        picked = tuple(products[i] for i in chosen)
-        return picked[0] if single else picked
+    named = partial(f, **kwargs)
 
-    try:
-        return rows_of(zero_tangent(values[0] if single else values), row)
-    except Carried:
-        return MISS
+    def push(*tangents: Any) -> Any:
+        return generic_jvp(named, args, tangents, has_aux)[1]
+
+    value, _, *aux = generic_jvp(named, args, (None,) * len(args), has_aux)
+    return (value, push, *aux)
 
 
-def _rows_of_hessian(f: Callable[..., Any], values: tuple[Any, ...], single: bool) -> Any:
-    """The Jacobian of the gradient, which runs once; each row is a sweep."""
-    refuse_complex(values)
-
-    def slopes(*values: Any) -> Any:
-        grads = generic_gradient(f, *values)
-        return grads[0] if single else grads
-
-    session = Reverse(slopes, values, {})
-
-    def row(seed: Any) -> Any:
-        grads = session.back(seed)
-        return grads[0] if single else grads
-
-    return rows_of(session.value, row)
+def generic_product(linear: Linear, *tangents: Any) -> Any:
+    """A product of ``linearize`` that is differentiated once more."""
+    f, args, kwargs = linear.call
+    return generic_jvp(partial(f, **kwargs), args, tangents, linear.has_aux)[1]
 
 
 def stop_gradient(x: T) -> T:

@@ -23,7 +23,7 @@ from autodiff_hook.runtime.mirror import (
     parts_of,
     tuple_like,
 )
-from autodiff_hook.runtime.preparing import deeper_recursion, prepare
+from autodiff_hook.runtime.preparing import deeper_recursion, prepare, require_aux
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.scope import module_of_callable
@@ -36,14 +36,15 @@ assert TABLE, "importing the table registers meanings"
 Carried = tuple[Any, Token]
 
 
-def push(f: Any, primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """The value of ``f`` and its tangent, in the form of a gradient of it."""
-    value, tangent, _, _ = pushed(None, f, primals, tangents, (None,) * len(primals), (None,) * len(tangents))
+def push(f: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple[Any, Any]:
+    """The value of ``f`` and its tangent, in the form of a gradient of it; ``has_aux``: of the first part of a pair."""
+    none = (None,) * len(primals), (None,) * len(tangents)
+    value, tangent, _, _ = pushed(None, f, primals, tangents, *none, has_aux)
     return value, tangent
 
 
 def pushed(
-    below: Algebra | None, f: Any, primals: Any, tangents: Any, tokens: Any, moving: Any
+    below: Algebra | None, f: Any, primals: Any, tangents: Any, tokens: Any, moving: Any, has_aux: bool
 ) -> tuple[Any, Any, Token, Any]:
     """Value and tangent, and the tokens in them of the algebra that carries the caller."""
     prepare()
@@ -63,7 +64,9 @@ def pushed(
         with deeper_recursion, Carrying(alg):
             value, token = apply(alg, (None, *edges), f, primals, {})
         alg.refuse_dropped()
-        tangent, tree = _Mirrors(alg).mirrored(value, token)
+        if has_aux:
+            require_aux(value, f)
+        tangent, tree = _Mirrors(alg).mirrored(*((value[0], _at(token, 0)) if has_aux else (value, token)))
     except BaseException as error:
         error.__traceback__ = without_engine(error.__traceback__)
         alg.refuse_dropped(error)

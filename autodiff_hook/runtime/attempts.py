@@ -20,7 +20,7 @@ from autodiff_hook.ir.types import IR
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
-from autodiff_hook.runtime.programs import Form, Made, joint_ir
+from autodiff_hook.runtime.programs import CUT, HVP, WITH_AUX, Form, Made, joint_ir
 from autodiff_hook.runtime.pushforwards import pushforward_ir
 from autodiff_hook.runtime.second_order import second_order
 from autodiff_hook.runtime.tracebacks import DEBUG
@@ -77,14 +77,14 @@ def program(call: Call, form: Form, operations: int = 0, seconds: float = math.i
 
 
 def _program(call: Call, form: Form, operations: int, strong: bool) -> Program:
-    if form == "hvp":
-        return Program(*second_order(call, operations))
+    if form in HVP:
+        return Program(*second_order(call, operations, form in WITH_AUX))
     f = call.function
     make = pushforward_ir if form == "jvp" else partial(joint_ir, form=form)
     made = make(call, one_way=operations, strong=strong)
     before = perf_counter()
     halves: tuple[IR, ...] = (made.ir,)
-    if form in ("pullback", "split"):
+    if form in CUT:
         halves = cut(made.ir)
         for ir in halves:
             verify(ir)

@@ -113,6 +113,15 @@ def _resolve(dotted: str) -> Any:
     return found
 
 
+def require_aux(found: Any, f: Callable[..., Any]) -> None:
+    """Raise if what a function has returned is not made of a value and of what has no derivative."""
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise Unsupported(
+            f"with has_aux=True, {describe(f)} has to return a pair (value, aux), but it returned a "
+            f"{type(found).__qualname__}{f' of {len(found)}' if isinstance(found, tuple) else ''}"
+        )
+
+
 NO_SCALAR: Final = "a value that is no real scalar"
 """What ``Unsupported`` is about where a function has no gradient, but a pullback."""
 

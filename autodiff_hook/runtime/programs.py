@@ -34,12 +34,15 @@ from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
 from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
     Array,
+    Dict,
     Instance,
     Iterator,
     Known,
     List,
     Number,
+    Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
@@ -51,6 +54,7 @@ from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
+from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
 
@@ -76,14 +80,17 @@ class Made:
     """Where it gives up."""
 
 
-Form = Literal["gradient", "value", "pullback", "split", "jvp", "hvp"]
+Form = Literal["gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "hvp", "hvp_aux"]
 """What a program returns: the gradients; the value and them; value and tangent; or it is to be cut in two (``split``).
 
-With ``pullback`` it is to be cut in two as well, and its reverse returns gradients in the form of the arguments.
+With ``pullback`` it is to be cut in two as well, and its reverse returns gradients in the form of the arguments. With
+``_aux``, the function returns a pair, of which the second part has no derivative.
 """
 
 
-_CUT: Final[dict[str, Split]] = {"pullback": "anything", "split": "numbers"}
+CUT: Final[dict[str, Split]] = {"pullback": "anything", "pullback_aux": "anything", "split": "numbers"}
+HVP: Final = frozenset({"hvp", "hvp_aux"})
+WITH_AUX: Final = frozenset({"value_aux", "pullback_aux", "hvp_aux"})
 
 
 _CHANGES: Final = 64
@@ -182,14 +189,17 @@ class Understood:
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     inference, shape, params = known.inference, known.shape, known.params
     leaves = known.prologue.leaves()
-    if form in _CUT and (inference.warnings or inference.commits or any(map(holds_references, known.types))):
+    if form in CUT and (inference.warnings or inference.commits or any(map(holds_references, known.types))):
         raise Refused("a pullback of a program with effects, or with respect to what holds objects or lists")
     sources = [*params, *leaves]
+    aim: tuple[int, ...] = ()
     with known.located():
+        if form in WITH_AUX:
+            aim = require_pair(known)
         needs = needed(inference.program, shape, sources)
         known.clock("activity")
         builder, last, found, value, table = joint_pass(
-            inference.program, shape, sources, needs, RUNTIME | {"strong": strong}, _CUT.get(form), leaves
+            inference.program, shape, sources, needs, RUNTIME | {"strong": strong}, CUT.get(form), leaves, aim
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
     own = [s for block in primal for s in block.statements]
@@ -198,7 +208,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     doubtful = chooses or may_be_undefined(inference, primal, small)
     if doubtful:
         whole = [(inference.types[p], found[p]) for p in params if p in found and not holds_objects(inference.types[p])]
-        if not (strong or small or chooses) and form not in _CUT and value_tells(primal, value):
+        if not (strong or small or chooses or aim) and form not in CUT and value_tells(primal, value):
             refuse_nan_if_infinite(builder, last, value, whole)
         else:
             last = refuse_nan(builder, last, whole)
@@ -210,7 +220,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
             objects = [g for p, g in zip(params, grads) if holds_objects(inference.types[p])]
             refuse_nan_in_objects(builder, last, objects)
     result: Operand = builder.emit(last, "build_tuple", *grads)
-    if form == "value":
+    if form in ("value", "value_aux"):
         result = builder.emit(last, "build_tuple", value, result)
     _act(builder, last, inference)
     last.terminator = Terminator("return", [result])
@@ -218,6 +228,25 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     watch_factors(made.ir)
     verify(made.ir)
     return made
+
+
+def require_pair(known: Understood) -> tuple[int, ...]:
+    """Which part of the value has derivatives, where the other one is auxiliary."""
+    value = known.inference.type_of(known.shape.exit.params[0])
+    if not isinstance(value, Tuple) or value.cls is not tuple or len(value.items) != 2 or not is_returned(value):
+        raise Refused("a value of another form than a pair, with has_aux")
+    return (0,)
+
+
+def is_returned(value: Abstract) -> bool:
+    """Whether a program has the value as the plain function returns it."""
+    if isinstance(value, Tuple):
+        return not holds_named(value) and all(map(is_returned, value.items))
+    if isinstance(value, (List, Dict)):
+        return all(map(is_returned, value.site.kinds()))
+    # What exists only while the program is made has become None.
+    known = isinstance(value, Known) and value.value is not None
+    return known or isinstance(value, (Number, Array, Instance))
 
 
 def _chooses(s: Statement) -> bool:

@@ -11,6 +11,7 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.attempts import suspect, suspicion
 from autodiff_hook.runtime.mirror import form_of
+from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.runtime.specialising import came_to_nan, differentiated
 
@@ -21,16 +22,17 @@ class Pulled:
     A cotangent in another form than that of the value, and an error on the way, are left to a session.
     """
 
-    __slots__ = ("_call", "_of_function", "_reverse", "_session", "value")
+    __slots__ = ("_call", "_form", "_of_function", "_reverse", "_session", "value")
 
     def __init__(
         self,
         call: tuple[Any, tuple[Any, ...], dict[str, Any]],
+        form: Form,
         of_function: bool,
         value: Any,
         reverse: Callable[[Any], Grads],
     ) -> None:
-        self._call, self._of_function, self.value, self._reverse = call, of_function, value, reverse
+        self._call, self._form, self._of_function, self.value, self._reverse = call, form, of_function, value, reverse
         self._session: Reverse | None = None
 
     def back(self, cotangent: Any) -> Grads:
@@ -45,7 +47,7 @@ class Pulled:
             except Exception as error:
                 said = suspicion(error)
                 if isinstance(error, Undefined):
-                    came_to_nan(*self._call, "pullback")
+                    came_to_nan(*self._call, self._form)
             # The carried program says what is wrong, and where.
             grads = self.session().back(cotangent)
             suspect(self._call[0], said)
@@ -65,15 +67,19 @@ class Pulled:
         return self._session
 
 
-def opened(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False) -> Any:
+def opened(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False, has_aux: bool = False
+) -> Any:
     """Value and pullback of ``f``: by a specialised program, if there is one; else by a session.
 
-    With ``of_function``, there is none for a function that holds something with a derivative.
+    With ``of_function``, there is none for a function that holds something with a derivative. With ``has_aux``, nobody
+    will ask for cotangents by the second part of the value.
     """
     if of_function and form_of(f) != "inert":
         return Reverse(f, args, kwargs, of_function)
-    found = differentiated(f, args, kwargs, "pullback", partial(_session, of_function))
-    return Pulled((f, args, kwargs), of_function, *found) if type(found) is tuple else found
+    form: Form = "pullback_aux" if has_aux else "pullback"
+    found = differentiated(f, args, kwargs, form, partial(_session, of_function))
+    return Pulled((f, args, kwargs), form, of_function, *found) if type(found) is tuple else found
 
 
 def _session(of_function: bool, f: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -8,22 +8,11 @@ from autodiff_hook.ir.types import Constant, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import holds_objects
-from autodiff_hook.runtime.programs import Made, Understood, following
+from autodiff_hook.runtime.programs import Made, Understood, following, is_returned
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Dict,
-    Instance,
-    Known,
-    List,
-    Number,
-    Tuple,
-)
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.pushforward import Pushed, Pushforward
 from autodiff_hook.transform.specialise.wording import named
 
@@ -35,8 +24,7 @@ def pushforward_ir(call: Call, one_way: int = 0, strong: bool = False) -> Made:
 
 def _value_and_tangent(strong: bool, known: Understood) -> Made:
     value = known.inference.type_of(known.shape.exit.params[0])
-    if not _is_returned(value) or isinstance(value, Known) and value.value is None:
-        # What exists only while the program is made has become None.
+    if not is_returned(value):
         raise Refused(f"a value of forward mode that is {named(value)}")
     program, pushed, seeds = pushed_program(known, strong)
     builder, last, result, tangent = pushed
@@ -49,7 +37,10 @@ def _value_and_tangent(strong: bool, known: Understood) -> Made:
     return made
 
 
-def pushed_program(known: Understood, strong: bool = False) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
+def pushed_program(
+    known: Understood, strong: bool = False, aim: tuple[int, ...] = ()
+) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
+    """The program with tangents of the part of the value that ``aim`` leads to, and those of the parameters."""
     inference, shape = known.inference, known.shape
     if inference.warnings or inference.commits or known.prologue.leaves() or any(map(holds_objects, known.types)):
         raise Refused("a program with effects, or of objects, in forward mode")
@@ -58,16 +49,7 @@ def pushed_program(known: Understood, strong: bool = False) -> tuple[Pushforward
         needs = needed(inference.program, shape, list(seeds))
         known.clock("activity")
         program = Pushforward(inference.program, shape, needs, RUNTIME | TANGENTS | {"strong": strong})
-        return program, program.build(seeds), seeds
-
-
-def _is_returned(value: Abstract) -> bool:
-    """Whether a program has the value, with its tangent, as the plain function returns it."""
-    if isinstance(value, Tuple):
-        return not holds_named(value) and all(map(_is_returned, value.items))
-    if isinstance(value, (List, Dict)):
-        return all(map(_is_returned, value.site.kinds()))
-    return isinstance(value, (Number, Array, Instance, Known))
+        return program, program.build(seeds, aim), seeds
 
 
 def _seeds(known: Understood) -> dict[Variable, Operand]:

@@ -19,7 +19,7 @@ from autodiff_hook.ir.verifier import verify
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import Made, Understood, following
+from autodiff_hook.runtime.programs import Made, Understood, following, require_pair
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import no_nan
 from autodiff_hook.transform.specialise.abstract import Known
@@ -31,21 +31,27 @@ from autodiff_hook.transform.specialise.lattice import number_types
 _REAL: Final = {float, np.float64}
 
 
-def second_order(call: Call, one_way: int = 0) -> tuple[Made, tuple[FunctionType, FunctionType]]:
-    """What collects constants and primals for calls like this one, and the tangent as a function of these."""
-    made, collecting = following(call, one_way, _slope)
+def second_order(call: Call, one_way: int = 0, has_aux: bool = False) -> tuple[Made, tuple[FunctionType, FunctionType]]:
+    """What collects constants and primals for calls like this one, and the tangent as a function of these.
+
+    With ``has_aux`` the function returns a pair, of which the first part is differentiated.
+    """
+    made, collecting = following(call, one_way, partial(_slope, has_aux))
     f = call.function
     codes = [emit(ir) for ir in (collecting, made.ir)]
     collect, slope = [FunctionType(code, f.__globals__, f.__name__) for code in codes]
     return made, (collect, slope)
 
 
-def _slope(known: Understood) -> tuple[Made, IR]:
+def _slope(has_aux: bool, known: Understood) -> tuple[Made, IR]:
     value = known.inference.type_of(known.shape.exit.params[0])
+    aim = require_pair(known) if has_aux else ()
+    for place in aim:
+        value = value.items[place]  # type: ignore[attr-defined]
     types = number_types(value)
     if isinstance(value, Known) or types is None or not types <= _REAL:
         raise Refused("the function does not return a real scalar")
-    program, pushed, _ = pushed_program(known)
+    program, pushed, _ = pushed_program(known, aim=aim)
     pushed.last.terminator = Terminator("return", [pushed.tangent])
     blocks = pushed.builder.finish()
     merge(blocks)

@@ -24,7 +24,7 @@ from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, r
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
-from autodiff_hook.runtime.programs import Form
+from autodiff_hook.runtime.programs import CUT, HVP, Form
 from autodiff_hook.runtime.second_order import product
 from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.runtime.specialised_runtime import Undefined
@@ -213,7 +213,7 @@ def _specialisations(f: Any, form: Form) -> Specialisations:
         by_form = _known.add(f.__code__, {})
     key = (form, type(f) is MethodType)
     known = by_form.get(key)
-    return by_form.setdefault(key, Specialisations(follows=form != "hvp")) if known is None else known
+    return by_form.setdefault(key, Specialisations(follows=form not in HVP)) if known is None else known
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:
@@ -407,9 +407,9 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
 
 def _entry(made: Program, form: Form) -> Entry:
     """What runs a program."""
-    if form == "pullback":
+    if form in CUT:
         return _pulling(*made.functions)
-    if form == "hvp":
+    if form in HVP:
         collect, slope = made.functions
         return partial(product, collect, slope, differentiated)
     entry: Entry = made.functions[0]

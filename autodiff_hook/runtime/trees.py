@@ -1,4 +1,4 @@
-"""Nested containers of numbers and arrays: mapping over them, and Jacobians leaf by leaf."""
+"""Nested containers of numbers and arrays: mapping over them, their leaves, and all of them as a vector."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import copy
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.tangent import Tangent
-
-if TYPE_CHECKING:
-    from autodiff_hook.algebras.reverse import Reverse
-    from autodiff_hook.runtime.pulled import Pulled
 
 
 def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
@@ -27,14 +22,14 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     >>> tree_map(lambda p, g: p - 0.1 * g, params, grads)
     {'w': [0.95, 1.95], 'name': 'a'}
     """
-    kind = _kind(tree)
+    kind = kind_in_tree(tree)
     if kind == "inert" or tree is None or any(r is None for r in rest):
         return tree
     if kind in ("number", "array"):
         return fn(tree, *rest)
     if kind in ("list", "tuple"):
         items = [tree_map(fn, item, *(r[i] for r in rest)) for i, item in enumerate(tree)]
-        return _like(tree, items)
+        return like_sequence(tree, items)
     if kind == "dict":
         return type(tree)((k, tree_map(fn, v, *(r[k] for r in rest))) for k, v in tree.items())
     if isinstance(tree, Tangent):
@@ -51,7 +46,7 @@ def tree_leaves(tree: Any) -> list[Any]:
     >>> tree_leaves({"w": [1.0, 2.0], "name": "a", "b": (3.0, None)})
     [1.0, 2.0, 3.0]
     """
-    kind = _kind(tree)
+    kind = kind_in_tree(tree)
     if kind == "inert":
         return []
     if kind in ("number", "array"):
@@ -124,7 +119,7 @@ def _is_float(leaf: Any) -> bool:
 
 def _as_leaf(part: Any, leaf: Any) -> Any:
     """A part of a vector in the form of a leaf."""
-    if _kind(leaf) == "number":
+    if kind_in_tree(leaf) == "number":
         return float(part[0])
     shaped = part.reshape(leaf.shape)
     return shaped if leaf.dtype == part.dtype else shaped.astype(leaf.dtype)
@@ -141,11 +136,11 @@ def _parts(tree: Any, kind: str) -> Iterable[Any]:
     return vars(tree).values() if hasattr(tree, "__dict__") else ()
 
 
-def _kind(value: Any) -> str:
+def kind_in_tree(value: Any) -> str:
     return "list" if isinstance(value, deque) else kind_of(type(value))
 
 
-def _like(value: Any, items: list[Any]) -> Any:
+def like_sequence(value: Any, items: list[Any]) -> Any:
     """Items in a list, deque or tuple of the type of ``value``."""
     if isinstance(value, deque):
         return type(value)(items, value.maxlen)
@@ -156,25 +151,9 @@ def _field(tree: Any, name: str) -> Any:
     return tree[name] if isinstance(tree, Tangent) else getattr(tree, name)
 
 
-def jacobian_of(session: Reverse | Pulled, argument: Any, index: int) -> Any:
-    """The Jacobian of a session's value with respect to one argument."""
-    refuse_complex(argument)
-    refuse_complex(session.value)
-
-    def row(seed: Any) -> Any:
-        return session.back(seed)[index]
-
-    return rows_of(session.value, row)
-
-
-def rows_of(value: Any, row: Callable[[Any], Any]) -> Any:
-    """What ``row`` gives for the unit vectors of a value, in its form."""
-    return _per_leaf(value, lambda seed: seed, row)
-
-
 def refuse_complex(value: Any) -> None:
     """Raise for complex numbers and arrays in an argument or value of a Jacobian."""
-    kind = _kind(value)
+    kind = kind_in_tree(value)
     if kind in ("list", "tuple"):
         for item in value:
             refuse_complex(item)
@@ -183,53 +162,3 @@ def refuse_complex(value: Any) -> None:
             refuse_complex(item)
     elif isinstance(value, complex) or kind == "array" and value.dtype.kind == "c":
         raise Unsupported("jacobian and hessian are defined here for real arguments and values; this one is complex")
-
-
-def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
-    """The Jacobian of a value whose seeds are placed in the whole value by ``embed``."""
-    kind = _kind(value)
-    if kind in ("tuple", "list"):
-        parts = [_per_leaf(item, partial(_in_sequence, embed, len(value), i), rows) for i, item in enumerate(value)]
-        return _like(value, parts)
-    if kind == "dict":
-        return {k: _per_leaf(item, partial(_in_dict, embed, k), rows) for k, item in value.items()}
-    if isinstance(value, Tangent):
-        return Tangent(value._of, {k: _per_leaf(value[k], partial(_in_dict, embed, k), rows) for k in value})
-    if kind == "number":
-        return rows(embed(1.0))
-    if kind != "array" or value.dtype.kind not in "fiu":
-        return None
-    return _array_rows(value, embed, rows)
-
-
-def _in_sequence(embed: Callable[[Any], Any], length: int, place: int, seed: Any) -> Any:
-    return embed([seed if i == place else None for i in range(length)])
-
-
-def _in_dict(embed: Callable[[Any], Any], key: Any, seed: Any) -> Any:
-    return embed({key: seed})
-
-
-def _array_rows(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
-    import numpy as np
-
-    found = []
-    for place in itertools.product(*map(range, value.shape)):
-        seed = np.zeros(value.shape, value.dtype if value.dtype.kind == "f" else float)
-        seed[place] = 1.0
-        found.append(rows(embed(seed)))
-    return _stack(found, value.shape)
-
-
-def _stack(rows: list[Any], shape: tuple[int, ...]) -> Any:
-    import numpy as np
-
-    first = rows[0] if rows else None
-    if isinstance(first, (tuple, list)):
-        parts = [_stack([row[i] for row in rows], shape) for i in range(len(first))]
-        return getattr(type(first), "_make", type(first))(parts)
-    if isinstance(first, dict):
-        return {k: _stack([row[k] for row in rows], shape) for k in first}
-    if isinstance(first, Tangent):
-        return Tangent(first._of, {k: _stack([row[k] for row in rows], shape) for k in first})
-    return None if first is None else np.array(rows).reshape(shape + np.shape(first))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from autodiff_hook import api
+from autodiff_hook import api, operators
 from autodiff_hook.algebras.forward import push, pushed
 from autodiff_hook.algebras.levels import settled
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load, reaches
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.preparing import scalar_seed
+from autodiff_hook.runtime.jacobians import gradient_of_zero
+from autodiff_hook.runtime.linear import Linear
+from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import Pulled
 from autodiff_hook.runtime.pulled import opened as open_any
 from autodiff_hook.semantics.calls import apply
@@ -21,7 +23,14 @@ from autodiff_hook.semantics.structures import gather
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 
-for _function in (scalar_seed, api._chosen, functools.wraps, functools.update_wrapper):
+for _function in (
+    scalar_seed,
+    require_aux,
+    operators._chosen,
+    gradient_of_zero,
+    functools.wraps,
+    functools.update_wrapper,
+):
     natively(_function)
 
 
@@ -37,23 +46,28 @@ _generic(api.gradient, api.generic_gradient)
 _generic(api.withgradient, api.generic_withgradient)
 _generic(api.jvp, api.generic_jvp)
 _generic(api.hvp, api.generic_hvp)
+_generic(api.linearize, api.generic_linearize)
 
 
-@means(api._typed_rows)
-def typed_rows(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+@means(operators._typed_rows, operators._typed_columns)
+def typed_parts(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """What is differentiated once more is carried."""
     return MISS, None
+
+
+def _session(f: Any, args: Args, named: Kwargs, of_function: bool = False, has_aux: bool = False) -> Any:
+    return f, args, named, of_function
 
 
 @means(Reverse, open_any)
 def opened(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
     """A differentiation of what may carry derivatives itself."""
-    f, args, named = given[:3]
+    f, args, named, of_function = _session(*given, **kwargs)
     if t[1] is None and not any(reaches(alg, value) for value in (f, args, named)):
-        return Reverse(*given, **kwargs), None
+        return Reverse(f, args, named, of_function), None
     tokens = (None,) * len(args) if t[1] is None else t[1]
     names = [load(alg, named, name, value) for name, value in named.items()]
-    session = Reverse.over(alg, (f, args, named), tokens, names, **kwargs)
+    session = Reverse.over(alg, (f, args, named), tokens, names, of_function)
     keep_attribute(alg, session, "value", settled(alg, session.value, session.below))
     return session, None
 
@@ -80,11 +94,17 @@ def back_of_specialised(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Re
     return back(alg, t, (given[0].session(), given[1]), kwargs)
 
 
+@means(Linear.__call__)
+def product(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
+    """A product of ``linearize``, with derivatives with respect to the tangents."""
+    return apply(alg, (None, None, *t[1:]), api.generic_product, given, kwargs)
+
+
 @means(push)
 def push_within(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
     """``jvp`` of what may carry derivatives itself."""
-    f, primals, tangents = given
+    f, primals, tangents, has_aux = given
     tokens = (None,) * len(primals) if t[1] is None else t[1]
     moving = [gather(alg, x, None if t[2] is None else t[2][i]) for i, x in enumerate(tangents)]
-    value, tangent, below, tree = pushed(alg, f, primals, tangents, tokens, moving)
+    value, tangent, below, tree = pushed(alg, f, primals, tangents, tokens, moving, has_aux)
     return (value, tangent), (settled(alg, value, below), settled(alg, tangent, tree))

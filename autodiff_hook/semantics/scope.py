@@ -12,9 +12,11 @@ from autodiff_hook.errors import LIBRARIES
 OWN_MODULES: Final = (
     "autodiff_rules",
     "autodiff_hook.api",
+    "autodiff_hook.operators",
     "autodiff_hook.semantics.equivalents",
     "autodiff_hook.semantics.library",
     "autodiff_hook.strong",
+    "autodiff_hook.runtime.jacobians",
     "autodiff_hook.runtime.trees",
     "autodiff_hook.tangent",
     "autodiff_hook._testing_trees",

@@ -65,30 +65,6 @@ def test_descent_with_value_and_grad():
     assert value == pytest.approx(0.0, abs=1e-12) and x == pytest.approx([1.0, 1.0])
 
 
-def test_jacobians_of_arrays():
-    a = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    np.testing.assert_allclose(jacobian(lambda x: a @ x)(np.ones(2)), a)
-    assert jacobian(lambda x: x * 2)(np.ones((2, 3))).shape == (2, 3, 2, 3)
-    assert jacobian(lambda x: np.array([x, x * x]))(3.0).tolist() == [1.0, 6.0]
-    assert jacobian(lambda x: (x * x).sum())(np.ones(2)).tolist() == [2.0, 2.0]
-    assert jacobian(lambda x: x * x)(3.0) == 6.0
-
-
-def test_jacobians_of_containers():
-    found = jacobian(lambda x: {"a": x["u"] * 2, "b": [x["v"][0] * x["u"], "text"]})({"u": 2.0, "v": np.ones(2)})
-    assert found["a"]["u"] == 2.0 and found["a"]["v"].tolist() == [0.0, 0.0]
-    assert found["b"][0]["u"] == 1.0 and found["b"][0]["v"].tolist() == [2.0, 0.0] and found["b"][1] is None
-    rows = jacobian(lambda p: np.array([p[0], p[1] * p[0]]))((2.0, 3.0))
-    assert rows[0].tolist() == [1.0, 3.0] and rows[1].tolist() == [0.0, 2.0]
-
-
-def test_jacobians_of_complex_numbers_are_an_error():
-    with pytest.raises(Unsupported, match="complex"):
-        jacobian(lambda z: z)(1j)
-    with pytest.raises(Unsupported, match="complex"):
-        jacobian(lambda x: x * 1j)(1.0)
-
-
 def test_tree_map():
     params = {"w": np.ones(2), "layers": [(1.0, "relu"), {"b": 2}]}
     grads = {"w": np.full(2, 0.5), "layers": [(10.0, None), {"b": 1.0}]}

@@ -20,6 +20,10 @@ def of_array(w: Array, x: Array) -> float:
     return float(np.sum(w * x))
 
 
+def with_aux(x: float, n: int = 2) -> tuple[float, str]:
+    return x**n, "aux"
+
+
 class Model:
     def __init__(self, k: float) -> None:
         self.k = k
@@ -49,6 +53,17 @@ def right(w: Array) -> None:
     assert_type(ad.pullback(loss, 2.0)[0], float)
     assert_type(ad.stop_gradient(2.0), float)
     assert_type(ad.checkpoint(loss)(2.0, n=1), float)
+    assert_type(ad.gradient(with_aux, 2.0, has_aux=True)[1], str)
+    assert_type(ad.withgradient(with_aux, 2.0, has_aux=True)[0], tuple[float, str])
+    assert_type(ad.pullback(with_aux, 2.0, n=3, has_aux=True)[2], str)
+    assert_type(ad.grad(with_aux, has_aux=True)(2.0)[1], str)
+    assert_type(ad.value_and_grad(with_aux, has_aux=True)(2.0, n=3)[0], tuple[float, str])
+    assert_type(ad.jacobian(with_aux, has_aux=True)(2.0)[1], str)
+    assert_type(ad.jvp(with_aux, (2.0,), (1.0,), has_aux=True)[2], str)
+    assert_type(ad.linearize(loss, 2.0)[0], float)
+    assert_type(ad.linearize(with_aux, 2.0, has_aux=True)[2], str)
+    ad.jacfwd(loss)(2.0)
+    ad.jacrev(of_array, 1)(w, w)
     ad.explain(loss, 2.0)
     print(ad.explain(loss, 2.0).seconds)
 
@@ -70,4 +85,9 @@ def wrong(w: Array) -> None:
     ad.hessian(loss)("oops")  # error
     ad.checkpoint(loss)("oops")  # error
     ad.explain(loss, "oops")  # error
+    ad.jacfwd(loss)("oops")  # error
+    ad.linearize(loss, "oops")  # error
+    ad.grad(loss, has_aux=True)  # error
+    ad.grad(with_aux, has_aux=True)("oops")  # error
+    ad.gradient(loss, 2.0, has_aux=True)  # error
     ad.grad(3.0)  # error

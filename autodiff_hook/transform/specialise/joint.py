@@ -48,13 +48,15 @@ def joint_pass(
     runtime: Mapping[str, Any],
     split: Split = None,
     parts: Iterable[Variable] = (),
+    aim: tuple[int, ...] = (),
 ) -> Joint:
     """Build primal and adjoint.
 
     With ``split`` a statement ``resume`` marks where the program is to be cut; its result is the cotangent. ``parts``
-    are those parameters whose lists have their gradients from the table alone.
+    are those parameters whose lists have their gradients from the table alone. ``aim`` leads to the part of the value
+    that is differentiated.
     """
-    return _Joint(program, shape, needs, runtime, split, parts).build(params)
+    return _Joint(program, shape, needs, runtime, split, parts, aim).build(params)
 
 
 class Joint(NamedTuple):
@@ -83,9 +85,11 @@ class _Joint(Cotangents):
         runtime: Mapping[str, Any],
         split: Split,
         parts: Iterable[Variable],
+        aim: tuple[int, ...],
     ) -> None:
         super().__init__(program, shape, needs, runtime, split)
         self.parts.update(parts)
+        self.aim = aim
         self.starts: dict[tuple[Block, Mode], Block] = {}
         self.reversals: dict[tuple[Loop, Mode], tuple[Block, Block]] = {}
         self.pending: list[tuple[Block, Mode]] = []
@@ -102,7 +106,7 @@ class _Joint(Cotangents):
             self._forward(block)
         value = shape.exit.params[0]
         start = self.forward[shape.exit]
-        self._seed(value, start)
+        self._seed(value, self.aim, start)
         self._allocate(start)
         self._jump(start, self._start(shape.exit, frozenset()))
         while self.pending:

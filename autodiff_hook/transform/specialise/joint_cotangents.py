@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.joint_buffers import is_zero
 from autodiff_hook.transform.specialise.joint_items import Items
-from autodiff_hook.transform.specialise.joint_primal import NONE
+from autodiff_hook.transform.specialise.joint_primal import NONE, leaves_of
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.splice import splice
@@ -36,29 +36,32 @@ from autodiff_hook.transform.specialise.splice import splice
 class Cotangents(Items):
     """Takes the cotangent of what a statement has made, and adds to those of what it was made from."""
 
-    def _seed(self, value: Variable, out: Block) -> None:
-        abstract = self.program.types[value]
+    def _seed(self, value: Variable, aim: tuple[int, ...], out: Block) -> None:
+        """Begin with the cotangent of the part of the value that ``aim`` leads to."""
+        abstract = self._type_at(value, aim) if aim else self.program.types[value]
         if self.split is not None:
-            self._resume(value, out)
+            self._resume(value, aim, out)
         elif isinstance(abstract, Known) and type(abstract.value) in (float, int):
             pass
         elif isinstance(abstract, Number) and not abstract.types & {bool, complex, np.complex128}:
             if value in self.needs:
-                self.builder.write(("c", value, ()), out, Constant(1.0))
+                self.builder.write(("c", value, aim), out, Constant(1.0))
         elif isinstance(abstract, Array) and (abstract.dtype is None or abstract.dtype.kind != "c"):
-            seed = self.builder.emit(out, "call", Constant(self.runtime["seed"]), value, data=())
-            self.builder.write(("c", value, ()), out, seed)
+            part = self._part(value, self.program.types[value], aim, out)
+            seed = self.builder.emit(out, "call", Constant(self.runtime["seed"]), part, data=())
+            self.builder.write(("c", value, aim), out, seed)
         else:
             raise Refused("the function does not return a real scalar")
 
-    def _resume(self, value: Variable, out: Block) -> None:
+    def _resume(self, value: Variable, aim: tuple[int, ...], out: Block) -> None:
         """Mark the cut; the cotangent of the value comes from outside."""
-        if _may_hold_none(self.program.types[value]) or holds_named(self.program.types[value]):
+        whole = self._type_at(value, aim) if aim else self.program.types[value]
+        if _may_hold_none(whole) or holds_named(whole):
             raise Refused("the value may hold None, or a named tuple")
-        if self.split == "numbers" and _holds_lists(self.program.types[value]):
+        if self.split == "numbers" and _holds_lists(whole):
             raise Refused("the value holds lists, whose cotangents go by reference")
         given = self.builder.emit(out, "resume", value)
-        for path in self._paths(value):
+        for path in leaves_of(whole, aim):
             leaf = self._type_at(value, path)
             if not isinstance(leaf, Number) and not (self.split == "anything" and isinstance(leaf, Array)):
                 raise Refused("the value is not made of numbers")
@@ -66,8 +69,8 @@ class Cotangents(Items):
             for index in path:
                 part = self.builder.emit(out, "call", Constant(self.runtime["part"]), part, Constant(index), data=())
             if isinstance(leaf, Array):
-                whole = self._part(value, self.program.types[value], path, out)
-                part = self.builder.emit(out, "call", Constant(self.runtime["array"]), part, whole, data=())
+                shaped = self._part(value, self.program.types[value], path, out)
+                part = self.builder.emit(out, "call", Constant(self.runtime["array"]), part, shaped, data=())
             elif path:
                 part = self.builder.emit(out, "call", Constant(self.runtime["number"]), part, data=())
             if value in self.needs:

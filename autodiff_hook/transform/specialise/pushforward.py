@@ -62,8 +62,8 @@ class Pushforward(Rules):
         for variable in needs:
             _require_plain(program.types[variable])
 
-    def build(self, seeds: Mapping[Variable, Operand]) -> Pushed:
-        """The program; ``seeds`` are the tangents of its parameters."""
+    def build(self, seeds: Mapping[Variable, Operand], aim: Path = ()) -> Pushed:
+        """The program; ``seeds`` are the tangents of its parameters, ``aim`` leads to what the tangent is of."""
         blocks = self.shape.ir.blocks
         for block in blocks:
             self.forward[block] = self.builder.block()
@@ -77,7 +77,7 @@ class Pushforward(Rules):
         for block in blocks:
             self._bind(block)
         value, last = self.shape.exit.params[0], self.ends[self.shape.exit]
-        tangent = self._whole(value, (), last)
+        tangent = self._whole(value, aim, last)
         self.builder.seal_rest()
         return Pushed(self.builder, last, value, tangent)
 

@@ -1,0 +1,165 @@
+"""Jacobians leaf by leaf: of rows, which are cotangents of the arguments, or of columns, tangents of the value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from autodiff_hook.runtime.mirror import formed, gradient_of, mirror_of
+from autodiff_hook.runtime.tangents import is_made_of_numbers
+from autodiff_hook.runtime.trees import kind_in_tree, like_sequence, refuse_complex, tree_leaves, tree_map
+from autodiff_hook.tangent import Tangent
+
+
+def by_rows(value: Any, back: Callable[[Any], Any], args: Sequence[Any], chosen: Sequence[int]) -> tuple[Any, ...]:
+    """The Jacobians of a value with respect to some arguments, by one reverse sweep for each number in it."""
+    refuse_complex([args[i] for i in chosen])
+    refuse_complex(value)
+    sweeps: list[Any] = []
+
+    def row(seed: Any) -> Any:
+        sweeps.append(back(seed))
+        return sweeps[-1][chosen[0]]
+
+    def again(i: int) -> Any:
+        found = iter(sweeps)
+        return rows_of(value, lambda seed: next(found)[i])
+
+    return (rows_of(value, row), *[again(i) for i in chosen[1:]]) if chosen else ()
+
+
+def by_columns(value: Any, push: Callable[..., Any], args: Sequence[Any], chosen: Sequence[int]) -> tuple[Any, ...]:
+    """The same by one tangent of the value for each number in the arguments."""
+    refuse_complex([args[i] for i in chosen])
+    refuse_complex(value)
+
+    def jacobian(i: int) -> Any:
+        def column(seed: Any) -> Any:
+            return push(*[seed if k == i else None for k in range(len(args))])
+
+        zero = gradient_of_zero(args[i])
+        return _by_value(value, rows_of(zero, column), zero, lambda found: found)
+
+    return tuple([jacobian(i) for i in chosen])
+
+
+def gradient_of_zero(argument: Any) -> Any:
+    """Zeros in the form of a gradient of an argument."""
+    return gradient_of(mirror_of(argument), lambda mirror: (formed(mirror, None), None), {})[0]
+
+
+def forward_pays(values: Sequence[Any], value: Any) -> bool:
+    """Whether there are fewer numbers in arguments than in a value, and all are in double precision."""
+    if not all(map(is_made_of_numbers, (*values, value))):
+        return False
+    given, made = tree_leaves(list(values)), tree_leaves(value)
+    if not all(map(_is_double, (*given, *made))):
+        return False
+    return sum(map(_size, given)) < sum(map(_size, made))
+
+
+def _is_double(leaf: Any) -> bool:
+    return leaf.dtype == float if hasattr(leaf, "dtype") else type(leaf) is float
+
+
+def _size(leaf: Any) -> int:
+    return int(getattr(leaf, "size", 1))
+
+
+def rows_of(value: Any, row: Callable[[Any], Any]) -> Any:
+    """What ``row`` gives for the unit vectors of a value, in its form."""
+    return _per_leaf(value, lambda seed: seed, row)
+
+
+def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
+    """The Jacobian of a value whose seeds are placed in the whole value by ``embed``."""
+    kind = kind_in_tree(value)
+    if kind in ("tuple", "list"):
+        parts = [_per_leaf(item, partial(_in_sequence, embed, len(value), i), rows) for i, item in enumerate(value)]
+        return like_sequence(value, parts)
+    if kind == "dict":
+        return {k: _per_leaf(item, partial(_in_dict, embed, k), rows) for k, item in value.items()}
+    if isinstance(value, Tangent):
+        return Tangent(value._of, {k: _per_leaf(value[k], partial(_in_dict, embed, k), rows) for k in value})
+    if kind == "number":
+        return rows(embed(1.0))
+    if kind != "array" or value.dtype.kind not in "fiu":
+        return None
+    return _array_rows(value, embed, rows)
+
+
+def _in_sequence(embed: Callable[[Any], Any], length: int, place: int, seed: Any) -> Any:
+    return embed([seed if i == place else None for i in range(length)])
+
+
+def _in_dict(embed: Callable[[Any], Any], key: Any, seed: Any) -> Any:
+    return embed({key: seed})
+
+
+def _array_rows(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
+    import numpy as np
+
+    if not value.size:
+        return tree_map(lambda leaf: np.zeros(value.shape + np.shape(leaf)), rows(embed(np.zeros(value.shape))))
+    found = []
+    for place in itertools.product(*map(range, value.shape)):
+        seed = np.zeros(value.shape, value.dtype if value.dtype.kind == "f" else float)
+        seed[place] = 1.0
+        found.append(rows(embed(seed)))
+    return _stack(found, value.shape)
+
+
+def _stack(rows: list[Any], shape: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    first = rows[0] if rows else None
+    if isinstance(first, (tuple, list)):
+        parts = [_stack([row[i] for row in rows], shape) for i in range(len(first))]
+        return getattr(type(first), "_make", type(first))(parts)
+    if isinstance(first, dict):
+        return {k: _stack([row[k] for row in rows], shape) for k in first}
+    if isinstance(first, Tangent):
+        return Tangent(first._of, {k: _stack([row[k] for row in rows], shape) for k in first})
+    return None if first is None else np.array(rows).reshape(shape + np.shape(first))
+
+
+def _by_value(value: Any, found: Any, zero: Any, pick: Callable[[Any], Any]) -> Any:
+    """Columns, which are by argument and then by value, by value and then by argument."""
+    kind = kind_in_tree(value)
+    if kind in ("tuple", "list"):
+        parts = [_by_value(item, found, zero, partial(_item, pick, i)) for i, item in enumerate(value)]
+        return like_sequence(value, parts)
+    if kind == "dict":
+        return {key: _by_value(item, found, zero, partial(_item, pick, key)) for key, item in value.items()}
+    if kind == "number" or kind == "array" and value.dtype.kind in "fiu":
+        return _by_argument(value, found, zero, pick)
+    return None
+
+
+def _item(pick: Callable[[Any], Any], key: Any, found: Any) -> Any:
+    return pick(found)[key]
+
+
+def _by_argument(value: Any, found: Any, zero: Any, pick: Callable[[Any], Any]) -> Any:
+    """The columns of one leaf of the value, with the structure of the argument."""
+    kind = kind_in_tree(zero)
+    if kind in ("tuple", "list"):
+        return like_sequence(zero, [_by_argument(value, part, x, pick) for part, x in zip(found, zero)])
+    if kind == "dict":
+        return {key: _by_argument(value, found[key], x, pick) for key, x in zero.items()}
+    if isinstance(zero, Tangent):
+        return Tangent(zero._of, {key: _by_argument(value, found[key], zero[key], pick) for key in zero})
+    return None if zero is None else _turned(pick(found), value, zero)
+
+
+def _turned(columns: Any, value: Any, zero: Any) -> Any:
+    """Entries of the shape ``x.shape + y.shape`` as rows have them: ``y.shape + x.shape``, of the type of ``x``."""
+    import numpy as np
+
+    if kind_in_tree(value) == kind_in_tree(zero) == "number":
+        return columns if type(columns) is type(zero) else type(zero)(columns)
+    entries, axes = np.asarray(columns), np.ndim(zero)
+    turned = np.transpose(entries, (*range(axes, entries.ndim), *range(axes)))
+    return np.array(turned, np.asarray(zero).dtype)
