@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.registry import Complex, NotImplementedCotangent
+from autodiff_hook.registry import Complex, NotImplementedCotangent, is_exact
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.tangent import Tangent
 
@@ -19,11 +19,18 @@ _WHOLE: Final = (NotImplementedCotangent, Tangent, FunctionType, MethodType, par
 
 
 def is_leaf(x: Any) -> bool:
-    return x.dtype.kind in "iufc" if isinstance(x, np.ndarray) else Complex.contains(type(x))
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "iufc"
+    return Complex.contains(type(x)) or is_exact(type(x))
+
+
+def plain(leaf: Any) -> Any:
+    """A leaf that NumPy computes with: a float for an exact number."""
+    return float(leaf) if is_exact(type(leaf)) else leaf
 
 
 def is_integer(leaf: Any) -> bool:
-    return np.asarray(leaf).dtype.kind in "iuO"
+    return np.asarray(plain(leaf)).dtype.kind in "iuO"
 
 
 def is_object(x: Any) -> bool:
@@ -114,7 +121,7 @@ def copied(tree: Any, writeable: bool = True) -> Any:
 
 
 def zero(leaf: Any) -> Any:
-    return leaf * 0.0
+    return plain(leaf) * 0.0
 
 
 def absolute(tree: Any) -> Any:
@@ -151,6 +158,7 @@ def cotangent(value: Any, rng: np.random.Generator) -> Any:
 
 def direction(leaf: Any, rng: np.random.Generator) -> Any:
     """A random direction of the size of ``leaf``."""
+    leaf = plain(leaf)
     size = largest(leaf) or 1.0
     drawn = rng.uniform(0.5, 1.5, np.shape(leaf)) * rng.choice((-1.0, 1.0), np.shape(leaf)) * size
     return drawn * np.exp(1j * rng.uniform(0, 7, np.shape(leaf))) if np.iscomplexobj(leaf) else drawn
@@ -161,6 +169,8 @@ def shifted(leaf: Any, direction: Any, step: float) -> Any:
     moved = np.asarray(leaf, complex if np.iscomplexobj(leaf) else float) + step * direction
     if isinstance(leaf, np.ndarray):
         return moved
+    if is_exact(type(leaf)):
+        return type(leaf)(moved.item())
     return moved[()] if isinstance(leaf, np.generic) else moved.item()
 
 
@@ -171,7 +181,7 @@ def inner(x̄: Any, ẋ: Any) -> float:
         return sum(inner(part_of(x̄, key), part_of(ẋ, key)) for key in keys)
     if x̄ is None or ẋ is None or isinstance(x̄, NotImplementedCotangent):
         return 0.0
-    return float(np.real(np.sum(np.conj(x̄) * ẋ)))
+    return float(np.real(np.sum(np.conj(plain(x̄)) * plain(ẋ))))
 
 
 def tolerances(trees: Any, rtol: float, atol: float) -> tuple[float, float]:
@@ -203,6 +213,7 @@ def _size(tree: Any) -> float:
 
 
 def largest(leaf: Any) -> float:
+    leaf = plain(leaf)
     return float(np.max(np.abs(leaf), initial=0.0, where=np.isfinite(leaf)))
 
 

@@ -64,6 +64,14 @@ def _is_real(cls: type) -> bool:
     return _numpy_type(cls, "floating", "integer")
 
 
+_EXACT: Final = (("fractions", "Fraction"), ("decimal", "Decimal"))
+
+
+def is_exact(cls: type) -> bool:
+    """Whether a type is one of the standard library's exact numbers."""
+    return any(cls is getattr(sys.modules.get(module), name, None) for module, name in _EXACT)
+
+
 def _is_array(cls: type) -> bool:
     if not _numpy_type(cls, "ndarray"):
         return False
@@ -80,6 +88,8 @@ Real: Final = Kind("Real", 1, _is_real)
 """int, float and NumPy's real scalars; not bool."""
 Complex: Final = Kind("Complex", 2, _is_complex)
 """``Real``, complex and NumPy's complex scalars."""
+Exact: Final = Kind("Exact", 1, is_exact)
+"""``Fraction`` and ``Decimal``; not subclasses, whose arithmetic may be another one."""
 Array: Final = Kind("Array", 1, _is_array)
 """``numpy.ndarray`` of any dtype, 0-d arrays included, and subclasses that leave its arithmetic alone."""
 Any: Final = Kind("Any", 3, lambda cls: True)

@@ -98,7 +98,7 @@ def dist_rule(p, q):
     def dist_pullback(r̄):
         p̄, q̄, unit = [], [], r or 1.0
         for x, y in zip(p, q):
-            x̄ = r̄ * ((x - y) / unit)
+            x̄ = r̄ * ((float(x) - float(y)) / unit)
             p̄.append(x̄)
             q̄.append(-x̄)
         return like(p̄, p), like(q̄, q)

@@ -11,6 +11,8 @@ import math
 
 from autodiff_hook.registry import Complex, Real, nondifferentiable, not_implemented, rrule
 from autodiff_hook.transform.improve.shortcuts import effects
+from autodiff_rules import _decimals as _decimals
+from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing
 from autodiff_rules._numbers import COMPLEXES, binary, is_array, is_number, is_real, project, repeated
 from autodiff_rules._powers import (

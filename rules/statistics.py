@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 
 from autodiff_hook.registry import rrule
+from autodiff_rules._exact import plain
 from autodiff_rules._numbers import like, repeated
 
 
@@ -35,7 +36,7 @@ def spread_cotangents(ȳ, data, center, count):
     middle = statistics.mean(data) if center is None else center
     cotangents, total = [], 0.0
     for x in data:
-        x̄ = ȳ * (2.0 * (x - middle) / count)
+        x̄ = ȳ * (2.0 * plain(x - middle) / count)
         cotangents.append(x̄)
         total = total - x̄
     return like(cotangents, data), None if center is None else total
@@ -62,7 +63,7 @@ def stdev_rule(data, xbar=None):
     y = statistics.stdev(data, xbar)
 
     def stdev_pullback(ȳ):
-        return spread_cotangents(ȳ / (2.0 * y), data, xbar, len(data) - 1)
+        return spread_cotangents(ȳ / (2.0 * plain(y)), data, xbar, len(data) - 1)
 
     return y, stdev_pullback
 
@@ -72,7 +73,7 @@ def pstdev_rule(data, mu=None):
     y = statistics.pstdev(data, mu)
 
     def pstdev_pullback(ȳ):
-        return spread_cotangents(ȳ / (2.0 * y), data, mu, len(data))
+        return spread_cotangents(ȳ / (2.0 * plain(y)), data, mu, len(data))
 
     return y, pstdev_pullback
 
@@ -82,12 +83,12 @@ def harmonic_mean_rule(data, weights=None):
     y = statistics.harmonic_mean(data, weights)
 
     def harmonic_mean_pullback(ȳ):
-        given = [1.0] * len(data) if weights is None else weights
-        total, x̄, w̄ = sum(given), [], []
-        for x, w in zip(data, given):
-            share = ȳ * y / total
-            x̄.append(share * y * w / (x * x) if x else 0.0)
-            w̄.append(share * (1.0 - y / x) if x else 0.0)
+        given = [1.0] * len(data) if weights is None else list(map(plain, weights))
+        mean, total, x̄, w̄ = plain(y), sum(given), [], []
+        for x, w in zip(map(plain, data), given):
+            share = ȳ * mean / total
+            x̄.append(share * mean * w / (x * x) if x else 0.0)
+            w̄.append(share * (1.0 - mean / x) if x else 0.0)
         return like(x̄, data), None if weights is None else like(w̄, weights)
 
     return y, harmonic_mean_pullback

@@ -21,7 +21,7 @@ from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shar
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.registry import NotImplementedCotangent, is_exact, registry
 from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
@@ -279,7 +279,7 @@ def one_like(value: Any) -> Any:
     """A cotangent of ``value``: its pullback is linear, so it does not matter which."""
     kind = kind_of(type(value))
     if kind == "number":
-        return type(value)(1)
+        return 1.0 if is_exact(type(value)) else type(value)(1)
     if kind == "array" and value.dtype.kind in "fciu":
         return np.ones(value.shape, value.dtype if value.dtype.kind in "fc" else float)
     if kind == "tuple":

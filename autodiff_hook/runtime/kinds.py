@@ -13,6 +13,8 @@ import weakref
 from functools import partial
 from typing import Any, Final, Literal
 
+from autodiff_hook.registry import is_exact
+
 Kind = Literal["number", "array", "tuple", "list", "dict", "set", "cell", "object", "inert"]
 
 _KINDS: Final[dict[type, Kind]] = {
@@ -90,6 +92,8 @@ def _classify(cls: type) -> Kind:
             return "inert"
     if issubclass(cls, _INERT) or any(base.__dict__.get("is_algebra") is True for base in cls.__mro__):
         return "inert"
+    if is_exact(cls):
+        return "number"
     for base, kind in _BASES:
         if issubclass(cls, base):
             return kind

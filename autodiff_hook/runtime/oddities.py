@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.registry import Array, Complex
+from autodiff_hook.registry import Array, Complex, is_exact
 from autodiff_hook.runtime.kinds import kind_of
 
 _NUMBERS: Final = frozenset({float, int, complex, bool, type(None), str})
@@ -82,6 +82,6 @@ def adds_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def is_own_number(value: Any) -> bool:
-    """Whether ``value`` is a float or an int of a class that has written its arithmetic in Python."""
+    """Whether ``value`` is an exact number, or a float or an int of a class with arithmetic of its own in Python."""
     cls = type(value)
-    return cls not in _NUMBERS and issubclass(cls, (float, int)) and not Complex.contains(cls)
+    return cls not in _NUMBERS and (issubclass(cls, (float, int)) and not Complex.contains(cls) or is_exact(cls))

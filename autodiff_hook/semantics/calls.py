@@ -24,7 +24,7 @@ import numpy as np
 from autodiff_hook.algebras.finalizers import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, quiet, reaches, some
-from autodiff_hook.registry import registry
+from autodiff_hook.registry import is_exact, registry
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.oddities import adds_objects, is_own_number
@@ -173,7 +173,7 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         rule = rule_for(function, args, kwargs)
         if rule is not None:
             return call_rule(alg, t[1:], rule, function, args, kwargs)
-        if reads_floats(function) and any(map(is_own_number, args)):
+        if reads_floats(function, args):
             args = tuple([plain_float(x) for x in args])
             rule = rule_for(function, args, kwargs)
             if rule is not None:
@@ -202,15 +202,22 @@ def is_plain_class(cls: Any, kwargs: Kwargs) -> bool:
 _NEW: Final = object.__new__
 
 
-def reads_floats(function: Any) -> bool:
-    """Whether a callable takes floats for what they are, whatever arithmetic their class has."""
+def reads_floats(function: Any, args: Args) -> bool:
+    """Whether a callable takes some arguments for the floats that they are, whatever arithmetic their class has."""
+    own = [type(x) for x in args if is_own_number(x)]
+    if not own:
+        return False
     if type(function) is MethodDescriptorType:
         return function.__objclass__ is float
-    return getattr(function, "__module__", None) in ("math", "cmath") or isinstance(function, np.ufunc)
+    if getattr(function, "__module__", None) in ("math", "cmath"):
+        return True
+    return isinstance(function, np.ufunc) and not any(map(is_exact, own))
 
 
 def plain_float(value: Any) -> Any:
     """A float as one of no class of its own."""
+    if is_exact(type(value)):
+        return float(value)
     return float.__float__(value) if issubclass(type(value), float) else value
 
 

@@ -72,7 +72,7 @@ def int_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def integer_ratio(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``float.as_integer_ratio``: refused at once, because arithmetic of integers drops derivatives."""
     if t[0] is not None:
-        fail(float.as_integer_ratio, "which makes integers of a number: exact fractions have no derivatives")
+        fail(float.as_integer_ratio, "which makes integers of a number (a Fraction keeps the derivative)")
     return float.as_integer_ratio(*args), None
 
 

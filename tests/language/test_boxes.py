@@ -1153,7 +1153,6 @@ REFUSED = {
     matrix_inverse: "ndarray.__new__",
     matrix_from_array: "numpy.multiply|numpy.dot|ndarray.__new__",
     matrix_means: "ndarray.__new__",
-    exact_fraction: "as_integer_ratio",
     enumeration: "__set_name__",
 }
 """Programs that are clear errors, with what the error says."""
