@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from autodiff_hook.algebras.finalizers import Carrying
@@ -32,15 +33,26 @@ Grads = tuple[Any, ...]
 
 
 class Reverse:
-    """A forward pass of ``f`` at ``args``, and what its reverse sweeps need."""
+    """A forward pass of ``f`` at ``args``, and what its reverse sweeps need.
 
-    def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False) -> None:
+    What is in one of the ``modules`` is in scope, as what is in that of ``f``.
+    """
+
+    def __init__(
+        self,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        of_function: bool = False,
+        modules: Collection[str] = (),
+    ) -> None:
         self._begin(f, args, kwargs, of_function)
         if NANS.on:
             self.tape: Tape = WatchedTape()
         else:
             self.tape = Tape()
             self.tape.typed = typed_call
+        self.tape.modules.update(modules)
         self._run([None] * len(args), [None] * len(kwargs))
 
     @classmethod

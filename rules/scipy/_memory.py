@@ -18,6 +18,8 @@ from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.semantics.opaque import is_written
 
 MISSING = object()
+WRITEABLE = 0x400
+"""A flag of arrays; NumPy warns of a look at ``flags.writeable`` of some."""
 
 
 class Memory:
@@ -193,6 +195,6 @@ def arrays_of(roots, known):
     found = {}
     for value in (*roots, *(v for _, slots in known.values() for v in slots.values())):
         for item in value if type(value) is tuple else (value,):
-            if isinstance(item, np.ndarray) and item.flags.writeable and item.dtype.kind in "fc":
+            if isinstance(item, np.ndarray) and item.flags.num & WRITEABLE and item.dtype.kind in "fc":
                 found[id(item)] = item
     return list(found.values())

@@ -1,8 +1,9 @@
-"""Solvers of f(x, *args) = 0 that call f back: the implicit function theorem.
+"""Solvers of an equation that call a function back: the implicit function theorem.
 
-The solver runs natively. Then f is followed at its solution x, and ``x - J⁻¹ (f(x) - r)``, with the Jacobian J and the
-residual r taken as constants, is x again, but has the derivative of the solution; as often repeated, those of higher
-order. At last f is followed once more, so that what it stores depends on the solution as it should.
+The solver runs natively. Then the equation F, of which the function is a part, is followed at its solution x, and
+``x - J⁻¹ (F(x) - r)``, with the Jacobian J and the residual r taken as constants, is x again, but has the derivative of
+the solution; as often repeated, those of higher order. At last the function is followed once more, so that what it
+stores depends on the solution as it should.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 
 import numpy as np
 
-from autodiff_hook import pullback
+from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import keep
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.kinds import kind_of
@@ -26,6 +27,9 @@ RESIDUAL = ("fun", "fvec")
 
 NEWTON_STEP = 1e-6
 """How far, relative to 1 + |x|, Newton's method may still move a solution that is differentiated."""
+
+CONDITION = 1e12
+"""The largest condition number of the scaled Jacobian of an equation whose solution is differentiated."""
 
 
 class Call:
@@ -45,6 +49,11 @@ class Call:
     def name(self):
         return f"scipy.optimize.{self.target.__name__}"
 
+    @property
+    def callback(self):
+        """The function that is called back."""
+        return self.arguments[self.function]
+
     def run(self):
         """The native call, with the arguments as they are now."""
         value = self.target(*self.bound.args, **self.bound.kwargs)
@@ -56,14 +65,35 @@ class Call:
         args = self.arguments["args"]
         return args if isinstance(args, tuple) else (args,)
 
-    def follow(self, x, token):
-        """What the callback gives for ``x``, with its token."""
+    def passed(self, x, token):
+        """The arguments of the callback at ``x``, and its own token with theirs."""
         token_of_args = self.tokens.get("args")
         given = token_of_args if isinstance(self.arguments["args"], tuple) else (token_of_args,)
         if given is None:
             given = (None,) * len(self.extra())
-        f = self.arguments[self.function]
-        return apply(self.alg, (self.tokens.get(self.function), token, *given), f, (x, *self.extra()), {})
+        return (x, *self.extra()), (self.tokens.get(self.function), token, *given)
+
+    def follow(self, x, token):
+        """What the callback gives for ``x``, with its token."""
+        args, tokens = self.passed(x, token)
+        return apply(self.alg, tokens, self.callback, args, {})
+
+    def equation(self, x, token):
+        """What is 0 at the solution ``x``, with its token."""
+        return self.follow(x, token)
+
+    def opened(self, x):
+        """The equation at ``x``, open to sweeps back to ``x``."""
+        args, _ = self.passed(x, None)
+        return Reverse(self.callback, args, {}, modules=self.alg.modules)
+
+    def refined(self, x):
+        """The solution that is differentiated."""
+        return x
+
+    def finish(self, x, token):
+        """The last run of the callback, at the solution, with its token: what it stores is what remains."""
+        self.follow(x, token)
 
     def slack(self):
         """How far from the root the solver was allowed to stop, with a margin."""
@@ -75,7 +105,8 @@ class Linearised:
 
     def __init__(self, call, x, paired, elementwise, slack):
         self.call, self.x, self.elementwise, self.slack = call, x, elementwise, slack
-        value, self.back = pullback(call.arguments[call.function], x, *call.extra())
+        session = call.opened(x)
+        value, self.back = session.value, session.back
         self.paired = paired
         self.value = value[0] if paired else value
         self.rest = (None,) * (len(value) - 1) if paired else ()
@@ -87,15 +118,18 @@ class Linearised:
             self.check_holomorphic(slope)
             if not np.all(slope != 0) or not np.all(np.isfinite(slope)):
                 raise self.error("has no derivative: that of the function is 0 or not finite there")
-            self.check_residual(flat(self.value) / np.conj(slope))
+            self.check_residual(self.newton_step(np.conj(slope)))
             return np.conj(slope)
         matrix = np.conj(np.stack([self.row(row) for row in np.eye(np.size(self.x))]))
-        try:
-            step = np.linalg.solve(matrix, flat(self.value))
-        except np.linalg.LinAlgError:
-            raise self.error("has no derivative: the Jacobian of the function is singular there") from None
-        self.check_residual(step)
+        if not np.all(np.isfinite(matrix)) or not np.linalg.cond(scaled(matrix)) < CONDITION:
+            raise self.error("has no derivative: the Jacobian of the function is singular there, or nearly so")
+        self.check_residual(self.newton_step(matrix))
         return matrix
+
+    def newton_step(self, jacobian):
+        """How far Newton's method would move the solution."""
+        value = flat(self.value)
+        return value / jacobian if jacobian.ndim == 1 else np.linalg.solve(jacobian, value)
 
     def row(self, seed):
         """The cotangent of x for one of the value."""
@@ -117,6 +151,14 @@ class Linearised:
 
     def error(self, what):
         return NotDifferentiable(f"the solution {self.x!r} of {self.call.name} {what}")
+
+
+def scaled(matrix):
+    """A matrix whose columns, and then rows, have elements of at most 1."""
+    largest = np.max(np.abs(matrix), axis=0)
+    matrix = matrix / np.where(largest == 0, 1.0, largest)
+    largest = np.max(np.abs(matrix), axis=1, keepdims=True)
+    return matrix / np.where(largest == 0, 1.0, largest)
 
 
 def flat(value):
@@ -150,32 +192,33 @@ def improved(x, value, residual, jacobian):
 
 
 def solution(call, x, converged, paired=False, elementwise=False, slack=None):
-    """The token of ``x``, at which the callback is 0."""
+    """The token of ``x``, at which the equation is 0."""
     alg = call.alg
     x = np.array(x) if isinstance(x, np.ndarray) else x
     call.memory.rewind()
-    value, token = call.follow(x, None)
+    value, token = call.equation(x, None)
     if gather(alg, value, token) is None:
-        call.memory.settle(call.arguments[call.function])
+        call.memory.settle(call.callback)
         return None
     try:
         if not converged:
             raise NotDifferentiable(f"{call.name} did not converge: its result has no derivative")
+        x = call.refined(x)
         jacobian = Linearised(call, x, paired, elementwise, call.slack() if slack is None else slack).jacobian()
     except NotDifferentiable as error:
-        call.memory.settle(call.arguments[call.function])
+        call.memory.settle(call.callback)
         return alg.unknown(error)
     moving = None
     for order in range(alg.depth + 1):
         if order:
-            value, token = call.follow(x, moving)
+            value, token = call.equation(x, moving)
         if paired:
             value, token = value[0], None if token is None else token[0]
         operands = (x, value, flat(value), jacobian)
         moving = enter(alg, (None, moving, token, None, None), improved, operands, {})[1]
         call.memory.undo()
-    call.follow(x, moving)
-    call.memory.settle(call.arguments[call.function])
+    call.finish(x, moving)
+    call.memory.settle(call.callback)
     return moving
 
 

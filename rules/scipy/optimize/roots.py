@@ -1,4 +1,4 @@
-"""Root finders of ``scipy.optimize``, differentiated at the root by the implicit function theorem.
+"""Root finders of ``scipy.optimize``, and fixed points, differentiated at the root by the implicit function theorem.
 
 Brackets and starting points have no influence on a root: their derivatives are zero.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize
 
+from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.algebras.shadows import some
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
-from autodiff_rules.scipy._implicit import Call, solution, with_tokens
+from autodiff_rules.scipy.optimize.implicit import Call, solution, with_tokens
 
 
 def bracketing(solver):
@@ -65,6 +68,36 @@ def returning_result(solver, function, derivative, name, slack):
         converged = value.success if name == "x" else value.converged
         token = solution(call, value[name], converged, paired, slack=call.slack() or slack)
         return with_tokens(call, value, token)
+
+
+def gap(x, func, args):
+    """What is 0 at a fixed point."""
+    return func(x, *args) - x
+
+
+class FixedPoint(Call):
+    """A call of ``fixed_point``."""
+
+    def operands(self, x, token):
+        """The arguments of ``gap``, and their tokens."""
+        (_, *args), (moving, _, *given) = self.passed(x, token)
+        return (x, self.callback, tuple(args)), (None, token, moving, tuple(given) if some(given) else None)
+
+    def equation(self, x, token):
+        values, tokens = self.operands(x, token)
+        return enter(self.alg, tokens, gap, values, {})
+
+    def opened(self, x):
+        _, func, args = self.operands(x, None)[0]
+        return Reverse(lambda x: gap(x, func, args), (x,), {}, modules=self.alg.modules)
+
+
+@means(optimize.fixed_point)
+def fixed_point(alg, t, args, kwargs):
+    call = FixedPoint(alg, optimize.fixed_point, "func", t, args, kwargs)
+    x = call.run()
+    at = np.array(x) if np.ndim(x) else float(x)
+    return x, solution(call, at, True, slack=10.0 * call.arguments["xtol"])
 
 
 returning_result(optimize.root, "fun", "jac", "x", 1e-4)

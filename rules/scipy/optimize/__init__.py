@@ -1,0 +1,7 @@
+"""The derivatives of ``scipy.optimize``, found through the entry point of that name."""
+
+from __future__ import annotations
+
+from autodiff_rules.scipy.optimize import fits as fits
+from autodiff_rules.scipy.optimize import minima as minima
+from autodiff_rules.scipy.optimize import roots as roots
