@@ -10,18 +10,20 @@ from autodiff_hook.registry import rrule
 
 
 def number_like(value: Any, cotangent: Any) -> Any:
-    """A cotangent of a number: a number, real if that is, a float for a float."""
+    """A cotangent of a number: a number, real if that is, a float for a float, complex for a complex."""
     if isinstance(cotangent, np.ndarray):
         cotangent = cotangent.sum()
     if not isinstance(value, (complex, np.complexfloating)) and isinstance(cotangent, (complex, np.complexfloating)):
         cotangent = cotangent.real
-    return float(cotangent) if type(value) is float else cotangent
+    return type(value)(cotangent) if type(value) in (float, complex) else cotangent
 
 
 def array_like(value: Any, cotangent: Any) -> Any:
-    """A cotangent of an array: an array of its shape, real if that is."""
+    """A cotangent of an array: an array of its shape, real if that is and complex if that is."""
     if value.dtype.kind != "c" and np.iscomplexobj(cotangent):
         cotangent = np.real(cotangent)
+    elif value.dtype.kind == "c" and not np.iscomplexobj(cotangent):
+        cotangent = cotangent + 0j
     if np.shape(cotangent) == value.shape:
         return np.asarray(cotangent)
     return np.broadcast_to(cotangent, value.shape) + 0.0

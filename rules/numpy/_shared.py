@@ -72,7 +72,8 @@ def reshaped(c, x):
 @rrule(unbroadcast)
 def unbroadcast_rule(c, x):
     def unbroadcast_pullback(ȳ):
-        return expand(ȳ, c), None
+        c̄ = expand(ȳ, c)
+        return np.real(c̄) if np.iscomplexobj(c̄) and not np.iscomplexobj(c) else c̄, None
 
     return unbroadcast(c, x), unbroadcast_pullback
 

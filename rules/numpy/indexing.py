@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from autodiff_hook.registry import Array, nondifferentiable, rrule
-from autodiff_rules.numpy._shared import array_rrule, float_dtype
+from autodiff_rules.numpy._shared import array_rrule, float_dtype, unbroadcast
 
 
 def scatter_add(shape, dtype, index, c):
@@ -32,7 +32,7 @@ def may_repeat(index):
 @rrule(scatter_add)
 def scatter_add_rule(shape, dtype, index, c):
     def scatter_add_pullback(ȳ):
-        return None, None, None, ȳ[index]
+        return None, None, None, unbroadcast(ȳ[index], c)
 
     return scatter_add(shape, dtype, index, c), scatter_add_pullback
 
@@ -47,7 +47,7 @@ def scatter_along(x, indices, axis, c):
 @rrule(scatter_along)
 def scatter_along_rule(x, indices, axis, c):
     def scatter_along_pullback(ȳ):
-        return None, None, None, np.take_along_axis(ȳ, indices, axis)
+        return None, None, None, unbroadcast(np.take_along_axis(ȳ, indices, axis), c)
 
     return scatter_along(x, indices, axis, c), scatter_along_pullback
 

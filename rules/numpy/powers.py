@@ -10,7 +10,12 @@ from autodiff_rules.numpy._shared import conj, unbroadcast
 
 def number_power_cotangent(z̄, x, y):
     """The cotangent of ``x`` for one real number ``y``."""
-    return unbroadcast(times(z̄, conj(y * (x if y else nonzero(x)) ** (y - 1))), x)
+    return unbroadcast(times(z̄, conj(y * power(x if y else nonzero(x), y - 1))), x)
+
+
+def power(x, y):
+    """``x ** y``, infinite where Python raises ``ZeroDivisionError``."""
+    return x**y if isinstance(x, np.ndarray) else np.power(x + 0.0, y)
 
 
 def nonzero(x):
@@ -26,7 +31,7 @@ def base_cotangent(z̄, x, y):
 def slope_by_base(x, y):
     """The derivative of ``x ** y`` with respect to ``x``: 0 where ``y`` is 0."""
     if isinstance(y, (int, float)):
-        return y * (x if y else nonzero(x)) ** (y - 1)
+        return y * power(x if y else nonzero(x), y - 1)
     base = np.where(np.equal(x, 0) & np.equal(y, 0), 1.0, x)
     return np.multiply(y, np.power(base, np.subtract(y, 1)))
 

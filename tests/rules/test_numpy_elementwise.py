@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
+from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
 
@@ -182,3 +183,13 @@ def test_logaddexp_of_infinities():
     x̄, ȳ = cotangents(np.logaddexp, np.array([-np.inf, -np.inf]), np.array([0.0, -np.inf]), ȳ=np.ones(2))
     assert (x̄[0], ȳ[0]) == (0.0, 1.0)
     assert np.isfinite([x̄, ȳ]).all()
+
+
+@pytest.mark.parametrize("function", (np.power, np.float_power))
+@pytest.mark.parametrize("zero", [0, 0.0, 0j, np.float64(0.0), np.zeros(())])
+def test_the_exponent_of_a_zero_that_is_a_number(function, zero):
+    def loss(y):
+        return abs(function(zero, y)) + 2.0 * y
+
+    assert gradient(loss, 0.3) == (2.0,) and jvp(loss, (0.3,), (1.0,))[1] == 2.0
+    assert hvp(loss, (0.3,), (1.0,))[0] == 0.0
