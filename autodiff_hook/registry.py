@@ -30,6 +30,7 @@ class _Linear:
 LINEAR: Final = _Linear()
 """The forward form for an argument in which a function is linear, whatever the others are: the function itself."""
 Form = Callable[..., AnyType] | _Linear | None
+"""A forward form; a ``Deferred`` one is made when it is asked for."""
 
 
 class Kind:
@@ -111,10 +112,30 @@ def _within(a: Entry, b: Entry) -> bool:
     return _accepts(b, a)
 
 
+class Deferred:
+    """A rule, or a forward form, of ``module`` that is made when it is first asked for."""
+
+    def __init__(self, module: str, make: Callable[[], AnyType]) -> None:
+        self.module, self._make = module, make
+
+    def made(self) -> AnyType:
+        """The rule itself: one for all threads."""
+        found = self.__dict__.get("_made")
+        return self.__dict__.setdefault("_made", self._make()) if found is None else found
+
+
 @dataclass(frozen=True, slots=True)
 class _Registered:
     signature: tuple[Entry, ...]
-    rule: Rule
+    given: Rule | Deferred
+
+    @property
+    def rule(self) -> Rule:
+        if not isinstance(self.given, Deferred):
+            return self.given
+        rule: Rule = self.given.made()
+        registry.note(rule)
+        return rule
 
     def accepts(self, types: tuple[type, ...]) -> bool:
         """Whether the signature matches; what either side does not list is ``Any``, or absent."""
@@ -151,18 +172,20 @@ class Registry:
         self._rules: dict[int, tuple[object, tuple[_Registered, ...]]] = {}
         self._constants: dict[int, object] = {}
         self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
-        self._forms: dict[int, tuple[object, tuple[Form, ...]]] = {}
+        self._forms: dict[int, tuple[object, tuple[Form | Deferred, ...]]] = {}
         self._lookups: dict[tuple[object, ...], Rule | None] = {}
         self._packs: list[AnyType] | None = None
         self._loaded: set[str] = set()
         self._loading: set[int] = set()
         self._modules_seen = 0
         self._listeners: list[Callable[[], None]] = []
+        self.packs = {"autodiff_rules"}
+        """The packages whose modules are declared to be rule packs."""
         self.tested: dict[int, Rule] = {}
-        """The rules of the packs in this repository, by id: what their pullbacks return is looked at by tests alone."""
+        """The rules of declared packs, by id: what their pullbacks return is looked at by tests alone."""
         self.version = 0
 
-    def add(self, target: AnyType, signature: tuple[Entry, ...], rule: Rule) -> None:
+    def add(self, target: AnyType, signature: tuple[Entry, ...], rule: Rule | Deferred) -> None:
         """Register ``rule``; a rule with the same signature is replaced."""
         while signature and signature[-1] is Any:
             signature = signature[:-1]
@@ -177,16 +200,29 @@ class Registry:
                     meet = tuple(a if _within(a, b) else b for a, b in zip(*both))
                     if not any(_padded(r.signature, len(meet)) == meet for r in rules):
                         raise AutodiffError(
-                            f"the rule {describe(rule)} for {describe(target)} with the signature {signature} is "
+                            f"the rule {_named(rule)} for {describe(target)} with the signature {signature} is "
                             f"ambiguous beside {other.signature}: register one for {meet} first"
                         )
             others = (other for other in rules if other.signature != signature)
             self._rules[id(target)] = target, (*others, _Registered(signature, rule))
             self._constants.pop(id(target), None)
-            if (rule.__module__ or "").partition(".")[0] == "autodiff_rules":
-                self.tested[id(rule)] = rule
+            if not isinstance(rule, Deferred):
+                self.note(rule)
             self._forget_answers()
         self._tell()
+
+    def note(self, rule: Rule) -> None:
+        """Note a rule of a declared pack."""
+        if self.is_pack(rule.__module__ or ""):
+            self.tested[id(rule)] = rule
+
+    def is_pack(self, module: str) -> bool:
+        """Whether a module is declared to be a rule pack, or is a part of one."""
+        while module not in self.packs:
+            module, dot, _ = module.rpartition(".")
+            if not dot:
+                return False
+        return True
 
     def add_constant(self, target: AnyType) -> None:
         """Declare that ``target`` has no derivative: its results are constants."""
@@ -206,7 +242,7 @@ class Registry:
         found = self._written.get(id(target))
         return None if found is None else found[1]
 
-    def add_forms(self, target: AnyType, forms: tuple[Form, ...]) -> None:
+    def add_forms(self, target: AnyType, forms: tuple[Form | Deferred, ...]) -> None:
         """Register the forward forms of ``target``."""
         with self._lock:
             self._forms[id(target)] = (target, forms)
@@ -216,7 +252,8 @@ class Registry:
     def forms(self, target: AnyType) -> tuple[Form, ...]:
         """The forward forms of ``target``, one for each of its first parameters."""
         self.load_packs()
-        return self._forms.get(id(target), (None, ()))[1]
+        forms = self._forms.get(id(target), (None, ()))[1]
+        return tuple([form.made() if isinstance(form, Deferred) else form for form in forms])
 
     def _forget_answers(self) -> None:
         self._lookups = {}
@@ -344,6 +381,10 @@ def describe(target: AnyType) -> str:
     return name if module in (None, "builtins", "__main__") else f"{module}.{name}"
 
 
+def _named(rule: Rule | Deferred) -> str:
+    return f"of {rule.module}" if isinstance(rule, Deferred) else describe(rule)
+
+
 def rrule(target: AnyType, *signature: Entry) -> Callable[[Rule], Rule]:
     """Register a derivative of ``target`` for arguments of the given types.
 
@@ -367,7 +408,7 @@ def rrule(target: AnyType, *signature: Entry) -> Callable[[Rule], Rule]:
     return register
 
 
-def frule(target: AnyType, *forms: Form) -> AnyType:
+def frule(target: AnyType, *forms: Form | Deferred) -> AnyType:
     """Register forward forms of ``target``, which has a rule: for each parameter what its tangent contributes.
 
     A form is called with the tangent of its parameter, the value, and all arguments by position; it gives the part of

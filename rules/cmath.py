@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import cmath
 import math
+from functools import partial
 
-from autodiff_hook.registry import Complex, nondifferentiable, rrule
+from autodiff_hook.registry import Complex, nondifferentiable, registry, rrule
+from autodiff_hook.short_forms import Form, elementwise, per, scaled
 from autodiff_hook.strong import over, times
 from autodiff_rules._numbers import COMPLEXES, binary, project
 
@@ -25,22 +27,26 @@ def increment(x):
     return complex(x.real + 1, x.imag)
 
 
-@rrule(cmath.exp, Complex)
-def exp_rule(x):
-    y = cmath.exp(x)
-
-    def exp_pullback(ȳ):
-        return (project(ȳ * y.conjugate(), x),)
-
-    return y, exp_pullback
+def leg(x):
+    """The square root of 1 - x²."""
+    return cmath.sqrt(increment(-x)) * cmath.sqrt(increment(x))
 
 
-@rrule(cmath.log, Complex)
-def log_rule(x):
-    def log_pullback(ȳ):
-        return (quotient(ȳ, x, x),)
+holomorphic = partial(
+    elementwise,
+    form=Form(
+        "project({c} * {s}.conjugate(), {x})",
+        "quotient({c}, {s}, {x})",
+        lambda: {"project": project, "quotient": quotient},
+        lambda target, count, rule: registry.add(target, (Complex,), rule),
+    ),
+)
+"""The derivative of a holomorphic function of one number."""
 
-    return cmath.log(x), log_pullback
+holomorphic(cmath.exp, lambda y: y)
+holomorphic(cmath.log, per(lambda x: x))
+holomorphic(cmath.log10, per(lambda x: x, 1 / math.log(10)))
+holomorphic(cmath.sqrt, per(lambda y: 2 * y))
 
 
 @binary(cmath.log, signatures=COMPLEXES)
@@ -54,126 +60,19 @@ def log_base_rule(x, base):
     return y, log_base_pullback
 
 
-@rrule(cmath.log10, Complex)
-def log10_rule(x):
-    def log10_pullback(ȳ):
-        return (quotient(ȳ / math.log(10), x, x),)
-
-    return cmath.log10(x), log10_pullback
-
-
-@rrule(cmath.sqrt, Complex)
-def sqrt_rule(x):
-    y = cmath.sqrt(x)
-
-    def sqrt_pullback(ȳ):
-        return (quotient(ȳ, 2 * y, x),)
-
-    return y, sqrt_pullback
-
-
-# Trigonometry
-@rrule(cmath.sin, Complex)
-def sin_rule(x):
-    def sin_pullback(ȳ):
-        return (project(ȳ * cmath.cos(x).conjugate(), x),)
-
-    return cmath.sin(x), sin_pullback
-
-
-@rrule(cmath.cos, Complex)
-def cos_rule(x):
-    def cos_pullback(ȳ):
-        return (project(-ȳ * cmath.sin(x).conjugate(), x),)
-
-    return cmath.cos(x), cos_pullback
-
-
-@rrule(cmath.tan, Complex)
-def tan_rule(x):
-    y = cmath.tan(x)
-
-    def tan_pullback(ȳ):
-        return (project(ȳ * (1 + y * y).conjugate(), x),)
-
-    return y, tan_pullback
-
-
-@rrule(cmath.asin, Complex)
-def asin_rule(x):
-    def asin_pullback(ȳ):
-        z = complex(x)
-        return (quotient(ȳ, cmath.sqrt(increment(-z)) * cmath.sqrt(increment(z)), x),)
-
-    return cmath.asin(x), asin_pullback
-
-
-@rrule(cmath.acos, Complex)
-def acos_rule(x):
-    def acos_pullback(ȳ):
-        z = complex(x)
-        return (quotient(-ȳ, cmath.sqrt(increment(-z)) * cmath.sqrt(increment(z)), x),)
-
-    return cmath.acos(x), acos_pullback
-
-
-@rrule(cmath.atan, Complex)
-def atan_rule(x):
-    def atan_pullback(ȳ):
-        return (quotient(ȳ, 1 + x * x, x),)
-
-    return cmath.atan(x), atan_pullback
-
-
-# Hyperbolic functions
-@rrule(cmath.sinh, Complex)
-def sinh_rule(x):
-    def sinh_pullback(ȳ):
-        return (project(ȳ * cmath.cosh(x).conjugate(), x),)
-
-    return cmath.sinh(x), sinh_pullback
-
-
-@rrule(cmath.cosh, Complex)
-def cosh_rule(x):
-    def cosh_pullback(ȳ):
-        return (project(ȳ * cmath.sinh(x).conjugate(), x),)
-
-    return cmath.cosh(x), cosh_pullback
-
-
-@rrule(cmath.tanh, Complex)
-def tanh_rule(x):
-    y = cmath.tanh(x)
-
-    def tanh_pullback(ȳ):
-        return (project(ȳ * (1 - y * y).conjugate(), x),)
-
-    return y, tanh_pullback
-
-
-@rrule(cmath.asinh, Complex)
-def asinh_rule(x):
-    def asinh_pullback(ȳ):
-        return (quotient(ȳ, cmath.sqrt(increment(x * x)), x),)
-
-    return cmath.asinh(x), asinh_pullback
-
-
-@rrule(cmath.acosh, Complex)
-def acosh_rule(x):
-    def acosh_pullback(ȳ):
-        return (quotient(ȳ, cmath.sqrt(x - 1) * cmath.sqrt(increment(x)), x),)
-
-    return cmath.acosh(x), acosh_pullback
-
-
-@rrule(cmath.atanh, Complex)
-def atanh_rule(x):
-    def atanh_pullback(ȳ):
-        return (quotient(ȳ, (1 - x) * (1 + x), x),)
-
-    return cmath.atanh(x), atanh_pullback
+# Trigonometric and hyperbolic functions
+holomorphic(cmath.sin, lambda x: cmath.cos(x))
+holomorphic(cmath.cos, scaled(-1.0, lambda x: cmath.sin(x)))
+holomorphic(cmath.tan, lambda y: 1 + y * y)
+holomorphic(cmath.asin, per(lambda x: leg(complex(x))))
+holomorphic(cmath.acos, per(lambda x: leg(complex(x)), -1.0))
+holomorphic(cmath.atan, per(lambda x: 1 + x * x))
+holomorphic(cmath.sinh, lambda x: cmath.cosh(x))
+holomorphic(cmath.cosh, lambda x: cmath.sinh(x))
+holomorphic(cmath.tanh, lambda y: 1 - y * y)
+holomorphic(cmath.asinh, per(lambda x: cmath.sqrt(increment(x * x))))
+holomorphic(cmath.acosh, per(lambda x: cmath.sqrt(x - 1) * cmath.sqrt(increment(x))))
+holomorphic(cmath.atanh, per(lambda x: (1 - x) * (1 + x)))
 
 
 # Polar coordinates; the angle of 0 has derivative 0

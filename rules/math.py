@@ -9,48 +9,22 @@ from __future__ import annotations
 import math
 
 from autodiff_hook.registry import Real, nondifferentiable, rrule
-from autodiff_hook.strong import over, times
+from autodiff_hook.short_forms import per, scalar, scaled
 from autodiff_rules import _math_sums as _math_sums
 from autodiff_rules._numbers import binary
 from autodiff_rules._polygamma import polygamma
 from autodiff_rules._powers import base_cotangent, exponent_cotangent
 
-
 # Exponentials, logarithms and powers
-@rrule(math.exp, Real)
-def exp_rule(x):
-    y = math.exp(x)
-
-    def exp_pullback(ȳ):
-        return (ȳ * y,)
-
-    return y, exp_pullback
-
-
-@rrule(math.expm1, Real)
-def expm1_rule(x):
-    def expm1_pullback(ȳ):
-        return (ȳ * math.exp(x),)
-
-    return math.expm1(x), expm1_pullback
-
-
-@rrule(math.exp2, Real)
-def exp2_rule(x):
-    y = math.exp2(x)
-
-    def exp2_pullback(ȳ):
-        return (ȳ * y * math.log(2),)
-
-    return y, exp2_pullback
-
-
-@rrule(math.log, Real)
-def log_rule(x):
-    def log_pullback(ȳ):
-        return (ȳ / x,)
-
-    return math.log(x), log_pullback
+scalar(math.exp, lambda y: y)
+scalar(math.expm1, lambda x: math.exp(x))
+scalar(math.exp2, lambda y: y * math.log(2))
+scalar(math.log, per(lambda x: x))
+scalar(math.log1p, per(lambda x: 1 + x))
+scalar(math.log2, per(lambda x: x, 1 / math.log(2)))
+scalar(math.log10, per(lambda x: x, 1 / math.log(10)))
+scalar(math.sqrt, per(lambda y: y, 0.5, pole=True))
+scalar(math.cbrt, per(lambda y: 3 * y * y, pole=True))
 
 
 @rrule(math.log, Real, Real)
@@ -62,50 +36,6 @@ def log_base_rule(x, base):
         return scaled / x, -scaled * y / base
 
     return y, log_base_pullback
-
-
-@rrule(math.log1p, Real)
-def log1p_rule(x):
-    def log1p_pullback(ȳ):
-        return (ȳ / (1 + x),)
-
-    return math.log1p(x), log1p_pullback
-
-
-@rrule(math.log2, Real)
-def log2_rule(x):
-    def log2_pullback(ȳ):
-        return (ȳ / x / math.log(2),)
-
-    return math.log2(x), log2_pullback
-
-
-@rrule(math.log10, Real)
-def log10_rule(x):
-    def log10_pullback(ȳ):
-        return (ȳ / x / math.log(10),)
-
-    return math.log10(x), log10_pullback
-
-
-@rrule(math.sqrt, Real)
-def sqrt_rule(x):
-    y = math.sqrt(x)
-
-    def sqrt_pullback(ȳ):
-        return (over(0.5 * ȳ, y) if y else times(ȳ, math.inf),)
-
-    return y, sqrt_pullback
-
-
-@rrule(math.cbrt, Real)
-def cbrt_rule(x):
-    y = math.cbrt(x)
-
-    def cbrt_pullback(ȳ):
-        return (over(ȳ, 3 * y * y) if y else times(ȳ, math.inf),)
-
-    return y, cbrt_pullback
 
 
 @binary(math.pow)
@@ -121,56 +51,14 @@ def pow_rule(x, y):
 
 
 # Trigonometry
-@rrule(math.sin, Real)
-def sin_rule(x):
-    def sin_pullback(ȳ):
-        return (ȳ * math.cos(x),)
-
-    return math.sin(x), sin_pullback
-
-
-@rrule(math.cos, Real)
-def cos_rule(x):
-    def cos_pullback(ȳ):
-        return (-ȳ * math.sin(x),)
-
-    return math.cos(x), cos_pullback
-
-
-@rrule(math.tan, Real)
-def tan_rule(x):
-    y = math.tan(x)
-
-    def tan_pullback(ȳ):
-        return (ȳ * (1 + y * y),)
-
-    return y, tan_pullback
-
-
-@rrule(math.asin, Real)
-def asin_rule(x):
-    def asin_pullback(ȳ):
-        slope = math.sqrt((1 - x) * (1 + x))
-        return (over(ȳ, slope) if slope else times(ȳ, math.inf),)
-
-    return math.asin(x), asin_pullback
-
-
-@rrule(math.acos, Real)
-def acos_rule(x):
-    def acos_pullback(ȳ):
-        slope = math.sqrt((1 - x) * (1 + x))
-        return (over(-ȳ, slope) if slope else times(-ȳ, math.inf),)
-
-    return math.acos(x), acos_pullback
-
-
-@rrule(math.atan, Real)
-def atan_rule(x):
-    def atan_pullback(ȳ):
-        return (ȳ / (1 + x * x),)
-
-    return math.atan(x), atan_pullback
+scalar(math.sin, lambda x: math.cos(x))
+scalar(math.cos, scaled(-1.0, lambda x: math.sin(x)))
+scalar(math.tan, lambda y: 1 + y * y)
+scalar(math.asin, per(lambda x: math.sqrt((1 - x) * (1 + x)), pole=True))
+scalar(math.acos, per(lambda x: math.sqrt((1 - x) * (1 + x)), -1.0, pole=True))
+scalar(math.atan, per(lambda x: 1 + x * x))
+scalar(math.degrees, lambda: 180 / math.pi)
+scalar(math.radians, lambda: math.pi / 180)
 
 
 @binary(math.atan2)
@@ -183,72 +71,13 @@ def atan2_rule(y, x):
     return math.atan2(y, x), atan2_pullback
 
 
-@rrule(math.degrees, Real)
-def degrees_rule(x):
-    def degrees_pullback(ȳ):
-        return (math.degrees(ȳ),)
-
-    return math.degrees(x), degrees_pullback
-
-
-@rrule(math.radians, Real)
-def radians_rule(x):
-    def radians_pullback(ȳ):
-        return (math.radians(ȳ),)
-
-    return math.radians(x), radians_pullback
-
-
 # Hyperbolic functions
-@rrule(math.sinh, Real)
-def sinh_rule(x):
-    def sinh_pullback(ȳ):
-        return (ȳ * math.cosh(x),)
-
-    return math.sinh(x), sinh_pullback
-
-
-@rrule(math.cosh, Real)
-def cosh_rule(x):
-    def cosh_pullback(ȳ):
-        return (ȳ * math.sinh(x),)
-
-    return math.cosh(x), cosh_pullback
-
-
-@rrule(math.tanh, Real)
-def tanh_rule(x):
-    y = math.tanh(x)
-
-    def tanh_pullback(ȳ):
-        return (ȳ * (1 - y * y),)
-
-    return y, tanh_pullback
-
-
-@rrule(math.asinh, Real)
-def asinh_rule(x):
-    def asinh_pullback(ȳ):
-        return (ȳ / math.hypot(x, 1),)
-
-    return math.asinh(x), asinh_pullback
-
-
-@rrule(math.acosh, Real)
-def acosh_rule(x):
-    def acosh_pullback(ȳ):
-        slope = math.sqrt(x - 1) * math.sqrt(x + 1)
-        return (over(ȳ, slope) if slope else times(ȳ, math.inf),)
-
-    return math.acosh(x), acosh_pullback
-
-
-@rrule(math.atanh, Real)
-def atanh_rule(x):
-    def atanh_pullback(ȳ):
-        return (ȳ / ((1 - x) * (1 + x)),)
-
-    return math.atanh(x), atanh_pullback
+scalar(math.sinh, lambda x: math.cosh(x))
+scalar(math.cosh, lambda x: math.sinh(x))
+scalar(math.tanh, lambda y: 1 - y * y)
+scalar(math.asinh, per(lambda x: math.hypot(x, 1)))
+scalar(math.acosh, per(lambda x: math.sqrt(x - 1) * math.sqrt(x + 1), pole=True))
+scalar(math.atanh, per(lambda x: (1 - x) * (1 + x)))
 
 
 # Neighbours: so many steps of the last digit from ``x``, or ``y`` itself
@@ -263,39 +92,10 @@ def nextafter_rule(x, y, *, steps=None):
 
 
 # The error function and the gamma function
-@rrule(math.erf, Real)
-def erf_rule(x):
-    def erf_pullback(ȳ):
-        return (ȳ * (2 / math.sqrt(math.pi)) * math.exp(-x * x),)
-
-    return math.erf(x), erf_pullback
-
-
-@rrule(math.erfc, Real)
-def erfc_rule(x):
-    def erfc_pullback(ȳ):
-        return (-ȳ * (2 / math.sqrt(math.pi)) * math.exp(-x * x),)
-
-    return math.erfc(x), erfc_pullback
-
-
-@rrule(math.gamma, Real)
-def gamma_rule(x):
-    y = math.gamma(x)
-
-    def gamma_pullback(ȳ):
-        return (ȳ * y * polygamma(0, x),)
-
-    return y, gamma_pullback
-
-
-@rrule(math.lgamma, Real)
-def lgamma_rule(x):
-    def lgamma_pullback(ȳ):
-        return (ȳ * polygamma(0, x),)
-
-    return math.lgamma(x), lgamma_pullback
-
+scalar(math.erf, lambda x: 2 / math.sqrt(math.pi) * math.exp(-x * x))
+scalar(math.erfc, scaled(-1.0, lambda x: 2 / math.sqrt(math.pi) * math.exp(-x * x)))
+scalar(math.gamma, lambda x, y: y * polygamma(0, x))
+scalar(math.lgamma, lambda x: polygamma(0, x))
 
 # Whole numbers and questions
 for function in (

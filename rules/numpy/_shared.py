@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import wraps
 from itertools import product
+from types import GetSetDescriptorType, MethodDescriptorType
 
 import numpy as np
 
-from autodiff_hook.registry import Any, Kind, NotImplementedCotangent, registry, rrule
+from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, registry, rrule
 
 
 def unbroadcast(c, x):
@@ -212,6 +213,15 @@ def array_rrule(target, arity=1):
         return rule
 
     return register
+
+
+def add_for_arrays(target, rule, arity=1):
+    """``array_rrule`` of a rule that is made when it is asked for; methods take arrays alone."""
+    if not isinstance(target, (MethodDescriptorType, GetSetDescriptorType)):
+        through = Deferred(rule.module, lambda: through_arrays(rule.made(), arity))
+        for signature in sequences(arity):
+            registry.add(target, signature, through)
+    registry.add(target, (), rule)
 
 
 SEQUENCE = Kind("Sequence", 1, lambda cls: issubclass(cls, (list, tuple)))

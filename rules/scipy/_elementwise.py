@@ -108,5 +108,11 @@ def several(target, slopes):
 
 def require_real(x, name):
     """An error for a complex argument, of which the function is not holomorphic, or its derivative unknown."""
+    real_only(x, name)
+
+
+def real_only(x, name):
+    """``x``; an error if it is complex."""
     if np.iscomplexobj(x):
         raise NotDifferentiable(f"the derivative of {name} with respect to a complex argument is not implemented")
+    return x

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
+from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.strong import PLAIN
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.folding import fold
@@ -165,8 +166,13 @@ def multiplies_strongly(rule: Any) -> bool:
     instance = instance_of(rule) if isinstance(rule, FunctionType) else None
     if instance is None:
         return True
-    named = [instance.globals.get(name) for name in instance.pullback.co_names]
-    return any(isinstance(x, FunctionType) for x in named)
+    return _calls_functions(instance.pullback, instance.globals)
+
+
+def _calls_functions(code: CodeType, globals_: Mapping[str, Any]) -> bool:
+    """Whether code names Python functions, which may multiply."""
+    named = [x for name in code.co_names if isinstance(x := globals_.get(name), FunctionType)]
+    return any(x not in EXPRESSIONS or _calls_functions(x.__code__, x.__globals__) for x in named)
 
 
 def _multiply_plainly(body: Body) -> None:
@@ -310,7 +316,8 @@ def may_be_missing(function: Any) -> bool:
     """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
     if not isinstance(function, FunctionType):
         return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
-    if not (function.__module__ or "").startswith(("autodiff_rules", "autodiff_hook.strong", "numpy")):
+    module = function.__module__ or ""
+    if not (registry.is_pack(module) or module.startswith(("autodiff_hook.strong", "numpy"))):
         return True
     values = [function.__globals__.get(name) for name in function.__code__.co_names]
     return any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)

@@ -7,6 +7,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, UNBOUND, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted, resolve, substitute
 
 
@@ -39,6 +40,7 @@ def body_of(code: CodeType, load: Load) -> Body | None:
     body = copied(known[1], load)
     _look_up_at_calls(body.blocks)
     _fold_modules(body.blocks)
+    _write_out(body.blocks)
     return body
 
 
@@ -126,6 +128,35 @@ class Cells:
         if block.terminator is not None:
             block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
         return kept
+
+
+def _write_out(blocks: list[Block]) -> None:
+    """Let the bodies of expressions stand where these are called."""
+    known: dict[Operand, Operand] = {}
+    for block in blocks:
+        written = []
+        for s in block.statements:
+            function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+            body = _expression(function, len(s.operands) - 1) if isinstance(function, FunctionType) else None
+            if body is None or s.data or s.result is None:
+                written.append(s)
+                continue
+            (inner,) = body.blocks
+            assert inner.terminator is not None
+            substitute([inner], dict(zip(body.params, s.operands[1:])))
+            written += inner.statements
+            known[s.result] = inner.terminator.operands[0]
+        block.statements = written
+    substitute(blocks, known)
+
+
+def _expression(function: FunctionType, count: int) -> Body | None:
+    """The body of an expression that is called with so many arguments; None if it cannot be written out."""
+    if function not in EXPRESSIONS:
+        return None
+    body = body_of(function.__code__, loads(function.__globals__))
+    plain = body is not None and len(body.blocks) == 1 and not body.frees and len(body.params) == count
+    return body if plain else None
 
 
 def _look_up_at_calls(blocks: list[Block]) -> None:

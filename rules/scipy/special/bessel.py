@@ -5,176 +5,60 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_rules.scipy._elementwise import binary, require_real, several, unary
+from autodiff_hook.short_forms import elementwise
+from autodiff_rules.scipy._elementwise import real_only, several
 
 IN_ORDER = "a Bessel or Struve function with respect to its order"
 
 
-# DLMF 10.6.1 and 10.29.1
+def difference(function, v, z):
+    """Half of that of the two orders beside ``v``, DLMF 10.6.1."""
+    return 0.5 * (function(np.subtract(v, 1.0), z) - function(np.add(v, 1.0), z))
 
 
-def jv_z(v, z, y):
-    return 0.5 * (special.jv(np.subtract(v, 1.0), z) - special.jv(np.add(v, 1.0), z))
+def mean(function, v, z):
+    """That of the two orders beside ``v``, DLMF 10.29.1."""
+    return 0.5 * (function(np.subtract(v, 1.0), z) + function(np.add(v, 1.0), z))
 
 
-def yv_z(v, z, y):
-    return 0.5 * (special.yv(np.subtract(v, 1.0), z) - special.yv(np.add(v, 1.0), z))
-
-
-def iv_z(v, z, y):
-    return 0.5 * (special.iv(np.subtract(v, 1.0), z) + special.iv(np.add(v, 1.0), z))
-
-
-def kv_z(v, z, y):
-    return -0.5 * (special.kv(np.subtract(v, 1.0), z) + special.kv(np.add(v, 1.0), z))
-
-
-def hankel1_z(v, z, y):
-    return 0.5 * (special.hankel1(np.subtract(v, 1.0), z) - special.hankel1(np.add(v, 1.0), z))
-
-
-def hankel2_z(v, z, y):
-    return 0.5 * (special.hankel2(np.subtract(v, 1.0), z) - special.hankel2(np.add(v, 1.0), z))
-
-
-binary(special.jv, IN_ORDER, jv_z)
-binary(special.yv, IN_ORDER, yv_z)
-binary(special.iv, IN_ORDER, iv_z)
-binary(special.kv, IN_ORDER, kv_z)
-binary(special.hankel1, IN_ORDER, hankel1_z)
-binary(special.hankel2, IN_ORDER, hankel2_z)
-
+elementwise(special.jv, v=IN_ORDER, z=lambda v, z: difference(special.jv, v, z))
+elementwise(special.yv, v=IN_ORDER, z=lambda v, z: difference(special.yv, v, z))
+elementwise(special.iv, v=IN_ORDER, z=lambda v, z: mean(special.iv, v, z))
+elementwise(special.kv, v=IN_ORDER, z=lambda v, z: -mean(special.kv, v, z))
+elementwise(special.hankel1, v=IN_ORDER, z=lambda v, z: difference(special.hankel1, v, z))
+elementwise(special.hankel2, v=IN_ORDER, z=lambda v, z: difference(special.hankel2, v, z))
 
 # Those of whole order, which cut off what is given
-
-
-def yn_z(n, z, y):
-    return yv_z(np.trunc(n), z, y)
-
-
-def kn_z(n, z, y):
-    return kv_z(np.trunc(n), z, y)
-
-
-binary(special.yn, IN_ORDER, yn_z)
-binary(special.kn, IN_ORDER, kn_z)
-
+elementwise(special.yn, n=IN_ORDER, z=lambda n, z: difference(special.yv, np.trunc(n), z))
+elementwise(special.kn, n=IN_ORDER, z=lambda n, z: -mean(special.kv, np.trunc(n), z))
 
 # The scaled ones: by exp(-|Im z|), exp(-|Re z|), exp(z) and exp(∓iz)
-
-
-def jve_z(v, z, y):
-    require_real(z, "scipy.special.jve")
-    return 0.5 * (special.jve(np.subtract(v, 1.0), z) - special.jve(np.add(v, 1.0), z))
-
-
-def yve_z(v, z, y):
-    require_real(z, "scipy.special.yve")
-    return 0.5 * (special.yve(np.subtract(v, 1.0), z) - special.yve(np.add(v, 1.0), z))
-
-
-def ive_z(v, z, y):
-    require_real(z, "scipy.special.ive")
-    return 0.5 * (special.ive(np.subtract(v, 1.0), z) + special.ive(np.add(v, 1.0), z)) - np.sign(z) * y
-
-
-def kve_z(v, z, y):
-    return y - 0.5 * (special.kve(np.subtract(v, 1.0), z) + special.kve(np.add(v, 1.0), z))
-
-
-def hankel1e_z(v, z, y):
-    return 0.5 * (special.hankel1e(np.subtract(v, 1.0), z) - special.hankel1e(np.add(v, 1.0), z)) - 1j * y
-
-
-def hankel2e_z(v, z, y):
-    return 0.5 * (special.hankel2e(np.subtract(v, 1.0), z) - special.hankel2e(np.add(v, 1.0), z)) + 1j * y
-
-
-binary(special.jve, IN_ORDER, jve_z)
-binary(special.yve, IN_ORDER, yve_z)
-binary(special.ive, IN_ORDER, ive_z)
-binary(special.kve, IN_ORDER, kve_z)
-binary(special.hankel1e, IN_ORDER, hankel1e_z)
-binary(special.hankel2e, IN_ORDER, hankel2e_z)
-
+elementwise(special.jve, v=IN_ORDER, z=lambda v, z: difference(special.jve, v, real_only(z, "scipy.special.jve")))
+elementwise(special.yve, v=IN_ORDER, z=lambda v, z: difference(special.yve, v, real_only(z, "scipy.special.yve")))
+elementwise(
+    special.ive, v=IN_ORDER, z=lambda v, z, y: mean(special.ive, v, real_only(z, "scipy.special.ive")) - np.sign(z) * y
+)
+elementwise(special.kve, v=IN_ORDER, z=lambda v, z, y: y - mean(special.kve, v, z))
+elementwise(special.hankel1e, v=IN_ORDER, z=lambda v, z, y: difference(special.hankel1e, v, z) - 1j * y)
+elementwise(special.hankel2e, v=IN_ORDER, z=lambda v, z, y: difference(special.hankel2e, v, z) + 1j * y)
 
 # Orders 0 and 1, DLMF 10.6.3 and 10.29.3
+elementwise(special.j0, lambda x: -special.j1(x))
+elementwise(special.j1, lambda x: 0.5 * (special.j0(x) - special.jv(2.0, x)))
+elementwise(special.y0, lambda x: -special.y1(x))
+elementwise(special.y1, lambda x: 0.5 * (special.y0(x) - special.yn(2, x)))
+elementwise(special.i0, lambda x: special.i1(x))
+elementwise(special.i1, lambda x: 0.5 * (special.i0(x) + special.iv(2.0, x)))
+elementwise(special.i0e, lambda x, y: special.i1e(x) - np.sign(x) * y)
+elementwise(special.i1e, lambda x, y: 0.5 * (special.i0e(x) + special.ive(2.0, x)) - np.sign(x) * y)
+elementwise(special.k0, lambda x: -special.k1(x))
+elementwise(special.k1, lambda x: -0.5 * (special.k0(x) + special.kn(2, x)))
+elementwise(special.k0e, lambda x, y: y - special.k1e(x))
+elementwise(special.k1e, lambda x, y: y - 0.5 * (special.k0e(x) + special.kve(2.0, x)))
 
-
-def j0_slope(x, y):
-    return -special.j1(x)
-
-
-def j1_slope(x, y):
-    return 0.5 * (special.j0(x) - special.jv(2.0, x))
-
-
-def y0_slope(x, y):
-    return -special.y1(x)
-
-
-def y1_slope(x, y):
-    return 0.5 * (special.y0(x) - special.yn(2, x))
-
-
-def i0_slope(x, y):
-    return special.i1(x)
-
-
-def i1_slope(x, y):
-    return 0.5 * (special.i0(x) + special.iv(2.0, x))
-
-
-def i0e_slope(x, y):
-    return special.i1e(x) - np.sign(x) * y
-
-
-def i1e_slope(x, y):
-    return 0.5 * (special.i0e(x) + special.ive(2.0, x)) - np.sign(x) * y
-
-
-def k0_slope(x, y):
-    return -special.k1(x)
-
-
-def k1_slope(x, y):
-    return -0.5 * (special.k0(x) + special.kn(2, x))
-
-
-def k0e_slope(x, y):
-    return y - special.k1e(x)
-
-
-def k1e_slope(x, y):
-    return y - 0.5 * (special.k0e(x) + special.kve(2.0, x))
-
-
-unary(special.j0, j0_slope)
-unary(special.j1, j1_slope)
-unary(special.y0, y0_slope)
-unary(special.y1, y1_slope)
-unary(special.i0, i0_slope)
-unary(special.i1, i1_slope)
-unary(special.i0e, i0e_slope)
-unary(special.i1e, i1e_slope)
-unary(special.k0, k0_slope)
-unary(special.k1, k1_slope)
-unary(special.k0e, k0e_slope)
-unary(special.k1e, k1e_slope)
-
-
-def struve_z(v, x, y):
-    """DLMF 11.4.27."""
-    return special.struve(np.subtract(v, 1.0), x) - v / x * y
-
-
-def modstruve_z(v, x, y):
-    """DLMF 11.4.29."""
-    return special.modstruve(np.subtract(v, 1.0), x) - v / x * y
-
-
-binary(special.struve, IN_ORDER, struve_z)
-binary(special.modstruve, IN_ORDER, modstruve_z)
+# DLMF 11.4.27 and 11.4.29
+elementwise(special.struve, v=IN_ORDER, x=lambda v, x, y: special.struve(np.subtract(v, 1.0), x) - v / x * y)
+elementwise(special.modstruve, v=IN_ORDER, x=lambda v, x, y: special.modstruve(np.subtract(v, 1.0), x) - v / x * y)
 
 
 def airy_slopes(x, y):

@@ -5,28 +5,20 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_rules.scipy._elementwise import binary, unary
+from autodiff_hook.short_forms import elementwise
 
 IN_PARAMETER = "an incomplete elliptic integral with respect to its parameter"
 
 
-def ellipk_slope(m, y):
+def ellipk_slope(m):
     """DLMF 19.5.1 and 15.5.1."""
     return 0.39269908169872414 * special.hyp2f1(1.5, 1.5, 2.0, m)
 
 
-def ellipe_slope(m, y):
-    """DLMF 19.5.2 and 15.5.1."""
-    return -0.39269908169872414 * special.hyp2f1(0.5, 1.5, 2.0, m)
-
-
-def ellipkm1_slope(p, y):
-    return -ellipk_slope(1.0 - p, y)
-
-
-unary(special.ellipk, ellipk_slope)
-unary(special.ellipe, ellipe_slope)
-unary(special.ellipkm1, ellipkm1_slope)
+elementwise(special.ellipk, m=ellipk_slope)  # DLMF 19.5.1 and 15.5.1
+# DLMF 19.5.2 and 15.5.1
+elementwise(special.ellipe, m=lambda m: -0.39269908169872414 * special.hyp2f1(0.5, 1.5, 2.0, m))
+elementwise(special.ellipkm1, p=lambda p: -ellipk_slope(1.0 - p))
 
 
 def radicand(phi, m):
@@ -34,13 +26,5 @@ def radicand(phi, m):
     return 1.0 - m * sine * sine
 
 
-def ellipkinc_phi(phi, m, y):
-    return 1.0 / np.sqrt(radicand(phi, m))
-
-
-def ellipeinc_phi(phi, m, y):
-    return np.sqrt(radicand(phi, m))
-
-
-binary(special.ellipkinc, ellipkinc_phi, IN_PARAMETER)
-binary(special.ellipeinc, ellipeinc_phi, IN_PARAMETER)
+elementwise(special.ellipkinc, phi=lambda phi, m: 1.0 / np.sqrt(radicand(phi, m)), m=IN_PARAMETER)
+elementwise(special.ellipeinc, phi=lambda phi, m: np.sqrt(radicand(phi, m)), m=IN_PARAMETER)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_rules.scipy._elementwise import several, ternary, unary
+from autodiff_hook.short_forms import elementwise
+from autodiff_rules.scipy._elementwise import several
 
 TWO_BY_ROOT_PI = 1.1283791670955126
 HALF_ROOT_PI = 0.886226925452758
@@ -13,49 +14,19 @@ ROOT_TWO = 1.4142135623730951
 ROOT_TWO_PI = 2.5066282746310002
 
 
-def erf_slope(x, y):
-    """DLMF 7.10.1."""
-    return TWO_BY_ROOT_PI * np.exp(-x * x)
-
-
-def erfc_slope(x, y):
-    return -TWO_BY_ROOT_PI * np.exp(-x * x)
-
-
-def erfcx_slope(x, y):
-    return 2.0 * x * y - TWO_BY_ROOT_PI
-
-
-def erfi_slope(x, y):
-    return TWO_BY_ROOT_PI * np.exp(x * x)
-
-
-def dawsn_slope(x, y):
-    """DLMF 7.10.3."""
-    return 1.0 - 2.0 * x * y
-
-
 def wofz_slope(x, y):
     """DLMF 7.10.2."""
     return TWO_BY_ROOT_PI * 1j - 2.0 * x * y
 
 
-def erfinv_slope(x, y):
-    return HALF_ROOT_PI * np.exp(y * y)
-
-
-def erfcinv_slope(x, y):
-    return -HALF_ROOT_PI * np.exp(y * y)
-
-
-unary(special.erf, erf_slope)
-unary(special.erfc, erfc_slope)
-unary(special.erfcx, erfcx_slope)
-unary(special.erfi, erfi_slope)
-unary(special.dawsn, dawsn_slope)
-unary(special.wofz, wofz_slope)
-unary(special.erfinv, erfinv_slope)
-unary(special.erfcinv, erfcinv_slope)
+elementwise(special.erf, lambda x: TWO_BY_ROOT_PI * np.exp(-x * x))  # DLMF 7.10.1
+elementwise(special.erfc, lambda x: -TWO_BY_ROOT_PI * np.exp(-x * x))
+elementwise(special.erfcx, lambda x, y: 2.0 * x * y - TWO_BY_ROOT_PI)
+elementwise(special.erfi, lambda x: TWO_BY_ROOT_PI * np.exp(x * x))
+elementwise(special.dawsn, lambda x, y: 1.0 - 2.0 * x * y)  # DLMF 7.10.3
+elementwise(special.wofz, wofz_slope)  # DLMF 7.10.2
+elementwise(special.erfinv, lambda y: HALF_ROOT_PI * np.exp(y * y))
+elementwise(special.erfcinv, lambda y: -HALF_ROOT_PI * np.exp(y * y))
 
 
 def voigt_parts(x, sigma, gamma):
@@ -65,7 +36,7 @@ def voigt_parts(x, sigma, gamma):
     return z, wofz_slope(z, special.wofz(z)), scale
 
 
-def voigt_x(x, sigma, gamma, y):
+def voigt_x(x, sigma, gamma):
     _, slope, scale = voigt_parts(x, sigma, gamma)
     return np.real(slope) / (scale * sigma * ROOT_TWO_PI)
 
@@ -75,12 +46,17 @@ def voigt_sigma(x, sigma, gamma, y):
     return -(y + np.real(z * slope) / (sigma * ROOT_TWO_PI)) / sigma
 
 
-def voigt_gamma(x, sigma, gamma, y):
+def voigt_gamma(x, sigma, gamma):
     _, slope, scale = voigt_parts(x, sigma, gamma)
     return -np.imag(slope) / (scale * sigma * ROOT_TWO_PI)
 
 
-ternary(special.voigt_profile, voigt_x, voigt_sigma, voigt_gamma)
+elementwise(
+    special.voigt_profile,
+    x=voigt_x,
+    sigma=voigt_sigma,
+    gamma=voigt_gamma,
+)
 
 
 def fresnel_slopes(x, y):

@@ -6,20 +6,12 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.registry import nondifferentiable, not_implemented
+from autodiff_hook.short_forms import elementwise
 from autodiff_rules.numpy._shared import array_rrule
-from autodiff_rules.scipy._elementwise import binary, cotangent, require_real, ternary, unary
+from autodiff_rules.scipy._elementwise import cotangent, real_only
 
 IN_PARAMETERS = "an incomplete gamma or beta function with respect to its parameters"
 IN_ORDER = "scipy.special.polygamma with respect to its order"
-
-
-def gamma_slope(x, y):
-    """DLMF 5.2.2."""
-    return y * special.psi(x)
-
-
-def log_gamma_slope(x, y):
-    return special.psi(x)
 
 
 def rgamma_slope(x, y):
@@ -33,25 +25,15 @@ def rgamma_slope(x, y):
     return np.where(pole, at_pole, -special.rgamma(inside) * special.psi(inside))
 
 
-def psi_slope(x, y):
-    require_real(x, "scipy.special.psi")
-    return special.polygamma(1, x)
-
-
-unary(special.gamma, gamma_slope)
-unary(special.gammaln, log_gamma_slope)
-unary(special.loggamma, log_gamma_slope)
-unary(special.rgamma, rgamma_slope)
-unary(special.psi, psi_slope)
+elementwise(special.gamma, lambda x, y: y * special.psi(x))  # DLMF 5.2.2
+elementwise(special.gammaln, lambda x: special.psi(x))
+elementwise(special.loggamma, lambda x: special.psi(x))
+elementwise(special.rgamma, rgamma_slope)
+elementwise(special.psi, lambda x: special.polygamma(1, real_only(x, "scipy.special.psi")))
 nondifferentiable(special.gammasgn)
 
 
-@array_rrule(special.polygamma, 2)
-def polygamma_rule(n, x):
-    def polygamma_pullback(ȳ):
-        return not_implemented(IN_ORDER), cotangent(ȳ, special.polygamma(np.add(n, 1), x), x)
-
-    return special.polygamma(n, x), polygamma_pullback
+elementwise(special.polygamma, n=IN_ORDER, x=lambda n, x: special.polygamma(np.add(n, 1), x))
 
 
 @array_rrule(special.zeta)
@@ -68,22 +50,6 @@ def zeta_rule(x, q=None, out=None):
 # The beta function, DLMF 5.12
 
 
-def beta_a(a, b, y):
-    return y * (special.psi(a) - special.psi(a + b))
-
-
-def beta_b(a, b, y):
-    return y * (special.psi(b) - special.psi(a + b))
-
-
-def log_beta_a(a, b, y):
-    return special.psi(a) - special.psi(a + b)
-
-
-def log_beta_b(a, b, y):
-    return special.psi(b) - special.psi(a + b)
-
-
 def binom_n(n, k, y):
     return y * (special.psi(n + 1.0) - special.psi(n - k + 1.0))
 
@@ -92,18 +58,20 @@ def binom_k(n, k, y):
     return y * (special.psi(n - k + 1.0) - special.psi(k + 1.0))
 
 
-def poch_z(z, m, y):
-    return y * (special.psi(z + m) - special.psi(z))
-
-
-def poch_m(z, m, y):
-    return y * special.psi(z + m)
-
-
-binary(special.beta, beta_a, beta_b)
-binary(special.betaln, log_beta_a, log_beta_b)
-binary(special.binom, binom_n, binom_k)
-binary(special.poch, poch_z, poch_m)
+elementwise(
+    special.beta,
+    a=lambda a, b, y: y * (special.psi(a) - special.psi(a + b)),
+    b=lambda a, b, y: y * (special.psi(b) - special.psi(a + b)),
+)
+elementwise(
+    special.betaln,
+    a=lambda a, b: special.psi(a) - special.psi(a + b),
+    b=lambda a, b: special.psi(b) - special.psi(a + b),
+)
+elementwise(special.binom, n=binom_n, k=binom_k)
+elementwise(
+    special.poch, z=lambda z, m, y: y * (special.psi(z + m) - special.psi(z)), m=lambda z, m, y: y * special.psi(z + m)
+)
 
 
 # The incomplete functions: densities, and the inverses of those
@@ -114,26 +82,10 @@ def gamma_density(a, x):
     return np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a))
 
 
-def gammainc_x(a, x, y):
-    return gamma_density(a, x)
-
-
-def gammaincc_x(a, x, y):
-    return -gamma_density(a, x)
-
-
-def gammaincinv_p(a, p, x):
-    return 1.0 / gamma_density(a, x)
-
-
-def gammainccinv_p(a, p, x):
-    return -1.0 / gamma_density(a, x)
-
-
-binary(special.gammainc, IN_PARAMETERS, gammainc_x)
-binary(special.gammaincc, IN_PARAMETERS, gammaincc_x)
-binary(special.gammaincinv, IN_PARAMETERS, gammaincinv_p)
-binary(special.gammainccinv, IN_PARAMETERS, gammainccinv_p)
+elementwise(special.gammainc, a=IN_PARAMETERS, x=gamma_density)
+elementwise(special.gammaincc, a=IN_PARAMETERS, x=lambda a, x: -gamma_density(a, x))
+elementwise(special.gammaincinv, a=IN_PARAMETERS, p=lambda a, y: 1.0 / gamma_density(a, y))
+elementwise(special.gammainccinv, a=IN_PARAMETERS, p=lambda a, y: -1.0 / gamma_density(a, y))
 
 
 def beta_density(a, b, x):
@@ -141,24 +93,8 @@ def beta_density(a, b, x):
     return np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
 
 
-def betainc_x(a, b, x, y):
-    return beta_density(a, b, x)
-
-
-def betaincc_x(a, b, x, y):
-    return -beta_density(a, b, x)
-
-
-def betaincinv_p(a, b, p, x):
-    return 1.0 / beta_density(a, b, x)
-
-
-def betainccinv_p(a, b, p, x):
-    return -1.0 / beta_density(a, b, x)
-
-
-ternary(special.betainc, IN_PARAMETERS, IN_PARAMETERS, betainc_x)
-ternary(special.betaincinv, IN_PARAMETERS, IN_PARAMETERS, betaincinv_p)
+elementwise(special.betainc, a=IN_PARAMETERS, b=IN_PARAMETERS, x=beta_density)
+elementwise(special.betaincinv, a=IN_PARAMETERS, b=IN_PARAMETERS, p=lambda a, b, y: 1.0 / beta_density(a, b, y))
 if hasattr(special, "betaincc"):
-    ternary(special.betaincc, IN_PARAMETERS, IN_PARAMETERS, betaincc_x)
-    ternary(special.betainccinv, IN_PARAMETERS, IN_PARAMETERS, betainccinv_p)
+    elementwise(special.betaincc, a=IN_PARAMETERS, b=IN_PARAMETERS, x=lambda a, b, x: -beta_density(a, b, x))
+    elementwise(special.betainccinv, a=IN_PARAMETERS, b=IN_PARAMETERS, p=lambda a, b, y: -1.0 / beta_density(a, b, y))

@@ -5,20 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_rules.scipy._elementwise import binary, several, unary
+from autodiff_hook.short_forms import elementwise
+from autodiff_rules.scipy._elementwise import several
 
 
-def expi_slope(x, y):
-    """DLMF 6.2.5."""
-    return np.exp(x) / x
-
-
-def exp1_slope(x, y):
-    """DLMF 6.2.1."""
-    return -np.exp(-x) / x
-
-
-def expn_x(n, x, y):
+def expn_x(n, x):
     """DLMF 8.19.13; below n = 1 the function is elementary, 8.19.14. SciPy cuts the order off to a whole number."""
     whole = np.trunc(n)
     first = np.equal(whole, 0)
@@ -26,9 +17,10 @@ def expn_x(n, x, y):
     return -np.where(first, below, special.expn(np.maximum(whole - 1.0, 0.0), x))
 
 
-unary(special.expi, expi_slope)
-unary(special.exp1, exp1_slope)
-binary(special.expn, "scipy.special.expn with respect to its order", expn_x)
+elementwise(special.expi, lambda x: np.exp(x) / x)  # DLMF 6.2.5
+elementwise(special.exp1, lambda x: -np.exp(-x) / x)  # DLMF 6.2.1
+# DLMF 8.19.13; below n = 1 the function is elementary, 8.19.14. SciPy cuts the order off to a whole number
+elementwise(special.expn, n="scipy.special.expn with respect to its order", x=expn_x)
 
 
 def sici_slopes(x, y):
@@ -45,10 +37,10 @@ several(special.sici, sici_slopes)
 several(special.shichi, shichi_slopes)
 
 
-def spence_slope(x, y):
+def spence_slope(x):
     """DLMF 25.12.2 for Li₂(1 - x)."""
     one = np.equal(x, 1)
     return np.where(one, -1.0, np.log(x) / np.where(one, 1.0, 1.0 - x))
 
 
-unary(special.spence, spence_slope)
+elementwise(special.spence, spence_slope)  # DLMF 25.12.2 for Li₂(1 - x)

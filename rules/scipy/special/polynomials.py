@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_rules.scipy._elementwise import binary, last_of_four, ternary
+from autodiff_hook.short_forms import elementwise
 
 IN_PARAMETERS = "an orthogonal polynomial with respect to its degree or parameters"
 
@@ -23,49 +23,39 @@ def positive(n):
     return np.where(np.equal(n, 0), 0.0, 1.0)
 
 
-def legendre_x(n, x, y):
-    return positive(n) * special.eval_gegenbauer(lower(n), 1.5, x)
-
-
-def chebyt_x(n, x, y):
-    return n * special.eval_chebyu(np.subtract(n, 1), x)
-
-
-def chebyu_x(n, x, y):
-    return 2.0 * positive(n) * special.eval_gegenbauer(lower(n), 2.0, x)
-
-
-def hermite_x(n, x, y):
-    return 2.0 * n * special.eval_hermite(lower(n), x)
-
-
-def hermitenorm_x(n, x, y):
-    return n * special.eval_hermitenorm(lower(n), x)
-
-
-def laguerre_x(n, x, y):
-    return -positive(n) * special.eval_genlaguerre(lower(n), 1.0, x)
-
-
-def genlaguerre_x(n, alpha, x, y):
-    return -positive(n) * special.eval_genlaguerre(lower(n), alpha + 1.0, x)
-
-
-def gegenbauer_x(n, alpha, x, y):
-    return 2.0 * alpha * positive(n) * special.eval_gegenbauer(lower(n), alpha + 1.0, x)
-
-
-def jacobi_x(n, alpha, beta, x, y):
+def jacobi_x(n, alpha, beta, x):
     factor = 0.5 * (n + alpha + beta + 1.0) * positive(n)
     return factor * special.eval_jacobi(lower(n), alpha + 1.0, beta + 1.0, x)
 
 
-binary(special.eval_legendre, IN_PARAMETERS, legendre_x)
-binary(special.eval_chebyt, IN_PARAMETERS, chebyt_x)
-binary(special.eval_chebyu, IN_PARAMETERS, chebyu_x)
-binary(special.eval_hermite, IN_PARAMETERS, hermite_x)
-binary(special.eval_hermitenorm, IN_PARAMETERS, hermitenorm_x)
-binary(special.eval_laguerre, IN_PARAMETERS, laguerre_x)
-ternary(special.eval_genlaguerre, IN_PARAMETERS, IN_PARAMETERS, genlaguerre_x)
-ternary(special.eval_gegenbauer, IN_PARAMETERS, IN_PARAMETERS, gegenbauer_x)
-last_of_four(special.eval_jacobi, IN_PARAMETERS, jacobi_x)
+elementwise(
+    special.eval_legendre, n=IN_PARAMETERS, x=lambda n, x: positive(n) * special.eval_gegenbauer(lower(n), 1.5, x)
+)
+elementwise(special.eval_chebyt, n=IN_PARAMETERS, x=lambda n, x: n * special.eval_chebyu(np.subtract(n, 1), x))
+elementwise(
+    special.eval_chebyu, n=IN_PARAMETERS, x=lambda n, x: 2.0 * positive(n) * special.eval_gegenbauer(lower(n), 2.0, x)
+)
+elementwise(special.eval_hermite, n=IN_PARAMETERS, x=lambda n, x: 2.0 * n * special.eval_hermite(lower(n), x))
+elementwise(special.eval_hermitenorm, n=IN_PARAMETERS, x=lambda n, x: n * special.eval_hermitenorm(lower(n), x))
+elementwise(
+    special.eval_laguerre, n=IN_PARAMETERS, x=lambda n, x: -positive(n) * special.eval_genlaguerre(lower(n), 1.0, x)
+)
+elementwise(
+    special.eval_genlaguerre,
+    n=IN_PARAMETERS,
+    alpha=IN_PARAMETERS,
+    x=lambda n, alpha, x: -positive(n) * special.eval_genlaguerre(lower(n), alpha + 1.0, x),
+)
+elementwise(
+    special.eval_gegenbauer,
+    n=IN_PARAMETERS,
+    alpha=IN_PARAMETERS,
+    x=lambda n, alpha, x: 2.0 * alpha * positive(n) * special.eval_gegenbauer(lower(n), alpha + 1.0, x),
+)
+elementwise(
+    special.eval_jacobi,
+    n=IN_PARAMETERS,
+    alpha=IN_PARAMETERS,
+    beta=IN_PARAMETERS,
+    x=jacobi_x,
+)

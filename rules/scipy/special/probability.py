@@ -5,33 +5,17 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_rules.scipy._elementwise import binary, unary
+from autodiff_hook.short_forms import elementwise
 
 ROOT_TWO_PI = 2.5066282746310002
 BY_ROOT_TWO_PI = 0.3989422804014327
 ROOT_HALF = 0.7071067811865476
 
 
-def ndtr_slope(x, y):
-    return BY_ROOT_TWO_PI * np.exp(-0.5 * x * x)
-
-
-def ndtri_slope(p, y):
-    return ROOT_TWO_PI * np.exp(0.5 * y * y)
-
-
-def log_ndtr_slope(x, y):
-    return BY_ROOT_TWO_PI * np.exp(-0.5 * x * x - y)
-
-
-def ndtri_exp_slope(p, y):
-    return ROOT_TWO_PI * np.exp(p + 0.5 * y * y)
-
-
-unary(special.ndtr, ndtr_slope)
-unary(special.ndtri, ndtri_slope)
-unary(special.log_ndtr, log_ndtr_slope)
-unary(special.ndtri_exp, ndtri_exp_slope)
+elementwise(special.ndtr, lambda x: BY_ROOT_TWO_PI * np.exp(-0.5 * x * x))
+elementwise(special.ndtri, p=lambda y: ROOT_TWO_PI * np.exp(0.5 * y * y))
+elementwise(special.log_ndtr, lambda x, y: BY_ROOT_TWO_PI * np.exp(-0.5 * x * x - y))
+elementwise(special.ndtri_exp, p=lambda p, y: ROOT_TWO_PI * np.exp(p + 0.5 * y * y))
 
 
 def student_density(df, t):
@@ -40,27 +24,19 @@ def student_density(df, t):
     return np.exp(scale - 0.5 * (df + 1.0) * np.log1p(t * t / df))
 
 
-def stdtr_t(df, t, y):
-    return student_density(df, t)
-
-
-def stdtrit_p(df, p, y):
-    return 1.0 / student_density(df, y)
-
-
 IN_DF = "the distribution function of Student's t with respect to the degrees of freedom"
-binary(special.stdtr, IN_DF, stdtr_t)
-binary(special.stdtrit, IN_DF, stdtrit_p)
+elementwise(special.stdtr, df=IN_DF, t=student_density)
+elementwise(special.stdtrit, df=IN_DF, p=lambda df, y: 1.0 / student_density(df, y))
 
 
-def owens_t_h(h, a, y):
-    """From its definition, an integral over (0, a)."""
-    return -0.5 * BY_ROOT_TWO_PI * np.exp(-0.5 * h * h) * special.erf(ROOT_HALF * a * h)
-
-
-def owens_t_a(h, a, y):
+def owens_t_a(h, a):
     growth = 1.0 + a * a
     return np.exp(-0.5 * h * h * growth) / (2.0 * np.pi * growth)
 
 
-binary(special.owens_t, owens_t_h, owens_t_a)
+# From its definition, an integral over (0, a).
+elementwise(
+    special.owens_t,
+    h=lambda h, a: -0.5 * BY_ROOT_TWO_PI * np.exp(-0.5 * h * h) * special.erf(ROOT_HALF * a * h),
+    a=owens_t_a,
+)
