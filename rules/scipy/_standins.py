@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from autodiff_hook.registry import writes
+import numpy as np
+
+from autodiff_hook.registry import frule, nondifferentiable, rrule, writes
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_rules.numpy._shared import unbroadcast
 
 
 def follow_instead(target, function):
-    """Register a Python function that takes the same arguments and does the same."""
+    """Register a Python function that takes the same arguments and does the very same."""
 
     @means(target)
     def followed(alg, t, args, kwargs):
@@ -21,10 +24,54 @@ def follow_instead(target, function):
 
 
 def stand_in(target, *places):
-    """Register the decorated function for a native one, which writes to its arguments at ``places`` and no others."""
+    """Register the decorated function for the derivatives of ``target``, whose values stay those of ``target``.
+
+    It takes the same arguments, by position if some are written to. It changes none, but returns what ``target``
+    returns; or if that writes to arguments at ``places``, what these become, in a tuple if they are several.
+    """
     writes(target, *places)
 
     def register(function):
-        return follow_instead(target, function)
+        def returning(*args, **kwargs):
+            return settled(function(*args, **kwargs), natively(target, args, kwargs))
+
+        def writing(*args):
+            parts = function(*args)
+            values = written(target, places, args)
+            for place, part, value in zip(places, parts if len(places) > 1 else (parts,), values):
+                args[place][...] = settled(part, value)
+
+        follow_instead(target, writing if places else returning)
+        return function
 
     return register
+
+
+@nondifferentiable
+def natively(target, args, kwargs):
+    """The value of a call."""
+    return target(*args, **kwargs)
+
+
+@nondifferentiable
+def written(target, places, args):
+    """What a call writes to copies of the arguments at ``places``."""
+    copies = [arg.copy() if i in places else arg for i, arg in enumerate(args)]
+    target(*copies)
+    return [copies[place] for place in places]
+
+
+def settled(x, value):
+    """``value``, with the derivative of ``x``, which is the same but for rounding."""
+    return value
+
+
+@rrule(settled)
+def settled_rule(x, value):
+    def settled_pullback(ȳ):
+        return unbroadcast(ȳ, x), None
+
+    return settled(x, value), settled_pullback
+
+
+frule(settled, lambda ẋ, y, x, value: np.broadcast_to(ẋ, np.shape(y)))

@@ -5,7 +5,7 @@ import pytest
 from numpy_checks import Case, cases, check, complexes, normal
 from scipy import linalg
 
-from autodiff_hook import gradient
+from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
 
@@ -123,11 +123,25 @@ def test_second_order(target, args):
     check_rule(target, *args, rtol=1e-5, second_order=True)
 
 
-def test_least_squares():
-    a, b = normal(5, 3), normal(5)
-    check_gradient(lambda a, b: np.sum(linalg.lstsq(a, b)[0] ** 3), a, b)
-    with pytest.raises(NotDifferentiable):
-        gradient(lambda a: linalg.lstsq(a, b)[3].sum(), a)
+@pytest.mark.parametrize("b", [normal(5), normal(5, 2), complexes(5)], ids=["vector", "matrix", "complex"])
+def test_least_squares(b):
+    def f(a, b):
+        x, residuals, _, values = linalg.lstsq(a, b)
+        return np.sum(np.abs(x) ** 3) + np.sum(residuals) ** 2 + np.sum(values**2 * np.arange(1, 4))
+
+    a, v = normal(5, 3), (normal(5, 3, seed=1), b)
+    check_gradient(f, a, b)
+    ḡ = gradient(f, a, b)
+    assert jvp(f, (a, b), v)[1] == pytest.approx(sum(np.sum(np.real(np.conj(g) * d)) for g, d in zip(ḡ, v)))
+
+
+def test_least_squares_to_second_order():
+    def f(a):
+        return np.sum(linalg.lstsq(a, normal(5))[0] ** 3)
+
+    a, v = normal(5, 3), normal(5, 3, seed=1)
+    differences = (gradient(f, a + 1e-6 * v)[0] - gradient(f, a - 1e-6 * v)[0]) / 2e-6
+    np.testing.assert_allclose(hvp(f, (a,), (v,))[0], differences, rtol=1e-5, atol=1e-6)
 
 
 def test_options_without_a_derivative():

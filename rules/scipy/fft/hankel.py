@@ -7,12 +7,13 @@ from scipy import fft, special
 from scipy.fft import _fftlog_backend
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_rules.scipy._standins import follow_instead
+from autodiff_rules.scipy._standins import follow_instead, stand_in
 
 follow_instead(fft.fht, _fftlog_backend.fht)
 follow_instead(fft.ifht, _fftlog_backend.ifht)
 
 
+@stand_in(_fftlog_backend.fhtcoeff)
 def coefficients(n, dln, mu, offset=0.0, bias=0.0, inverse=False):
     """2^q exp(-2iy (offset - ln 2)) Γ((mu+1+q)/2 + iy)/Γ((mu+1-q)/2 - iy), q being the bias.
 
@@ -26,6 +27,3 @@ def coefficients(n, dln, mu, offset=0.0, bias=0.0, inverse=False):
     gammas = special.loggamma(above + 1j * y) - np.conj(special.loggamma(below + 1j * y))
     u = np.exp(gammas + np.log(2.0) * bias + phase)
     return np.concatenate((u[:-1], np.real(u[-1:]))) if n % 2 == 0 else u
-
-
-follow_instead(_fftlog_backend.fhtcoeff, coefficients)

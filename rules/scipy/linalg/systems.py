@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
+from scipy._lib.array_api_compat.numpy import linalg as array_api_linalg
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import rrule
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import one_triangle
 from autodiff_rules.numpy.linalg import adjoint, adjugate, pinv_cotangent
+from autodiff_rules.scipy._standins import stand_in
 
 GENERAL = (None, "gen", "general")
 HERMITIAN = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
@@ -141,14 +143,27 @@ def lstsq_rule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_fini
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
 
     def lstsq_pullback(ȳ):
-        x̄ = ȳ[0]
-        if any(c is not None and np.any(c) for c in ȳ[1:]) or np.ndim(a) > 2:
-            raise NotDifferentiable("scipy.linalg.lstsq is differentiable in the solution for one matrix")
-        if x̄ is None:
-            return None, None, None, None, None, None, None
-        p = linalg.pinv(a) if cond is None else linalg.pinv(a, rtol=cond)
-        c, columns = matrix_of_rows(x̄, a), matrix_of_rows(b, a)
-        ā = pinv_cotangent(np.matmul(c, adjoint(columns)), a, p)
-        return unbroadcast(ā, a), unbroadcast(np.matmul(adjoint(p), x̄), b), None, None, None, None, None
+        if np.ndim(a) > 2:
+            raise NotDifferentiable("scipy.linalg.lstsq is differentiable for one matrix")
+        x̄, r̄, _, s̄ = ȳ
+        columns, x = matrix_of_rows(b, a), matrix_of_rows(y[0], a)
+        ā, b̄ = np.zeros(np.shape(a)), np.zeros(np.shape(columns))
+        if x̄ is not None:
+            p = linalg.pinv(a) if cond is None else linalg.pinv(a, rtol=cond)
+            c = matrix_of_rows(x̄, a)
+            ā, b̄ = pinv_cotangent(np.matmul(c, adjoint(columns)), a, p), np.matmul(adjoint(p), c)
+        if r̄ is not None and np.size(r̄):
+            rest = 2.0 * r̄ * (columns - np.matmul(a, x))
+            ā, b̄ = ā - np.matmul(rest, adjoint(x)), b̄ + rest
+        if s̄ is not None:
+            u, _, vh = linalg.svd(a, full_matrices=False)
+            ā = ā + np.matmul(u * s̄, vh)
+        return unbroadcast(ā, a), reshaped(b̄, b), None, None, None, None, None
 
     return y, lstsq_pullback
+
+
+@stand_in(array_api_linalg.solve)
+def solve_of_the_array_api(x1, x2):
+    """What SciPy's own code calls: NumPy's gufuncs, past ``np.linalg.solve``."""
+    return np.linalg.solve(x1, x2)

@@ -1,0 +1,27 @@
+"""Signals and images that go on beyond their borders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+PADDING = {
+    "reflect": "symmetric",
+    "grid-mirror": "symmetric",
+    "mirror": "reflect",
+    "nearest": "edge",
+    "wrap": "wrap",
+    "grid-wrap": "wrap",
+}
+"""The modes of ``scipy.ndimage`` by the names of ``numpy.pad``."""
+CONSTANT = ("constant", "grid-constant")
+
+
+def extended(x, axis, before, after, mode, cval=0.0):
+    """``x`` with so many elements more along ``axis``, which ``mode`` says."""
+    length = np.shape(x)[axis]
+    if mode not in CONSTANT:
+        return np.take(x, np.pad(np.arange(length), (before, after), PADDING[mode]), axis)
+    places = np.arange(-before, length + after)
+    inside = (places >= 0) & (places < length)
+    taken = np.take(x, np.where(inside, places, 0), axis)
+    return np.where(np.reshape(inside, [-1 if i == axis % np.ndim(x) else 1 for i in range(np.ndim(x))]), taken, cval)

@@ -1,0 +1,28 @@
+"""Correlations with a kernel: what Gaussian, uniform, Sobel and Laplace filters, and convolutions, come to."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import _nd_image
+
+from autodiff_rules.scipy._standins import stand_in
+from autodiff_rules.scipy.ndimage._windows import line_windows, windows
+
+
+@stand_in(_nd_image.correlate1d, 3)
+def correlate1d(input, weights, axis, output, mode, cval, origin):
+    shifted = line_windows(input, np.size(weights), axis, mode, cval, origin)
+    return sum(weights[k] * part for k, part in enumerate(shifted))
+
+
+@stand_in(_nd_image.correlate, 2)
+def correlate(input, weights, output, mode, cval, origins):
+    everywhere = np.ones(np.shape(weights), bool)
+    shifted = windows(input, everywhere, mode, cval, origins)
+    kernel = np.ravel(weights)
+    return sum(kernel[k] * part for k, part in enumerate(shifted))
+
+
+@stand_in(_nd_image.uniform_filter1d, 3)
+def uniform_filter1d(input, size, axis, output, mode, cval, origin):
+    return sum(line_windows(input, size, axis, mode, cval, origin)) / size

@@ -1,0 +1,75 @@
+"""Convolution and correlation in several dimensions; each is the transpose of the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import signal
+from scipy.signal import _signaltools, _sigtools
+
+from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.scipy._borders import extended
+from autodiff_rules.scipy._standins import stand_in
+
+VALID, SAME, FULL = 0, 1, 2
+
+
+def whole(ȳ, a, b, mode):
+    """The cotangent of the full convolution of ``a`` and ``b``, of which ``mode`` has left a part."""
+    if mode == "full":
+        return ȳ
+    places = []
+    for size, n, m in zip(np.shape(ȳ), np.shape(a), np.shape(b)):
+        start = min(n, m) - 1 if mode == "valid" else (m - 1) // 2
+        places.append((start, n + m - 1 - size - start))
+    return np.pad(ȳ, places)
+
+
+def flipped(x):
+    return np.conj(np.flip(x))
+
+
+def convolve_rule(in1, in2, mode="full", method="auto"):
+    y = _signaltools.convolve(in1, in2, mode, method)
+
+    def convolve_pullback(ȳ):
+        c = whole(ȳ, in1, in2, mode)
+        a = _signaltools.correlate(c, np.asarray(in2), "valid", method)
+        b = _signaltools.correlate(c, np.asarray(in1), "valid", method)
+        return unbroadcast(a, in1), unbroadcast(b, in2), None, None
+
+    return y, convolve_pullback
+
+
+def correlate_rule(in1, in2, mode="full", method="auto"):
+    """The convolution with the conjugate backwards."""
+    y = _signaltools.correlate(in1, in2, mode, method)
+
+    def correlate_pullback(ȳ):
+        c = whole(ȳ, in1, in2, mode)
+        a = _signaltools.correlate(c, flipped(in2), "valid", method)
+        b = _signaltools.correlate(c, np.asarray(in1), "valid", method)
+        return unbroadcast(a, in1), unbroadcast(flipped(b), in2), None, None
+
+    return y, correlate_pullback
+
+
+for owner in (signal, _signaltools):
+    array_rrule(owner.convolve, 2)(convolve_rule)
+    array_rrule(owner.correlate, 2)(correlate_rule)
+
+BORDERS = {0: "constant", 4: "reflect", 8: "wrap"}
+
+
+@stand_in(_sigtools._convolve2d)
+def convolve2d(in1, in2, flip, mode, boundary, fillvalue):
+    """The convolution, or without ``flip`` the correlation, of an image that goes on beyond its borders."""
+    kernel = in2 if flip else in2[::-1, ::-1]
+    image = in1
+    for axis in range(2):
+        beyond = np.shape(kernel)[axis] - 1
+        if mode == SAME:
+            first = beyond // 2 if flip else beyond - beyond // 2
+            image = extended(image, axis, beyond - first, first, BORDERS[boundary], fillvalue)
+        elif mode == FULL:
+            image = extended(image, axis, beyond, beyond, BORDERS[boundary], fillvalue)
+    return signal.convolve(image, kernel, "valid", "direct")

@@ -1,0 +1,67 @@
+"""``scipy.ndimage``: gradients of filters against finite differences, and the values of stand-ins in all modes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy_checks import normal
+from scipy import ndimage
+
+import autodiff_hook as ad
+from autodiff_hook.testing import check_gradient
+
+IMAGE, KERNEL = normal(5, 6), normal(2, 3)
+MODES = ("reflect", "grid-mirror", "mirror", "nearest", "wrap", "grid-wrap", "constant", "grid-constant")
+
+FILTERS = {
+    "correlate": lambda x, mode: ndimage.correlate(x, KERNEL, mode=mode, cval=0.3, origin=(0, -1)),
+    "convolve": lambda x, mode: ndimage.convolve(x, KERNEL, mode=mode, cval=0.3),
+    "correlate1d": lambda x, mode: ndimage.correlate1d(x, KERNEL[1], 0, mode=mode, cval=0.3, origin=1),
+    "long": lambda x, mode: ndimage.convolve1d(x, normal(15), mode=mode),
+    "uniform_filter": lambda x, mode: ndimage.uniform_filter(x, (2, 3), mode=mode, cval=0.3),
+    "gaussian_filter": lambda x, mode: ndimage.gaussian_filter(x, (0.7, 1.2), mode=mode),
+    "gaussian_gradient": lambda x, mode: ndimage.gaussian_filter1d(x, 0.7, order=1, mode=mode),
+    "sobel": lambda x, mode: ndimage.sobel(x, mode=mode),
+    "prewitt": lambda x, mode: ndimage.prewitt(x, 0, mode=mode),
+    "laplace": lambda x, mode: ndimage.laplace(x, mode=mode),
+    "gaussian_laplace": lambda x, mode: ndimage.gaussian_laplace(x, 0.8, mode=mode),
+    "maximum_filter": lambda x, mode: ndimage.maximum_filter(x, (2, 3), mode=mode),
+    "minimum_filter": lambda x, mode: ndimage.minimum_filter(x, footprint=KERNEL > 0, mode=mode),
+    "grey_dilation": lambda x, mode: ndimage.grey_dilation(x, structure=KERNEL, mode=mode),
+    "median_filter": lambda x, mode: ndimage.median_filter(x, 3, mode=mode),
+    "rank_filter": lambda x, mode: ndimage.rank_filter(x, 1, 2, mode=mode, cval=0.3),
+    "median_of_a_line": lambda x, mode: ndimage.median_filter(x[0], 3, mode=mode),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters(name, mode):
+    def f(x):
+        y = FILTERS[name](x, mode)
+        return np.sum(y**3 * np.cos(np.arange(y.size)).reshape(y.shape))
+
+    assert ad.withgradient(f, IMAGE)[0] == pytest.approx(f(IMAGE), rel=1e-12)
+    check_gradient(f, IMAGE)
+
+
+@pytest.mark.parametrize("name", ["gaussian_filter", "correlate", "median_filter", "grey_dilation"])
+def test_all_operators_agree(name):
+    def f(x):
+        return np.sum(FILTERS[name](x, "reflect") ** 3)
+
+    v = normal(5, 6, seed=1)
+    assert ad.jvp(f, (IMAGE,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, IMAGE)[0] * v))
+    differences = (ad.gradient(f, IMAGE + 1e-6 * v)[0] - ad.gradient(f, IMAGE - 1e-6 * v)[0]) / 2e-6
+    np.testing.assert_allclose(ad.hvp(f, (IMAGE,), (v,))[0], differences, rtol=1e-5, atol=1e-5)
+
+
+def test_by_the_kernel_and_its_width():
+    check_gradient(lambda k: np.sum(ndimage.correlate(IMAGE, k) ** 3), KERNEL)
+    check_gradient(lambda k: np.sum(ndimage.convolve1d(IMAGE, k) ** 3), KERNEL[1])
+    check_gradient(lambda s: np.sum(ndimage.gaussian_filter(IMAGE, s, radius=3) ** 3), 0.8)
+
+
+def test_measurements():
+    check_gradient(lambda x: ndimage.mean(x) * ndimage.sum(x) * ndimage.variance(x), IMAGE)
+    check_gradient(lambda x: sum(ndimage.center_of_mass(x)), np.abs(IMAGE))

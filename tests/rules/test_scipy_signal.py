@@ -1,0 +1,156 @@
+"""``scipy.signal``: filters and convolutions against finite differences, in all modes, and the values of stand-ins."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy_checks import Case, cases, check, complexes, normal, single
+from scipy import signal
+from scipy.signal import _sigtools, _upfirdn
+
+import autodiff_hook as ad
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_gradient
+from autodiff_rules.scipy.signal import convolution, resampling
+
+X, B, A = normal(12), np.array([0.2, 0.3, 0.1]), np.array([1.0, -0.4, 0.2])
+SOS = signal.butter(4, 0.3, output="sos")
+
+CASES = [
+    *(Case(signal.lfilter, B, a, X) for a in (A, 2.0 * A, A[:2], [1.0], [0.5], [1.0, 0.3, 0.1, 0.2, -0.1])),
+    *(Case(signal.lfilter, B, A, normal(3, 5), axis) for axis in (0, 1, -1)),
+    *(
+        Case(signal.lfilter, b, 2.0 * A, x)
+        for b, x in ((B, complexes(7)), (complexes(2), normal(7)), (B[:1], [0.3, 0.2]))
+    ),
+    Case(signal.lfilter, complexes(2), np.array([1.0, 0.2j]), complexes(2, 6), layouts=False),
+    Case(signal.lfilter, B.astype(np.float32), A.astype(np.float32), single(6)),
+    *(
+        Case(signal.lfilter, b, a, normal(6), -1, normal(2))
+        for b, a in ((B, A), (B, 2.0 * A[:2]), (B[:2], A), (B, [2.0]))
+    ),
+    *(
+        Case(signal.lfilter, B, a, normal(2, 5), axis, zi, layouts=False)
+        for a in (A, A[:1])
+        for axis, zi in ((1, normal(2, 2)), (1, normal(1, 2)), (0, normal(2, 5)))
+    ),
+    Case(signal.lfilter, B, A, normal(1), -1, normal(2)),
+    *(
+        Case(f, a, b, mode, method)
+        for f in (signal.convolve, signal.correlate)
+        for a, b in (
+            (normal(6), normal(3)),
+            (normal(3), normal(6)),
+            (normal(5), complexes(4)),
+            (normal(5, 4), normal(2, 3)),
+        )
+        for mode in ("full", "same", "valid")
+        for method in ("direct", "fft")
+    ),
+    *(Case(f, normal(2, 3, 4), normal(2, 1, 2)) for f in (signal.convolve, signal.correlate)),
+    *(Case(f, [0.3, 0.2, 0.5], single(2)) for f in (signal.convolve, signal.correlate)),
+]
+
+
+@cases(CASES)
+def test_rules(case):
+    check(case)
+
+
+@cases([case for case in CASES if not any(isinstance(x, list) for x in case.args)][::4])
+def test_second_derivatives(case):
+    check(case, second_order=True)
+
+
+def weighted(y):
+    return np.sum(np.abs(y) ** 2 * np.cos(np.arange(y.size)).reshape(y.shape))
+
+
+THROUGH_THE_SOURCE = {
+    "filtfilt": (lambda x, b, a: signal.filtfilt(b, a, x), normal(20), B, 2.0 * A),
+    "filtfilt_gust": (lambda x: signal.filtfilt(B, A, x, method="gust"), normal(20)),
+    "sosfilt": (
+        lambda x, b, a: signal.sosfilt([[*b, 1.0, *a], [0.5, 0.1, b[0], 1.0, 0.1, a[1]]], x),
+        normal(2, 6),
+        B,
+        A[1:],
+    ),
+    "sosfilt_state": (lambda x, zi: signal.sosfilt(SOS, x, zi=zi)[1], normal(6), normal(2, 2)),
+    "sosfiltfilt": (lambda x: signal.sosfiltfilt(SOS, x), normal(30)),
+    "lfiltic": (lambda y: signal.lfiltic(B, A, y), normal(2)),
+    "lfilter_zi": (lambda b, a: signal.lfilter_zi(b, a), B, 2.0 * A),
+    "fftconvolve": (lambda x, y: signal.fftconvolve(x, y, "same"), normal(4, 5), normal(3, 2)),
+    "fftconvolve_axis": (lambda x, y: signal.fftconvolve(x, y, axes=1), normal(2, 5), normal(2, 3)),
+    "oaconvolve": (lambda x, y: signal.oaconvolve(x, y), normal(30), normal(3)),
+    "convolve2d": (lambda x, y: signal.convolve2d(x, y, "same", "wrap"), normal(4, 5), normal(3, 2)),
+    "correlate2d": (lambda x, y: signal.correlate2d(x, y, "full", "symm"), normal(4, 5), normal(3, 2)),
+    "savgol": (lambda x: signal.savgol_filter(x, 5, 2), normal(9)),
+    "savgol_derivative": (lambda x: signal.savgol_filter(x, 5, 3, deriv=1, mode="nearest"), normal(9)),
+    "detrend": (lambda x: signal.detrend(x), normal(9)),
+    "detrend_parts": (lambda x: signal.detrend(x, bp=[4]), normal(9)),
+    "hilbert": (lambda x: np.imag(signal.hilbert(x)), normal(9)),
+    "hilbert2": (lambda x: signal.hilbert2(x), normal(4, 5)),
+    "upfirdn": (lambda h, x: signal.upfirdn(h, x, 3, 2), normal(5), normal(2, 6)),
+    "resample_poly": (lambda x: signal.resample_poly(x, 3, 2), normal(9)),
+    "resample": (lambda x: signal.resample(x, 14), normal(9)),
+    "decimate": (lambda x: signal.decimate(x, 2), normal(40)),
+    "stft": (lambda x: signal.stft(x, nperseg=8)[2], normal(20)),
+    "gaussian": (lambda s: signal.windows.gaussian(7, s), 1.3),
+    "kaiser": (lambda s: signal.windows.kaiser(7, s), 1.3),
+    "tukey": (lambda s: signal.windows.tukey(9, s), 0.4),
+    "window": (lambda x: signal.get_window("hann", 9) * x, normal(9)),
+    "medfilt": (lambda x: signal.medfilt(x, 3), normal(9)),
+    "wiener": (lambda x: signal.wiener(x, 3), normal(9)),
+    "butter": (lambda w: signal.butter(3, w)[0], 0.3),
+    "freqz": (lambda b, a: signal.freqz(b, a, 8)[1], B, A),
+}
+
+
+@pytest.mark.parametrize("name", THROUGH_THE_SOURCE)
+def test_functions_of_scipy(name):
+    transform, *args = THROUGH_THE_SOURCE[name]
+
+    def f(*args):
+        return weighted(transform(*args))
+
+    v = tuple(np.asarray(normal(*np.shape(x), seed=7)) if np.ndim(x) else 0.7 for x in args)
+    check_gradient(f, *args)
+    ḡ = ad.gradient(f, *args)
+    assert ad.jvp(f, tuple(args), v)[1] == pytest.approx(sum(np.sum(g * d) for g, d in zip(ḡ, v)))
+    above = ad.gradient(f, *[x + 1e-6 * d for x, d in zip(args, v)])
+    below = ad.gradient(f, *[x - 1e-6 * d for x, d in zip(args, v)])
+    for h, a, b in zip(ad.hvp(f, tuple(args), v), above, below):
+        np.testing.assert_allclose(h, (a - b) / 2e-6, rtol=1e-4, atol=1e-5 * np.max(np.abs(h)))
+
+
+def test_spectra():
+    check_gradient(lambda x: weighted(signal.welch(x, nperseg=8)[1]), normal(20))
+    check_gradient(lambda x: weighted(signal.periodogram(x)[1]), normal(9))
+    check_gradient(lambda x, y: weighted(signal.csd(x, y, nperseg=8)[1]), normal(20), normal(20, seed=1))
+
+
+@pytest.mark.parametrize("kernel", [(1, 1), (2, 3), (4, 3), (5, 7)])
+@pytest.mark.parametrize("boundary", convolution.BORDERS)
+def test_the_stand_in_of_convolve2d(kernel, boundary):
+    for shape, flip, mode in product([(6, 8), (2, 3)], (0, 1), (0, 1, 2)):
+        if mode or shape == (6, 8):
+            args = normal(*shape), normal(*kernel), flip, mode, boundary, 0.7
+            np.testing.assert_allclose(convolution.convolve2d(*args), _sigtools._convolve2d(*args[:5], np.array(0.7)))
+
+
+@pytest.mark.parametrize("length", [2, 3, 5])
+@pytest.mark.parametrize("mode", resampling.BORDERS)
+def test_the_stand_in_of_upfirdn(length, mode):
+    for taps, up, down in product((1, 3, 6), (1, 2, 3), (1, 2, 4)):
+        filtering, x = _upfirdn._UpFIRDn(normal(taps), np.float64, up, down), normal(2, length)
+        plain = np.zeros((2, _upfirdn._output_len(taps, length, up, down)))
+        _upfirdn._apply(x, filtering._h_trans_flip, plain, up, down, 1, mode, 0.3)
+        ours = resampling.apply(x, filtering._h_trans_flip, plain, up, down, 1, mode, 0.3)
+        np.testing.assert_allclose(ours, plain, atol=1e-14)
+
+
+def test_borders_without_derivative_are_errors():
+    with pytest.raises(NotDifferentiable, match="extrapolating"):
+        ad.gradient(lambda x: signal.upfirdn(B, x, mode="antisymmetric").sum(), X)
