@@ -1,12 +1,13 @@
 """Shadows: the tokens of what references hold, by identity; those of values travel beside them.
 
-The shadow of a list or deque is a parallel one of tokens; that of anything else is a dict, by key, attribute,
-element, or 0 for a cell. The keys of a dict are slots of it, too, by ``Key``. None is certainly constant.
+The shadow of a list, deque or ``array.array`` is a parallel list of tokens; that of anything else is a dict, by key,
+attribute, element, or 0 for a cell. The keys of a dict are slots of it, too, by ``Key``. None is certainly constant.
 """
 
 from __future__ import annotations
 
 import gc
+from array import array
 from collections import deque
 from collections.abc import Callable
 from types import GetSetDescriptorType, MemberDescriptorType
@@ -173,11 +174,11 @@ def kind(value: Any) -> str:
 
 
 def is_list(value: Any) -> bool:
-    """Whether the tokens of ``value`` are kept in a list or deque."""
+    """Whether the tokens of ``value`` are kept in a list or deque that is parallel to it."""
     return issubclass(type(value), _PARALLEL)
 
 
-_PARALLEL: Final = (list, deque)
+_PARALLEL: Final = (list, deque, array)
 
 
 def some(tokens: Any) -> bool:
@@ -424,6 +425,8 @@ def note_lost(alg: Algebra, reference: Any, unknown: Token) -> None:
     """All that a reference holds is unknown from now on, unless that has been said before."""
     if id(reference) not in alg.losses:
         enter_weakly(alg.losses, reference, unknown)
+    if is_list(reference) and id(reference) in alg.shadows:
+        alg.lifetimes.hold(reference, parallel(reference, [unknown] * len(reference)))
 
 
 def keep(alg: Algebra, reference: Any, key: Any, token: Token) -> None:

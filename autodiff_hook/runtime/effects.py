@@ -23,7 +23,7 @@ from autodiff_hook.runtime.reading import only_reads
 def written_by(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """Those of the callable and its arguments that a native call may write to, or to what they refer to."""
     values = [function, *args, *kwargs.values()]
-    if type(function) is BuiltinFunctionType and (method := _behind(function)) is not None:
+    if issubclass(type(function), BuiltinFunctionType) and (method := _behind(function)) is not None:
         return written_by(method, (function.__self__, *args), kwargs)
     if type(function) is MethodType:
         return written_by(function.__func__, (function.__self__, *args), kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from array import array
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -49,7 +50,7 @@ def form_of(value: Any) -> str:
     if type(value) is MethodType:
         return "method" if form_of(value.__self__) != "inert" else "inert"
     kind = kind_of(type(value))
-    if kind == "object" and issubclass(type(value), deque):
+    if kind == "object" and (issubclass(type(value), deque) or type(value) is array and value.typecode in "fd"):
         return "list"
     if kind == "array":
         return "array" if value.dtype.kind in "fciu" else "inert"

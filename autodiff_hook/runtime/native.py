@@ -38,7 +38,7 @@ def places_of_native(function: Any) -> tuple[int, ...] | None:
         return _places_of_method(function)
     if type(function).__name__ == "fortran":
         return None if "in/output" in (function.__doc__ or "") else ()
-    if type(function) is BuiltinFunctionType:
+    if issubclass(type(function), BuiltinFunctionType):
         return () if package_of(function) in STANDARD else None
     if type(function) is DISPATCHED or isinstance(function, type) and package_of(function) in (*STANDARD, "numpy"):
         return ()

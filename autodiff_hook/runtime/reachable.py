@@ -33,7 +33,7 @@ def reachable(
         kind = kind_of(type(item))
         if id(item) in seen or kind == "number" or kind == "array" and not arrays:
             continue
-        if kind == "inert" and type(item) is not BuiltinFunctionType and type(item) is not slice:
+        if kind == "inert" and not issubclass(type(item), BuiltinFunctionType) and type(item) is not slice:
             waiting.extend(captured_by(item))
             if issubclass(type(item), type) and item.__flags__ & _HEAP_TYPE:
                 seen.add(id(item))
@@ -55,7 +55,7 @@ def _referents(item: Any, kind: str) -> list[Any]:
             *(item.__defaults__ or ()),
             *(item.__kwdefaults__ or {}).values(),
         ]
-    if cls is BuiltinFunctionType:
+    if issubclass(cls, BuiltinFunctionType):
         return [item.__self__]
     if kind == "array":
         return _referents_of_array(item)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+from array import array
 from collections import OrderedDict, deque
 from types import (
     BuiltinFunctionType,
@@ -281,9 +282,16 @@ def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
     if is_view(value) or form == "set":
         return reaches(alg, value)
     summing = function in (sum, *_EXTREMES) or getattr(function, "__module__", None) == "math"
+    if type(value) is array:
+        return reaches(alg, value) and (summing or _copies_numbers(function, value))
     if issubclass(type(value), deque) or summing and (is_iterated_by_type(value) or type(value) is MappingProxyType):
         return reaches(alg, value)
     return form in ("object", "list", "tuple", "dict") and is_iterated_by_code(type(value)) and summing
+
+
+def _copies_numbers(function: Any, numbers: array[Any]) -> bool:
+    """Whether a function makes of an ``array.array`` what it makes of a tuple, and shows nothing of its memory."""
+    return function is np.array and numbers.typecode == "d" or getattr(function, "__module__", None) == "statistics"
 
 
 def unfolding(function: Any) -> tuple[str, Any]:
@@ -293,7 +301,7 @@ def unfolding(function: Any) -> tuple[str, Any]:
         return "function", None
     if cls is MethodType:
         return "bound", function.__func__
-    if cls in (BuiltinFunctionType, MethodWrapperType) and not isinstance(
+    if issubclass(cls, (BuiltinFunctionType, MethodWrapperType)) and not isinstance(
         function.__self__, (ModuleType, type, type(None))
     ):
         method = builtin_behind(function)
@@ -301,7 +309,7 @@ def unfolding(function: Any) -> tuple[str, Any]:
             return "bound", method
     if cls is MethodWrapperType and id(builtin_behind(function)) in MEANINGS:
         return "bound", builtin_behind(function)
-    if cls is BuiltinFunctionType and isinstance(function.__self__, type):
+    if issubclass(cls, BuiltinFunctionType) and isinstance(function.__self__, type):
         method = find_in_type(function.__self__, function.__name__)
         return ("method", method) if id(method) in MEANINGS else ("opaque", None)
     if isinstance(function, type):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from array import array
 from collections import defaultdict, deque
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
@@ -29,10 +30,11 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.algebras.shadows import some as any_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.runtime.typed_arrays import is_shown
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.iteration import behind, flattened, get_iter, python_method
 from autodiff_hook.semantics.meanings import apply
-from autodiff_hook.semantics.opaque import call_opaque, describe_type
+from autodiff_hook.semantics.opaque import call_opaque, describe_type, fail
 from autodiff_hook.semantics.rules import call_rule, rule_for
 
 
@@ -81,7 +83,7 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
 
 
 def list_item(alg: Algebra, value: Any, owner: list[Any], key: Any) -> Result:
-    """The item of a list or deque that ``value`` is, or the slice of a list, with its token."""
+    """The item of a list, deque or ``array.array`` that ``value`` is, or a slice, with its token."""
     if isinstance(key, slice):
         found = known(alg, owner)
         if found is not None:
@@ -149,7 +151,10 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
 
 
 def list_store(alg: Algebra, token: Any, owner: Any, key: Any, value: Any) -> None:
-    """``owner[key] = value`` of a list or deque."""
+    """``owner[key] = value`` of a list, a deque or an ``array.array``."""
+    if isinstance(owner, array):
+        array_store(alg, token, owner, key, value)
+        return
     if isinstance(key, slice) and isinstance(owner, list):
         items, tokens = materialised(alg, token, value)
         found = to_change(alg, owner, tokens)
@@ -165,6 +170,23 @@ def list_store(alg: Algebra, token: Any, owner: Any, key: Any, value: Any) -> No
         found[key] = token
         if token is None:
             alg.lifetimes.note(owner, value)
+
+
+def array_store(alg: Algebra, token: Any, owner: array[Any], key: Any, value: Any) -> None:
+    """``owner[key] = value`` of an ``array.array``."""
+    several = isinstance(key, slice) and type(value) is array
+    tokens = materialised(alg, token, value)[1] if several else [token]
+    found = to_change_typed(alg, owner, tokens)
+    array.__setitem__(owner, key, value)
+    if found is not None:
+        found[key] = tokens if several else token
+
+
+def to_change_typed(alg: Algebra, owner: array[Any], tokens: Any) -> Any:
+    """The tokens of the items of an ``array.array`` if they matter when ``tokens`` are stored there."""
+    if any_of(tokens) and is_shown(owner):
+        fail(array, "in whose memory others look (a memoryview or a NumPy array): it takes no derivatives then")
+    return to_change(alg, owner, tokens)
 
 
 def materialised(alg: Algebra, token: Any, value: Any, hinted: bool = False) -> tuple[list[Any], list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import operator
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from itertools import repeat
@@ -87,6 +88,8 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
         return key_pairs(alg, value), None
     if form == "deque":
         return deque_pairs(alg, value), None
+    if form == "typed array":
+        return _typed_pairs(alg, value), None
     if form == "view":
         return _view_pairs(alg, value), None
     if form == "object":
@@ -116,6 +119,8 @@ def how(alg: Algebra, value: Any, moves: bool) -> str:
         return "dict" if known(alg, value) else "plain"
     if python is None and issubclass(type(value), deque):
         return "deque"
+    if type(value) is array:
+        return "typed array"
     if isinstance(value, VIEWS):
         return "view"
     if python is None and form == "object" and (type(value) in _SHARING or hides(value)):
@@ -242,6 +247,14 @@ def key_pairs(alg: Algebra, owner: Any) -> Pairs:
 def deque_pairs(alg: Algebra, owner: deque[Any]) -> Pairs:
     for index, item in enumerate(deque.__iter__(owner)):
         yield item, load(alg, owner, index, item)
+
+
+def _typed_pairs(alg: Algebra, owner: array[Any]) -> Pairs:
+    index = 0
+    while index < len(owner):
+        item = owner[index]
+        yield item, load(alg, owner, index, item)
+        index += 1
 
 
 def _object_pairs(alg: Algebra, value: Any) -> Result:

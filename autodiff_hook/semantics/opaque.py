@@ -30,6 +30,7 @@ from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure, is_changed, plain
 from autodiff_hook.runtime.reachable import reachable
+from autodiff_hook.runtime.typed_arrays import is_typed_array
 
 
 def call_opaque(
@@ -47,7 +48,7 @@ def call_opaque(
         place = user_frame()
         why = Reason(f"{describe(function)}, {reason}", place.f_code.co_filename, place.f_lineno)
         reports.tell("opaque", place.f_code, describe(function), why)
-    written = written_by(function, args, kwargs) + [array for _, array in found]
+    written = [*written_by(function, args, kwargs), *[array for _, array in found], *filter(is_typed_array, values)]
     before = list(contents(written))
     arrays = list(memory(alg, written, everything=True))
     try:

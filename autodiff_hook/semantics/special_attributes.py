@@ -29,7 +29,7 @@ def introspected(owner: Any, name: str) -> Any:
     cls = type(owner)
     if cls is CellType and name == "cell_contents":
         return 0
-    if cls in (MethodType, BuiltinFunctionType) and name == "__self__":
+    if issubclass(cls, (MethodType, BuiltinFunctionType)) and name == "__self__":
         return RECEIVER
     if cls is functools.partial and name == "keywords":
         return "keywords"

@@ -1139,11 +1139,7 @@ def counter_values(x):
 PROGRAMS = [f for f in list(globals().values()) if inspect.isfunction(f) and f.__module__ == __name__]
 
 REFUSED = {
-    typed_array: "array.array",
-    typed_array_stored: "array.array",
-    typed_array_iterated: "array.array",
-    typed_array_single: "array.array",
-    typed_array_numpy: "array.array",
+    typed_array_numpy: "numpy.asarray",
     class_body_init_subclass: "__init_subclass__, which is called while a class is made",
     class_body_set_name: "__set_name__, which is called while a class is made",
     asynchronous: "asyncio",
