@@ -10,6 +10,7 @@ from autodiff_hook.loader.bootstrap import install_from_environment
 
 TYPE_CHECKING = False  # of typing, which would be the dearest import here
 if TYPE_CHECKING:
+    from autodiff_hook import extend as extend
     from autodiff_hook import testing as testing
     from autodiff_hook.api import J as J
     from autodiff_hook.api import checkpoint as checkpoint
@@ -72,9 +73,10 @@ _NAMES = {
     "strong": ("over", "times"),
     "tangent": ("Tangent",),
 }
+_MODULES = ("extend", "testing")
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = ["__version__", "testing", *sorted(_HOME)]
+__all__ = ["__version__", *_MODULES, *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> object:
@@ -82,8 +84,8 @@ def __getattr__(name: str) -> object:
 
     from autodiff_hook.interpreter import obstacle
 
-    if name == "testing":
-        return import_module("autodiff_hook.testing")
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     reason = obstacle() if _HOME[name] in ("api", "explaining", "operators") else None

@@ -9,8 +9,8 @@ from __future__ import annotations
 import bisect
 import math
 
+from autodiff_hook.extend import effects
 from autodiff_hook.registry import Complex, Real, nondifferentiable, not_implemented, rrule
-from autodiff_hook.transform.improve.shortcuts import effects
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing

@@ -9,8 +9,8 @@ import cmath
 import math
 from functools import partial
 
+from autodiff_hook.extend import Form, elementwise, per, scaled
 from autodiff_hook.registry import Complex, nondifferentiable, registry, rrule
-from autodiff_hook.short_forms import Form, elementwise, per, scaled
 from autodiff_hook.strong import over, times
 from autodiff_rules._numbers import COMPLEXES, binary, project
 

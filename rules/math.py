@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
+from autodiff_hook.extend import per, scalar, scaled
 from autodiff_hook.registry import Real, nondifferentiable, rrule
-from autodiff_hook.short_forms import per, scalar, scaled
 from autodiff_rules import _math_sums as _math_sums
 from autodiff_rules._numbers import binary
 from autodiff_rules._polygamma import polygamma

@@ -7,8 +7,8 @@ import sys
 import time
 import warnings
 
+from autodiff_hook.extend import effects
 from autodiff_hook.registry import nondifferentiable
-from autodiff_hook.transform.improve.shortcuts import effects
 
 for name, function in vars(time).items():
     if callable(function) and not name.startswith("_") and function is not time.struct_time:

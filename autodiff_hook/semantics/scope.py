@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol
 
 from autodiff_hook import config
 from autodiff_hook.errors import LIBRARIES
+from autodiff_hook.registry import registry
 
 OWN_MODULES: Final = (
-    "autodiff_rules",
     "autodiff_hook.api",
     "autodiff_hook.operators",
     "autodiff_hook.semantics.equivalents",
@@ -50,8 +50,8 @@ def in_scope(ctx: Scope, function: Any) -> bool:
 
 
 def is_own(module: str) -> bool:
-    """Whether a module is part of the engine, and written to be entered."""
-    return f"{module}.".startswith(_OWN_PREFIXES)
+    """Whether a module is part of the engine, or of a rule pack, and written to be entered."""
+    return f"{module}.".startswith(_OWN_PREFIXES) or registry.is_pack(module)
 
 
 def in_library(function: Any) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import effects
 from autodiff_hook.registry import nondifferentiable
-from autodiff_hook.transform.improve.shortcuts import effects
 
 FUNCTIONS = """
     equal not_equal less less_equal greater greater_equal isclose allclose array_equal array_equiv

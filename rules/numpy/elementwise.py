@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from autodiff_hook.short_forms import arrays, elementwise, linear, per, scaled
+from autodiff_hook.extend import arrays, elementwise, linear, per, scaled
 from autodiff_rules.numpy._shared import array_rrule, conj
 
 ufunc = partial(elementwise, form=arrays(exact=True))

@@ -6,9 +6,19 @@ import math
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant
-from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, TupleFact
-from autodiff_hook.transform.improve.shortcuts import borrowing, fresh, shortcut, typed, viewing, zeros
+from autodiff_hook.extend import (
+    ArrayFact,
+    Constant,
+    NumberFact,
+    ShapeFact,
+    TupleFact,
+    borrowing,
+    fresh,
+    shortcut,
+    typed,
+    viewing,
+    zeros,
+)
 from autodiff_rules.numpy import decompositions, joining, linalg, powers, products, rearranging
 from autodiff_rules.numpy.shortcuts import is_double_dtype, like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE, NUMBER, ZERO

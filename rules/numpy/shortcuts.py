@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant
-from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact
-from autodiff_hook.transform.improve.shortcuts import (
+from autodiff_hook.extend import (
+    ArrayFact,
+    Constant,
+    NumberFact,
+    ShapeFact,
     borrowing,
     effects,
     fresh,
@@ -16,8 +18,6 @@ from autodiff_hook.transform.improve.shortcuts import (
     typed,
     viewing,
 )
-from autodiff_hook.transform.specialise.abstract import Tuple
-from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_rules.numpy import _shared, creation, extremes, indexing, selection
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
 
@@ -308,32 +308,13 @@ def array_shortcut(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FAL
 
 @typed(np.array)
 def array_typing(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE, ndmin=ZERO):
-    dims = display_dims(site, object)
+    dims = site.display(object)
     return ArrayFact(DOUBLE, dims) if dims and site.value(dtype) is None and site.value(ndmin) == 0 else None
-
-
-def display_dims(site, operand):
-    """The shape of the array of floats that a list or tuple of numbers, or of such lists, becomes; None if unknown."""
-    known = site.types.get(operand)
-    return nested_dims(known) if isinstance(known, Tuple) and known.cls in (list, tuple) else None
-
-
-def nested_dims(known):
-    """``display_dims`` of an abstract value."""
-    if not isinstance(known, Tuple) or not known.items:
-        return None
-    inner = [number_types(x) for x in known.items]
-    if None not in inner:
-        reals = all(types <= {float, int, np.float64} for types in inner)
-        return (len(inner),) if reals and any(types <= {float, np.float64} for types in inner) else None
-    parts = {nested_dims(x) for x in known.items}
-    (first,) = parts if len(parts) == 1 else (None,)
-    return None if first is None else (len(inner), *first)
 
 
 @shortcut(creation.array_cotangent)
 def array_cotangent_shortcut(site, c, x, y):
-    dims = display_dims(site, x)
+    dims = site.display(x)
     if dims is None or not site.is_double(c) or not site.shapes.known_equal(site.dims(c), dims) or len(dims) > 2:
         return None
     if len(dims) == 1:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant
-from autodiff_hook.transform.improve.facts import LARGE, ArrayFact, NumberFact
-from autodiff_hook.transform.improve.shortcuts import fresh, typed
+from autodiff_hook.extend import LARGE, ArrayFact, Constant, NumberFact, fresh, typed
 
 DOUBLE = np.dtype(float)
 NUMBER = NumberFact(frozenset({np.float64}))

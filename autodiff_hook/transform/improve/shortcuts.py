@@ -34,6 +34,8 @@ ZEROS: Final[set[Any]] = set()
 """Functions that make an array of zeros."""
 HARMLESS: Final[set[Any]] = set()
 """Functions that cannot raise where something is known of their result."""
+COMPUTING: Final[set[Any]] = set()
+"""Functions that only compute, so that types are found by calling them, and calls that nobody needs are left out."""
 LOOKUPS: Final[set[Any]] = set()
 """Functions that find or begin what belongs to an object, which may as well be done later."""
 METHODS: Final[dict[Any, Callable[..., Any]]] = {}
@@ -67,6 +69,31 @@ def typed(*functions: Any) -> Callable[[Typing], Typing]:
 def fresh(*functions: Any) -> None:
     """Declare that ``functions`` return new objects and keep nothing."""
     FRESH.update(functions)
+
+
+def pure(*functions: Any) -> None:
+    """Declare that ``functions``, Python code of others, only compute: they may be called on examples, or not at all.
+
+    It is known of NumPy, SciPy, the standard library, ufuncs, and functions that are not Python code.
+    """
+    COMPUTING.update(functions)
+
+
+def pointwise(*functions: Any) -> None:
+    """Declare that ``functions`` map arrays of doubles element by element, broadcast, to new ones, and do nothing else.
+
+    It is known of ufuncs.
+    """
+    pure(*functions)
+    fresh(*functions)
+    for function in functions:
+        TYPINGS.setdefault(function, _pointwise)
+
+
+def _pointwise(site: Any, *operands: Operand) -> Any:
+    doubles = [x for x in operands if site.is_double(x)]
+    plain = all(site.is_double(x) or site.is_floating(x) for x in operands)
+    return site.elementwise(site.fact(doubles[0]).dtype, *operands) if doubles and plain else None
 
 
 def borrowing(*functions: Any) -> None:

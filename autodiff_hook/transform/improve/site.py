@@ -26,9 +26,8 @@ from autodiff_hook.transform.improve.facts import (
     is_stable,
     value_of,
 )
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Tuple
+from autodiff_hook.transform.specialise.lattice import number_types
 
 ARITHMETIC: Final = ("+", "-", "*", "/", "**")
 
@@ -118,6 +117,11 @@ class Site:
     def is_floating(self, operand: Operand) -> bool:
         """Whether an operand is a float of Python or of double precision."""
         return is_floating(self.fact(operand))
+
+    def display(self, operand: Operand) -> tuple[int, ...] | None:
+        """The shape of the array of floats that a list of numbers, or of such lists, becomes; None if unknown."""
+        known = self.types.get(operand) if isinstance(operand, Variable) else None
+        return _display(known) if isinstance(known, Tuple) and known.cls in (list, tuple) else None
 
     def alike(self, a: Operand, b: Operand) -> bool:
         """Whether two operands are arrays of one shape."""
@@ -233,6 +237,19 @@ class Site:
             unknown = self.unknown(max(len(dims), len(fact.dims)))
             dims = self.shapes.broadcast(dims, fact.dims, unknown) or dims
         return ArrayFact(dtype, dims) if dims else None
+
+
+def _display(known: Abstract) -> tuple[int, ...] | None:
+    if not isinstance(known, Tuple) or not known.items:
+        return None
+    inner = [number_types(x) for x in known.items]
+    if None not in inner:
+        each = [types for types in inner if types is not None]
+        reals = all(t in (float, int) or t.__name__ == "float64" for types in each for t in types)
+        return (len(each),) if reals and any(int not in types for types in each) else None
+    parts = {_display(x) for x in known.items}
+    (first,) = parts if len(parts) == 1 else (None,)
+    return None if first is None else (len(inner), *first)
 
 
 def common_dtype(a: Fact | None, b: Fact | None) -> Any:

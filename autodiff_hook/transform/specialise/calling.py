@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
+from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import dicts, draws, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -327,6 +327,8 @@ def is_pure(function: Any) -> bool:
     owner = getattr(function, "__objclass__", None)
     if owner is not None:
         return owner in _PLAIN or owner.__module__ == "numpy"
+    if declared(COMPUTING, function):
+        return True
     return getattr(function, "__module__", None) in _PURE or _has_numpy_outcome(function)
 
 
@@ -353,7 +355,7 @@ _LIBRARIES: Final = ("numpy", "scipy", "autodiff_rules", "autodiff_hook")
 
 def _is_library(function: Any, module: str) -> bool:
     """Whether a callable with a rule is of a library whose functions only compute; what a user's does is not known."""
-    if not isinstance(function, FunctionType):
+    if not isinstance(function, FunctionType) or declared(COMPUTING, function):
         return True
     return module.partition(".")[0] in _LIBRARIES or module in sys.stdlib_module_names
 

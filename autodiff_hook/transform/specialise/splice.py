@@ -12,6 +12,7 @@ from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.strong import PLAIN
+from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.infer import RulePlan
@@ -316,6 +317,8 @@ def may_be_missing(function: Any) -> bool:
     """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
     if not isinstance(function, FunctionType):
         return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
+    if declared(COMPUTING, function):
+        return False
     module = function.__module__ or ""
     if not (registry.is_pack(module) or module.startswith(("autodiff_hook.strong", "numpy"))):
         return True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
+from autodiff_hook.extend import elementwise
 from autodiff_hook.registry import nondifferentiable, not_implemented
-from autodiff_hook.short_forms import elementwise
 from autodiff_rules.numpy._shared import array_rrule
 from autodiff_rules.scipy._elementwise import cotangent, real_only
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy import special
 
-from autodiff_hook.short_forms import elementwise
+from autodiff_hook.extend import elementwise
 
 IN_PARAMETERS = "a hypergeometric function with respect to its parameters"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.short_forms import elementwise
+from autodiff_hook.extend import elementwise
 
 
 def logarithm(x):

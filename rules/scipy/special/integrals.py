@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.short_forms import elementwise
+from autodiff_hook.extend import elementwise
 from autodiff_rules.scipy._elementwise import several
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.short_forms import elementwise
+from autodiff_hook.extend import elementwise
 
 IN_PARAMETERS = "an orthogonal polynomial with respect to its degree or parameters"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.short_forms import elementwise
+from autodiff_hook.extend import elementwise
 
 ROOT_TWO_PI = 2.5066282746310002
 BY_ROOT_TWO_PI = 0.3989422804014327

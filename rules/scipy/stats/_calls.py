@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from autodiff_hook.algebras.shadows import reaches, some
-from autodiff_hook.ir.types import Constant
+from autodiff_hook.extend import Constant, method_of
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant
-from autodiff_hook.transform.improve.shortcuts import method_of
 
 
 def method(function, target_of):
