@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from autodiff_hook.api import withgradient as withgradient
     from autodiff_hook.debugging import debug_nans as debug_nans
     from autodiff_hook.errors import AutodiffError as AutodiffError
+    from autodiff_hook.errors import AutodiffWarning as AutodiffWarning
     from autodiff_hook.errors import ConfigError as ConfigError
+    from autodiff_hook.errors import ConfigWarning as ConfigWarning
     from autodiff_hook.errors import NotANumber as NotANumber
     from autodiff_hook.errors import NotDifferentiable as NotDifferentiable
     from autodiff_hook.errors import Unsupported as Unsupported
@@ -64,7 +66,10 @@ _NAMES = {
         *("ravel", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map", "vjp", "withgradient"),
     ),
     "debugging": ("debug_nans",),
-    "errors": ("AutodiffError", "ConfigError", "NotANumber", "NotDifferentiable", "Unsupported"),
+    "errors": (
+        *("AutodiffError", "AutodiffWarning", "ConfigError", "ConfigWarning", "NotANumber", "NotDifferentiable"),
+        "Unsupported",
+    ),
     "explaining": ("explain",),
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from autodiff_hook.pyproject import Pyproject
 
 VARIABLE = "AUTODIFF_MODULES"
-TRACE_VARIABLE = "AUTODIFF_TRACE"
 SOURCES = ("call", "environment", "pyproject")
 _OWN = ("autodiff_hook", "autodiff_rules")
 
@@ -222,30 +221,3 @@ def broken() -> str | None:
 def pyproject_path() -> str | None:
     """The pyproject.toml whose ``[tool.autodiff]`` is in force."""
     return _pyproject.path if _pyproject else None
-
-
-_REMEMBERED = 10000
-_said: set[str] = set()
-
-
-def is_traced() -> bool:
-    """Whether ``AUTODIFF_TRACE`` asks to be told what is done."""
-    return os.environ.get(TRACE_VARIABLE, "0") not in ("", "0")
-
-
-def trace(message: str) -> None:
-    """Print one line on stderr if ``AUTODIFF_TRACE`` asks for it; the same line once."""
-    if is_traced() and message not in _said:
-        if len(_said) < _REMEMBERED:
-            _said.add(message)
-        _print(message)
-
-
-def warn(message: str) -> None:
-    """Print a warning on stderr: one line, whatever filters for warnings there are."""
-    _print(f"warning: {message}")
-
-
-def _print(message: str) -> None:
-    if sys.stderr is not None and not getattr(sys.stderr, "closed", False):
-        print(f"autodiff: {message}", file=sys.stderr)

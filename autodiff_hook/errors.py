@@ -66,6 +66,14 @@ class ConfigError(AutodiffError):
     """A setting (pyproject.toml, environment, ``install``) that is wrong; names the place and the key."""
 
 
+class AutodiffWarning(UserWarning):
+    """The base class of all warnings of autodiff_hook."""
+
+
+class ConfigWarning(AutodiffWarning):
+    """A setting that does not count, or that cannot be right: what ``AUTODIFF_MODULES`` names, a pyproject.toml."""
+
+
 def located(what: str, place: str | None = None) -> str:
     """``what`` with a line of the program, by default the one that runs, as texts of errors have it."""
     return f"{user_location() if place is None else place}: {what}"

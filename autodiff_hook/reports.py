@@ -9,7 +9,7 @@ from threading import get_ident
 from types import CodeType
 from typing import Any, Final, Literal
 
-from autodiff_hook import config
+from autodiff_hook import telling
 
 Kind = Literal["typed", "not typed", "not typed any more", "run again", "carried", "opaque", "nothing"]
 """``carried``: the carried program was made; ``opaque``: a call that no derivative is known of was given some;
@@ -79,7 +79,7 @@ _collectors: Final[dict[int, list[Report]]] = {}
 
 def wanted() -> bool:
     """Whether anybody wants to know: what is costly to say is not worked out else."""
-    return bool(_collectors) or config.is_traced()
+    return bool(_collectors) or telling.is_traced()
 
 
 def tell(kind: Kind, code: CodeType | None, name: str, reason: Any = None, **more: Any) -> None:
@@ -90,7 +90,7 @@ def tell(kind: Kind, code: CodeType | None, name: str, reason: Any = None, **mor
         collector = _collectors.get(get_ident())
         if collector is not None:
             collector.append(report)
-        config.trace(str(report))
+        telling.trace(str(report))
 
 
 @contextmanager

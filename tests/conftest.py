@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autodiff_hook import config, failures
+from autodiff_hook import failures, telling
 from autodiff_hook.runtime import specialising
 
 specialising.FREE = specialising.MOST = 1000.0
@@ -13,7 +13,7 @@ specialising.FREE = specialising.MOST = 1000.0
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     failures.counted.clear()
-    config._said.clear()
+    telling._said.clear()
     result = yield
     if failures.counted and item.get_closest_marker("injects_failures") is None:
         pytest.fail(f"the specialiser failed: {failures.counted}")

@@ -18,7 +18,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ENTRIES = SETTINGS["project"]["entry-points"]["autodiff_hook.rules"]
 LOAD = """
 import sys
-from importlib_metadata import entry_points
+from importlib.metadata import entry_points
 for entry in sorted(entry_points(group="autodiff_hook.rules"), key=lambda entry: entry.name):
     print(entry.name, entry.load().__name__)
 import autodiff_hook, autodiff_rules

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import math
 import sys
 import types
 
-import importlib_metadata
 import numpy as np
 import pytest
 
@@ -164,7 +164,7 @@ class Entry:
 
 def test_packs_are_loaded_once_their_module_is_imported(rules, monkeypatch):
     first, second, other = Entry("math"), Entry("math"), Entry("a_module_to_come")
-    monkeypatch.setattr(importlib_metadata, "entry_points", lambda group: [first, second, other])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [first, second, other])
     rules._packs = None
     rules.has_rules(target)
     assert (first.loaded, second.loaded, other.loaded) == (1, 1, 0)
@@ -175,7 +175,7 @@ def test_packs_are_loaded_once_their_module_is_imported(rules, monkeypatch):
 
 def test_a_pack_that_cannot_be_imported_is_not_forgotten(rules, monkeypatch):
     entry = Entry("math", failures=1)
-    monkeypatch.setattr(importlib_metadata, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
     rules._packs = None
     with pytest.raises(ConfigError, match="pack_of_math .*'math'.* cannot be imported: ImportError: math") as caught:
         rules.rule(target, (float,))
@@ -187,7 +187,7 @@ def test_a_pack_that_cannot_be_imported_is_not_forgotten(rules, monkeypatch):
 
 def test_a_pack_waits_for_the_end_of_the_import_of_its_module(rules, monkeypatch, tmp_path):
     entry = Entry("a_module_that_asks")
-    monkeypatch.setattr(importlib_metadata, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
     rules._packs = None
     asked = []
     monkeypatch.setattr(sys, "asks", lambda: asked.append((rules.has_rules(target), entry.loaded)), raising=False)

@@ -72,7 +72,7 @@ def _belongs(value: Any, module: ModuleType) -> bool:
 
 def default_modules() -> list[str]:
     """The modules that have rules, as far as they are installed."""
-    from importlib_metadata import entry_points
+    from importlib.metadata import entry_points
 
     found = []
     for name in sorted({entry.name for entry in entry_points(group="autodiff_hook.rules")}):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import FunctionType, ModuleType
 
-from autodiff_hook import config
+from autodiff_hook import config, telling
 from autodiff_hook.loader.notebook import after_reloads
 
 TYPE_CHECKING = False
@@ -85,7 +85,7 @@ def attach_to_imported() -> None:
         namespace = _namespace(module)
         if config.in_scope(namespace) and _has_source(namespace) and not _executing(namespace):
             if namespace.get("__name__") not in _attached:
-                config.trace(f"attached to {namespace.get('__name__')}, imported before")
+                telling.trace(f"attached to {namespace.get('__name__')}, imported before")
             attach(module)
 
 

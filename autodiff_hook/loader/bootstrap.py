@@ -6,9 +6,10 @@ import os
 import sys
 
 from autodiff_hook import config, interpreter, pyproject
-from autodiff_hook.errors import ConfigError
+from autodiff_hook.errors import AutodiffWarning, ConfigError, ConfigWarning
 from autodiff_hook.loader import finder
 from autodiff_hook.loader.attach import attach_to_imported, detach_out_of_scope
+from autodiff_hook.telling import warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,25 +82,30 @@ def install_from_environment() -> None:
     global _environment_read
     if _environment_read:
         return
-    obstacle = interpreter.obstacle()
-    if obstacle is not None:
-        config.warn(obstacle)
     _environment_read = True
     config.add("environment", _exported())
-    _use_pyproject()
-    if not config.opted_in():
-        return
-    _opted_in()
-    if _site_is_running():  # the directory of the program is not on sys.path yet
-        import atexit
+    said = _use_pyproject()
+    if config.opted_in():
+        _opted_in()
+        if _site_is_running():  # the directory of the program is not on sys.path yet
+            import atexit
 
-        atexit.register(_warn_of_missing)
-    else:
-        _warn_of_missing()
+            atexit.register(_warn_of_missing)
+        else:
+            said += _missing()
+    # Warnings may be errors, so they come when all else is done.
+    obstacle = interpreter.obstacle()
+    if obstacle is not None:
+        warn(obstacle, AutodiffWarning)
+    for message in said:
+        warn(message, ConfigWarning)
 
 
-def _use_pyproject() -> None:
-    """Apply the nearest ``[tool.autodiff]``. A program starts also if that is wrong: its first derivative says so."""
+def _use_pyproject() -> list[str]:
+    """Apply the nearest ``[tool.autodiff]``; what is to be warned of.
+
+    A program starts also if that is wrong: its first derivative says so.
+    """
     settings: pyproject.Pyproject | None = None
     ignored: list[str] = []
     broken: str | None = None
@@ -108,10 +114,10 @@ def _use_pyproject() -> None:
     except ConfigError as error:
         broken = str(error)
     config.use_pyproject(settings, ignored, broken)
-    for reason in ignored:
-        config.warn(reason + ".")
+    said = [f"{reason}." for reason in ignored]
     if broken is not None:
-        config.warn(f"{broken} The first derivative raises ConfigError; {pyproject.VARIABLE}=0 reads no such file.")
+        said.append(f"{broken} The first derivative raises ConfigError; {pyproject.VARIABLE}=0 reads no such file.")
+    return said
 
 
 def _site_is_running() -> bool:
@@ -147,11 +153,19 @@ def _export(names: list[str]) -> None:
 
 
 def _warn_of_missing() -> None:
+    for message in _missing():
+        warn(message, ConfigWarning)
+
+
+def _missing() -> list[str]:
+    """What is to be said of modules that are opted in and nowhere to be found."""
+    said = []
     missing = {name: sources for name, sources in config.opted_in().items() if not _exists(name)}
     for source, place in (("environment", config.VARIABLE), ("pyproject", f"{config.pyproject_path()}: modules")):
         names = ", ".join(repr(name) for name in missing if source in missing[name])
         if names:
-            config.warn(f"{place}: no module named {names} can be found.")
+            said.append(f"{place}: no module named {names} can be found.")
+    return said
 
 
 def _exists(name: str) -> bool:

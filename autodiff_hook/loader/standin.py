@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from autodiff_hook import config
+from autodiff_hook import telling
 from autodiff_hook.loader.attach import MARK, attach
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ class StandIn:
 
     def _mark(self, module: ModuleType) -> None:
         if MARK not in module.__dict__:
-            config.trace(f"marked {module.__name__}")
+            telling.trace(f"marked {module.__name__}")
         module.__dict__[MARK] = self._name
 
 

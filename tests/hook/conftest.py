@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,12 @@ class Project:
         done = self.run(*arguments, cwd=cwd, path=path, **env)
         assert (done.returncode, done.stderr) == (0, ""), done.stderr + done.stdout
         return done.stdout.strip()
+
+    @staticmethod
+    def warned(stderr: str) -> list[str]:
+        """The warnings on stderr, without the place and the line of source; nothing else may be there."""
+        lines = [line for line in stderr.splitlines() if not line.startswith("  ")]
+        return [re.fullmatch(r"\S+:\d+: (\w+Warning: .*)", line)[1] for line in lines]  # type: ignore[index]
 
     def check(self, code: str, **env: str) -> None:
         """Run a program of assertions."""

@@ -23,7 +23,7 @@ def found(project, program=REPORT, **options):
     assert done.returncode == 0, done.stderr
     path, *ignored = done.stdout.splitlines()
     ignored = [line for line in ignored if line]
-    assert done.stderr.splitlines() == [f"autodiff: warning: {line}." for line in ignored]
+    assert project.warned(done.stderr) == [f"ConfigWarning: {line}." for line in ignored]
     return (None if path == "None" else path), ignored
 
 
@@ -160,7 +160,7 @@ def test_a_file_that_is_no_text(project):
     path.write_bytes(TABLE.encode() + b"[project]\nname = '\xff'\n")
     done = project.run("-c", "import autodiff_hook as ad\nad.gradient(lambda x: x, 1.0)")
     warning, *_, error = done.stderr.splitlines()
-    assert warning.startswith(f"autodiff: warning: {path}: cannot read [tool.autodiff]: 'utf-8' codec")
+    assert f": ConfigWarning: {path}: cannot read [tool.autodiff]: 'utf-8' codec" in warning
     assert error.startswith(f"autodiff_hook.errors.ConfigError: {path}: cannot read [tool.autodiff]: 'utf-8' codec")
 
 

@@ -6,9 +6,7 @@ import pytest
 
 import autodiff_hook
 
-HEAVY = (
-    "('numpy', 'bytecode', 'importlib.metadata', 'importlib_metadata', 'tomllib', 'typing', 'dataclasses', 'inspect')"
-)
+HEAVY = "('numpy', 'bytecode', 'importlib.metadata', 'logging', 'tomllib', 'typing', 'dataclasses', 'inspect')"
 LOADED = f"print([name for name in {HEAVY} if name in sys.modules])\n"
 NO_SITE_PACKAGES = "-S"  # the .pth files there import what they like
 
