@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import email
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -35,18 +38,37 @@ def run(*command: str | Path, cwd: Path | str) -> str:
     return done.stdout
 
 
+FOLDERS = ("autodiff_hook", "benchmarks", "docs", "examples", "rules", "sitecustomize_example", "tests")
+MADE = ("__pycache__", ".*", "_build", "*.egg-info", "sg_execution_times.rst")
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """Built from a copy, so that nothing is left in the tree and nothing in it but the sources matters."""
-    folder = tmp_path_factory.mktemp("wheel")
-    copy = folder / "source"
-    for name in ("autodiff_hook", "rules"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    run(sys.executable, "-c", "from setuptools.build_meta import build_wheel\nbuild_wheel('..')", cwd=copy)
-    (path,) = folder.glob("*.whl")
+def source(tmp_path_factory):
+    """A copy, so that nothing is left in the tree, and nothing in it but the sources matters."""
+    copy = tmp_path_factory.mktemp("packaging") / "source"
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns(*MADE))
+    for path in ROOT.iterdir():
+        if path.is_file() and not path.name.startswith("."):
+            shutil.copy(path, copy)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(source):
+    return built(source, "wheel", "*.whl")
+
+
+def built(source, what, pattern):
+    run(sys.executable, "-c", f"from setuptools.build_meta import build_{what}\nbuild_{what}('..')", cwd=source)
+    (path,) = source.parent.glob(pattern)
     return path
+
+
+def metadata(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
+        return email.message_from_bytes(archive.read(name))
 
 
 def test_the_wheel_holds_the_sources_and_nothing_else(wheel):
@@ -58,6 +80,38 @@ def test_the_wheel_holds_the_sources_and_nothing_else(wheel):
     }
     rules = {f"autodiff_rules/{path.relative_to(ROOT / 'rules')}" for path in (ROOT / "rules").rglob("*.py")}
     assert names == sources | rules | {"autodiff_hook/py.typed"}
+
+
+def test_the_source_distribution_holds_everything(source):
+    with tarfile.open(built(source, "sdist", "*.tar.gz")) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    made = {name for name in names if ".egg-info" in name} | {"PKG-INFO", "setup.cfg", ""}
+    files = {str(path.relative_to(source)) for path in source.rglob("*") if path.is_file()}
+    files = {name for name in files if "__pycache__" not in name and ".egg-info" not in name}
+    assert {name for name in files if not name.startswith("build/")} == {
+        name for name in names - made if not (source / name).is_dir()
+    }
+
+
+def test_what_an_index_shows(wheel):
+    found = metadata(wheel)
+    assert found["Author"] == "the autodiff_hook authors" and "automatic differentiation" in found["Keywords"]
+    urls = dict(text.split(", ", 1) for text in found.get_all("Project-URL"))
+    assert {"Documentation", "Source", "Changelog", "Issues"} <= urls.keys()
+    text = found.get_payload()
+    assert found["Description-Content-Type"] == "text/markdown" and text.startswith("# autodiff_hook")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    files = [link.removeprefix(urls["Source"] + "/") for link in links if link.startswith(urls["Source"])]
+    assert files and all((ROOT / name.partition("#")[0]).exists() for name in files)
+    assert all(link.startswith(("https://", "#")) for link in links)
+
+
+def test_no_version_is_forbidden_that_is_not_known_to_fail(wheel):
+    bounds = metadata(wheel).get_all("Requires-Dist")
+    assert "numpy" in " ".join(bounds) and not [
+        text for text in bounds if re.search(r"<|==|~=|!=", text.partition(";")[0])
+    ]
+    assert metadata(wheel)["Requires-Python"] == ">=3.11"
 
 
 def test_every_rule_pack_loads_from_an_installed_copy(wheel, tmp_path):
