@@ -5,9 +5,10 @@ What such a function gives for numbers of a list or tuple is the value; the deri
 
 from __future__ import annotations
 
+import math
 import statistics
 
-from autodiff_hook.registry import rrule
+from autodiff_hook.registry import Real, rrule
 from autodiff_rules._exact import plain
 from autodiff_rules._numbers import like, repeated
 
@@ -58,12 +59,17 @@ def pvariance_rule(data, mu=None):
     return statistics.pvariance(data, mu), pvariance_pullback
 
 
+def of_root(ȳ, y):
+    """The cotangent of what ``y`` is the root of; 0 where all data are equal."""
+    return ȳ / (2.0 * plain(y)) if y and ȳ is not None else 0.0
+
+
 @of_sequences(statistics.stdev)
 def stdev_rule(data, xbar=None):
     y = statistics.stdev(data, xbar)
 
     def stdev_pullback(ȳ):
-        return spread_cotangents(ȳ / (2.0 * plain(y)), data, xbar, len(data) - 1)
+        return spread_cotangents(of_root(ȳ, y), data, xbar, len(data) - 1)
 
     return y, stdev_pullback
 
@@ -73,9 +79,33 @@ def pstdev_rule(data, mu=None):
     y = statistics.pstdev(data, mu)
 
     def pstdev_pullback(ȳ):
-        return spread_cotangents(ȳ / (2.0 * plain(y)), data, mu, len(data))
+        return spread_cotangents(of_root(ȳ, y), data, mu, len(data))
 
     return y, pstdev_pullback
+
+
+@of_sequences(vars(statistics)["_mean_stdev"])
+def mean_stdev_rule(data):
+    """What ``NormalDist.from_samples`` asks."""
+    mean, deviation = statistics._mean_stdev(data)
+
+    def mean_stdev_pullback(ȳ):
+        spread, _ = spread_cotangents(of_root(ȳ[1], deviation), data, None, len(data) - 1)
+        share = 0.0 if ȳ[0] is None else ȳ[0] / len(data)
+        return (like([share + x̄ for x̄ in spread], data),)
+
+    return (mean, deviation), mean_stdev_pullback
+
+
+@rrule(vars(statistics)["_normal_dist_inv_cdf"], Real, Real, Real)
+def inverse_normal_rule(p, mu, sigma):
+    y = statistics._normal_dist_inv_cdf(p, mu, sigma)
+
+    def inverse_normal_pullback(ȳ):
+        score = (y - mu) / sigma
+        return ȳ * (sigma * math.sqrt(2.0 * math.pi) * math.exp(0.5 * score * score)), ȳ, ȳ * score
+
+    return y, inverse_normal_pullback
 
 
 @of_sequences(statistics.harmonic_mean)

@@ -179,6 +179,11 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
             rule = rule_for(function, args, kwargs)
             if rule is not None:
                 return call_rule(alg, t[1:], rule, function, args, kwargs)
+        if function in _OF_SEQUENCES:
+            args, t = as_tuples(alg, t, args)
+            rule = rule_for(function, args, kwargs)
+            if rule is not None:
+                return call_rule(alg, t[1:], rule, function, args, kwargs)
         misfit = misfit_of(function, args, kwargs)
     meaning = meaning_of(function)
     if meaning is not None:
@@ -201,6 +206,22 @@ def is_plain_class(cls: Any, kwargs: Kwargs) -> bool:
 
 
 _NEW: Final = object.__new__
+
+
+_OF_SEQUENCES: Final = tuple([f for name in ("fsum", "prod", "dist", "sumprod") if (f := getattr(math, name, None))])
+"""What has rules for lists and tuples, and takes the items of anything."""
+
+
+def as_tuples(alg: Algebra, t: Any, args: Args) -> tuple[Args, Any]:
+    """The iterables among the arguments as tuples, with the tokens of their items."""
+    values, tokens = list(args), list(t)
+    for place, value in enumerate(args):
+        if kind(value) not in ("list", "tuple", "number") and find_in_type(type(value), "__iter__") is not None:
+            pairs = list(get_iter(alg, (t[1 + place],), None, value)[0])
+            values[place] = tuple([item for item, _ in pairs])
+            moving = tuple([token for _, token in pairs])
+            tokens[1 + place] = moving if some(moving) else None
+    return tuple(values), tuple(tokens)
 
 
 def reads_floats(function: Any, args: Args) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, load
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics import equivalents
-from autodiff_hook.semantics.equivalents import ordering
+from autodiff_hook.semantics.equivalents import operating, ordering
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, call_method, means, natively
 
@@ -30,12 +30,12 @@ class Substitute:
         return enter(alg, (None, *t[self.lead :]), self.function, args[self.lead :], kwargs)
 
 
-for _target, _function in equivalents.SUBSTITUTES:
+for _target, _function in [*equivalents.SUBSTITUTES, *operating.LATER]:
     means(_target)(Substitute(_function).carried)
     LAZY.add(id(_target))
-for _target, _function in ordering.IMMEDIATE:
+for _target, _function in [*ordering.IMMEDIATE, *operating.IMMEDIATE]:
     means(_target)(Substitute(_function).carried)
-for _target, _function in equivalents.WITH_OPTIONS:
+for _target, _function in [*equivalents.WITH_OPTIONS, *operating.WITH_OPTIONS]:
     WITH_OPTIONS[id(_target)] = Substitute(_function).carried
 means(find_in_type(itertools.chain, "from_iterable"))(Substitute(equivalents.chain_from, lead=1).carried)
 

@@ -1,0 +1,65 @@
+"""Functions of ``operator`` that are no operators, products with a start, and batches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from autodiff_hook.semantics.equivalents import product_of
+
+
+def require_sequence(a: Any) -> None:
+    """Raise what concatenation does for what is no sequence."""
+    if not hasattr(type(a), "__getitem__"):
+        raise TypeError(f"{type(a).__name__!r} object can't be concatenated")
+
+
+def concat(a: Any, b: Any) -> Any:
+    """``operator.concat``."""
+    require_sequence(a)
+    return a + b
+
+
+def iconcat(a: Any, b: Any) -> Any:
+    """``operator.iconcat``."""
+    require_sequence(a)
+    a += b
+    return a
+
+
+def call(obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """``operator.call``."""
+    return obj(*args, **kwargs)
+
+
+def batched(iterable: Any, n: Any, *, strict: Any = False) -> Any:
+    """``itertools.batched``."""
+    if n < 1:
+        raise ValueError("n must be at least one")
+    batch: list[Any] = []
+    for item in iterable:
+        batch.append(item)
+        if len(batch) == n:
+            yield tuple(batch)
+            batch = []
+    if batch and strict:
+        raise ValueError("batched(): incomplete batch")
+    if batch:
+        yield tuple(batch)
+
+
+IMMEDIATE: Final[list[tuple[Any, Callable[..., Any]]]] = [
+    (operator.concat, concat),
+    (operator.iconcat, iconcat),
+    *([(vars(operator)["call"], call)] if hasattr(operator, "call") else []),
+]
+
+LATER: Final[list[tuple[Any, Callable[..., Any]]]] = [
+    *([(vars(itertools)["batched"], batched)] if hasattr(itertools, "batched") else []),
+]
+"""What looks into its arguments only as it is iterated over."""
+
+WITH_OPTIONS: Final[list[tuple[Any, Callable[..., Any]]]] = [(math.prod, product_of)]
