@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, GetSetDescriptorType, MethodDescriptorType
 from typing import Any, Final, TypeVar
 
 from autodiff_hook.registry import LINEAR, Deferred, Real, describe, frule, not_implemented, registry
@@ -178,12 +178,13 @@ def _tangent(slope: Any, name: str, names: dict[str, Any]) -> str:
     return f"stretched(np.{function}({_scaled('ẋ', slope.scale)}, {_called(slope, name, names)}), y)"
 
 
-def linear(targets: Any, signature: str, transpose: Any, *, forward: bool = True) -> Any:
+def linear(targets: Any, signature: str, transpose: Any, *, sequences: int = 1) -> None:
     """Declare a function that is linear in its first parameter, by its transpose.
 
     ``signature`` is that of the function, as in Python; ``transpose`` gives the cotangent of the first parameter. It
     names ``ȳ`` and the arguments that it reads. Several ``targets`` do the same, such as a function and a method: the
-    first of them is called. ``forward``: it is its own forward form, too.
+    first of them is called. The function is its own forward form, too. The first ``sequences`` arguments may be nested
+    lists.
 
     >>> import numpy as np
     >>> def mirrored(x, axis=0):
@@ -195,18 +196,18 @@ def linear(targets: Any, signature: str, transpose: Any, *, forward: bool = True
     targets = targets if isinstance(targets, tuple) else (targets,)
     first = ast.parse(f"def f({signature}): 0").body[0].args  # type: ignore[attr-defined]
     name = (first.posonlyargs + first.args)[0].arg
-    cotangents(targets, signature, **{name: transpose})
-    if forward:
-        for target in targets:
-            frule(target, LINEAR)
+    cotangents(targets, signature, sequences, **{name: transpose})
+    for target in targets:
+        frule(target, LINEAR)
 
 
-def cotangents(targets: Any, signature: str, **functions: Any) -> None:
+def cotangents(targets: Any, signature: str, sequences: int = 1, /, **functions: Any) -> None:
     """Declare the pullback of a function by what it gives for each parameter; those that are not named get None.
 
     ``signature`` is that of the function, as in Python. Each of ``functions`` names what it reads: ``ȳ``, the value
     ``y`` (``z`` if an argument is called ``y``), and arguments. Text says what nobody has worked out. Several
-    ``targets`` do the same, such as a function and a method: the first of them is called.
+    ``targets`` do the same, such as a function and a method: the first of them is called. The first ``sequences``
+    arguments may be nested lists.
 
     >>> import numpy as np
     >>> def weighed(x, w, scale=1.0):
@@ -228,7 +229,7 @@ def cotangents(targets: Any, signature: str, **functions: Any) -> None:
 
     shared = Deferred(module, make)
     for target in targets:
-        arrays().register(target, 1, shared)
+        arrays().register(target, sequences, shared)
 
 
 def rule_of(
@@ -245,14 +246,25 @@ def rule_of(
         given.append(f"**{parsed.kwarg.arg}")
     if isinstance(cotangents, dict):
         cotangents = [cotangents.get(name, "None") for name in positional]
+    if parsed.vararg is not None:
+        cotangents = [*cotangents, f"*[None] * len({parsed.vararg.arg})"]
     value = _value_name((*positional, *keywords))
-    call = f"target({', '.join(given)})"
+    call = _call_of(target, given)
     source = (
         f"def rule({signature}):\n {value} = {call}\n def pullback(ȳ):\n  return ({', '.join(cotangents)},)\n"
         f" return {value}, pullback\n"
     )
     given_names = {**names, "target": target, "not_implemented": not_implemented}
     return function_of(source, given_names, module, describe(target).rpartition(".")[2])
+
+
+def _call_of(target: Any, given: list[str]) -> str:
+    """The text of a call: methods and attributes are asked of the first argument."""
+    if isinstance(target, GetSetDescriptorType):
+        return f"{given[0]}.{target.__name__}"
+    if isinstance(target, MethodDescriptorType):
+        return f"{given[0]}.{target.__name__}({', '.join(given[1:])})"
+    return f"target({', '.join(given)})"
 
 
 def function_of(source: str, names: Mapping[str, Any], module: str, name: str = "") -> FunctionType:

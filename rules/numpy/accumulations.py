@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import linear
 from autodiff_hook.registry import rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, restore_axes, unbroadcast
@@ -37,14 +38,11 @@ def others(a, axis):
     return from_last(np.stack(before, -1) * np.stack(after[::-1], -1), a, axis)
 
 
-@array_rrule(np.cumsum)
-@rrule(np.ndarray.cumsum)
-@rrule(np.generic.cumsum)
-def cumsum_rule(a, axis=None, dtype=None, out=None):
-    def cumsum_pullback(ȳ):
-        return reshaped(reverse_cumsum(ȳ, axis), a), None, None, None
-
-    return np.cumsum(a, axis, dtype, out), cumsum_pullback
+linear(
+    (np.cumsum, np.ndarray.cumsum, np.generic.cumsum),
+    "a, axis=None, dtype=None, out=None",
+    lambda ȳ, a, axis: reshaped(reverse_cumsum(ȳ, axis), a),
+)
 
 
 def reverse_cumsum(c, axis):

@@ -4,41 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import Complex, nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, collect, conj, expand, float_dtype, unbroadcast
 from autodiff_rules.numpy.creation import array_cotangent, is_truncated
 from autodiff_rules.numpy.indexing import scatter_add
 
-
-@rrule(np.ndarray.astype)
-@rrule(np.generic.astype)
-def astype_rule(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    y = self.astype(dtype, order, casting, subok, copy)
-
-    def astype_pullback(ȳ):
-        return None if is_truncated(y, self) else unbroadcast(ȳ, self), None, None, None, None, None
-
-    return y, astype_pullback
-
-
-@array_rrule(np.astype)
-def astype_function_rule(x, dtype, /, *, copy=True, device=None):
-    y = np.astype(x, dtype, copy=copy, device=device)
-
-    def astype_pullback(ȳ):
-        return None if is_truncated(y, x) else unbroadcast(ȳ, x), None
-
-    return y, astype_pullback
-
-
-@rrule(np.ndarray.copy)
-@rrule(np.ndarray.__copy__)
-@rrule(np.generic.copy)
-def copy_method_rule(self, order="C"):
-    def copy_pullback(ȳ):
-        return ȳ, None
-
-    return self.copy(order), copy_pullback
+cotangents(
+    (np.ndarray.astype, np.generic.astype),
+    "self, dtype, order='K', casting='unsafe', subok=True, copy=True",
+    self=lambda ȳ, y, self: None if is_truncated(y, self) else unbroadcast(ȳ, self),
+)
+cotangents(
+    np.astype,
+    "x, dtype, /, *, copy=True, device=None",
+    x=lambda ȳ, y, x: None if is_truncated(y, x) else unbroadcast(ȳ, x),
+)
+linear((np.ndarray.copy, np.ndarray.__copy__, np.generic.copy), "self, order='C'", lambda ȳ: ȳ)
 
 
 @rrule(np.ndarray.__deepcopy__)
@@ -81,59 +63,14 @@ def flat_index(x, args):
     return int(np.ravel_multi_index([i % n for i, n in zip(index, x.shape)], x.shape))
 
 
-@rrule(np.ndarray.tolist)
-def tolist_rule(self):
-    y = self.tolist()
-
-    def tolist_pullback(ȳ):
-        return (unbroadcast(collect(ȳ, y) if isinstance(y, list) else ȳ, self),)
-
-    return y, tolist_pullback
-
-
-@array_rrule(np.real)
-def real_function_rule(val):
-    def real_pullback(ȳ):
-        return (unbroadcast(ȳ, val),)
-
-    return np.real(val), real_pullback
-
-
-@array_rrule(np.imag)
-def imag_function_rule(val):
-    def imag_pullback(ȳ):
-        return (unbroadcast(1j * ȳ, val),)
-
-    return np.imag(val), imag_pullback
-
-
-@rrule(np.ndarray.real)
-@rrule(np.generic.real)
-def real_rule(self):
-    def real_pullback(ȳ):
-        return (unbroadcast(ȳ, self),)
-
-    return self.real, real_pullback
-
-
-@rrule(np.ndarray.imag)
-@rrule(np.generic.imag)
-def imag_rule(self):
-    def imag_pullback(ȳ):
-        return (unbroadcast(1j * ȳ, self),)
-
-    return self.imag, imag_pullback
-
-
-@rrule(np.ndarray.conj)
-@rrule(np.ndarray.conjugate)
-@rrule(np.generic.conj)
-@rrule(np.generic.conjugate)
-def conjugate_method_rule(self):
-    def conjugate_pullback(ȳ):
-        return (conj(ȳ),)
-
-    return self.conjugate(), conjugate_pullback
+cotangents(
+    np.ndarray.tolist, "self", self=lambda ȳ, y, self: unbroadcast(collect(ȳ, y) if isinstance(y, list) else ȳ, self)
+)
+linear(np.real, "val", lambda ȳ, val: unbroadcast(ȳ, val))
+linear(np.imag, "val", lambda ȳ, val: unbroadcast(1j * ȳ, val))
+linear((np.ndarray.real, np.generic.real), "self", lambda ȳ, self: unbroadcast(ȳ, self))
+linear((np.ndarray.imag, np.generic.imag), "self", lambda ȳ, self: unbroadcast(1j * ȳ, self))
+linear((np.ndarray.conjugate, np.ndarray.conj, np.generic.conj, np.generic.conjugate), "self", lambda ȳ: conj(ȳ))
 
 
 @array_rrule(np.angle)
@@ -146,12 +83,7 @@ def angle_rule(z, deg=False):
     return np.angle(z, deg), angle_pullback
 
 
-@array_rrule(np.real_if_close)
-def real_if_close_rule(a, tol=100):
-    def real_if_close_pullback(ȳ):
-        return unbroadcast(ȳ, a), None
-
-    return np.real_if_close(a, tol), real_if_close_pullback
+linear(np.real_if_close, "a, tol=100", lambda ȳ, a: unbroadcast(ȳ, a))
 
 
 @rrule(np.generic.T)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, nest, unbroadcast
 
@@ -20,84 +21,24 @@ def is_truncated(y, x):
     return y.dtype.kind in "iub" and np.asarray(x).dtype.kind in "fc"
 
 
-@rrule(np.array)
-def array_rule(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **options):
-    y = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **options)
-
-    def array_pullback(ȳ):
-        return array_cotangent(np.reshape(ȳ, np.shape(object)) if ndmin else ȳ, object, y), None
-
-    return y, array_pullback
-
-
-@rrule(np.asanyarray)
-def asanyarray_rule(a, dtype=None, order=None, **options):
-    y = np.asanyarray(a, dtype, order, **options)
-
-    def asanyarray_pullback(ȳ):
-        return array_cotangent(ȳ, a, y), None, None
-
-    return y, asanyarray_pullback
-
-
-@rrule(np.asarray)
-def asarray_rule(a, dtype=None, order=None, **options):
-    y = np.asarray(a, dtype, order, **options)
-
-    def asarray_pullback(ȳ):
-        return array_cotangent(ȳ, a, y), None, None
-
-    return y, asarray_pullback
-
-
-@rrule(np.ascontiguousarray)
-def ascontiguousarray_rule(a, dtype=None, **options):
-    y = np.ascontiguousarray(a, dtype, **options)
-
-    def ascontiguousarray_pullback(ȳ):
-        return array_cotangent(ȳ, a, y), None
-
-    return y, ascontiguousarray_pullback
-
-
-@rrule(np.asfortranarray)
-def asfortranarray_rule(a, dtype=None, **options):
-    y = np.asfortranarray(a, dtype, **options)
-
-    def asfortranarray_pullback(ȳ):
-        return array_cotangent(ȳ, a, y), None
-
-    return y, asfortranarray_pullback
-
-
-@rrule(np.asarray_chkfinite)
-def asarray_chkfinite_rule(a, dtype=None, order=None):
-    y = np.asarray_chkfinite(a, dtype, order)
-
-    def asarray_chkfinite_pullback(ȳ):
-        return array_cotangent(ȳ, a, y), None, None
-
-    return y, asarray_chkfinite_pullback
-
-
-@rrule(np.copy)
-def copy_rule(a, order="K", subok=False):
-    y = np.copy(a, order, subok)
-
-    def copy_pullback(ȳ):
-        return array_cotangent(ȳ, a, y), None, None
-
-    return y, copy_pullback
-
-
-@rrule(np.full)
-def full_rule(shape, fill_value, dtype=None, order="C", **options):
-    y = np.full(shape, fill_value, dtype, order, **options)
-
-    def full_pullback(ȳ):
-        return None, None if is_truncated(y, fill_value) else unbroadcast(ȳ, fill_value), None, None
-
-    return y, full_pullback
+linear(
+    np.array,
+    "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, **options",
+    lambda ȳ, y, object, ndmin: array_cotangent(np.reshape(ȳ, np.shape(object)) if ndmin else ȳ, object, y),
+    sequences=0,
+)
+linear(np.asanyarray, "a, dtype=None, order=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
+linear(np.asarray, "a, dtype=None, order=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
+linear(np.ascontiguousarray, "a, dtype=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
+linear(np.asfortranarray, "a, dtype=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
+linear(np.asarray_chkfinite, "a, dtype=None, order=None", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
+linear(np.copy, "a, order='K', subok=False", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
+cotangents(
+    np.full,
+    "shape, fill_value, dtype=None, order='C', **options",
+    0,
+    fill_value=lambda ȳ, y, fill_value: None if is_truncated(y, fill_value) else unbroadcast(ȳ, fill_value),
+)
 
 
 @array_rrule(np.full_like)

@@ -10,7 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from autodiff_hook.extend import arrays, elementwise, linear, per, scaled
+from autodiff_hook.extend import arrays, cotangents, elementwise, linear, per, scaled
+from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import array_rrule, conj
 
 ufunc = partial(elementwise, form=arrays(exact=True))
@@ -56,8 +57,8 @@ for target in (np.degrees, np.rad2deg):
     linear(target, "x, /", lambda ȳ: 57.29577951308232 * ȳ)
 linear(np.negative, "x, /", lambda ȳ: -ȳ)
 linear(np.positive, "x, /", lambda ȳ: ȳ)
-linear(np.conjugate, "x, /", lambda ȳ: conj(ȳ), forward=False)
-ufunc(np.absolute, lambda x: conj(np.sign(x)))  # not holomorphic: the gradient points along x
+linear(np.conjugate, "x, /", lambda ȳ: conj(ȳ))
+cotangents(np.absolute, "x, /", x=lambda ȳ, x: times(ȳ, np.sign(x)))
 ufunc(np.fabs, lambda x: np.sign(x))
 
 

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import rrule
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import scatter_add, scatter_along
 
-
-@array_rrule(np.max)
-@array_rrule(np.amax)
-@rrule(np.ndarray.max)
-@rrule(np.generic.max)
-def max_rule(a, axis=None, out=None, keepdims=False):
-    def max_pullback(ȳ):
-        return selected(ȳ, a, np.argmax, axis, keepdims), None, None, None
-
-    return np.max(a, axis, out, keepdims), max_pullback
-
-
-@array_rrule(np.min)
-@array_rrule(np.amin)
-@rrule(np.ndarray.min)
-@rrule(np.generic.min)
-def min_rule(a, axis=None, out=None, keepdims=False):
-    def min_pullback(ȳ):
-        return selected(ȳ, a, np.argmin, axis, keepdims), None, None, None
-
-    return np.min(a, axis, out, keepdims), min_pullback
+cotangents(
+    (np.max, np.amax, np.ndarray.max, np.generic.max),
+    "a, axis=None, out=None, keepdims=False",
+    a=lambda ȳ, a, axis, keepdims: selected(ȳ, a, np.argmax, axis, keepdims),
+)
+cotangents(
+    (np.min, np.amin, np.ndarray.min, np.generic.min),
+    "a, axis=None, out=None, keepdims=False",
+    a=lambda ȳ, a, axis, keepdims: selected(ȳ, a, np.argmin, axis, keepdims),
+)
 
 
 @array_rrule(np.ptp)

@@ -16,16 +16,28 @@ from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
 
 # What is linear in its first argument, whatever the others are.
 for _target in (
-    *(np.trace, np.ndarray.trace, np.cumsum, np.ndarray.cumsum),
-    *(np.reshape, np.ndarray.reshape, np.ravel, np.ndarray.ravel, np.ndarray.flatten, np.squeeze, np.ndarray.squeeze),
-    *(np.transpose, np.ndarray.transpose, np.ndarray.T, np.swapaxes, np.ndarray.swapaxes, np.moveaxis),
-    *(np.expand_dims, np.broadcast_to),
-    *(np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack),
-    *(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy, np.ndarray.copy),
-    *(np.roll, np.flip, np.fliplr, np.flipud, np.rot90, np.tile, np.repeat, np.ndarray.repeat),
-    *(np.diagonal, np.ndarray.diagonal, np.diag, np.diagflat, np.tril, np.triu),
-    *(operator.getitem, np.take, np.ndarray.take, np.compress, np.ndarray.item),
-    *(np.negative, operator.neg, np.positive, operator.pos),
+    *(
+        np.reshape,
+        np.ndarray.reshape,
+        np.concatenate,
+        np.stack,
+        np.hstack,
+        np.vstack,
+        np.dstack,
+        np.column_stack,
+        np.roll,
+        np.tile,
+        np.repeat,
+        np.ndarray.repeat,
+        np.diag,
+        operator.getitem,
+        np.take,
+        np.ndarray.take,
+        np.compress,
+        np.ndarray.item,
+        operator.neg,
+        operator.pos,
+    ),
 ):
     frule(_target, LINEAR)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, rrule
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
 
 
 def contained(parts, container):
@@ -53,28 +54,16 @@ def stack_rule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     return np.stack(arrays, axis, out, dtype=dtype, casting=casting), stack_pullback
 
 
-@rrule(np.hstack)
-def hstack_rule(tup, *, dtype=None, casting="same_kind"):
-    def hstack_pullback(ȳ):
-        return (pieces(ȳ, tup, shapes_of(tup, 1), 0 if ȳ.ndim == 1 else 1),)
-
-    return np.hstack(tup, dtype=dtype, casting=casting), hstack_pullback
-
-
-@rrule(np.vstack)
-def vstack_rule(tup, *, dtype=None, casting="same_kind"):
-    def vstack_pullback(ȳ):
-        return (pieces(ȳ, tup, shapes_of(tup, 2), 0),)
-
-    return np.vstack(tup, dtype=dtype, casting=casting), vstack_pullback
-
-
-@rrule(np.dstack)
-def dstack_rule(tup):
-    def dstack_pullback(ȳ):
-        return (pieces(ȳ, tup, shapes_of(tup, 3), 2),)
-
-    return np.dstack(tup), dstack_pullback
+cotangents(
+    np.hstack,
+    "tup, *, dtype=None, casting='same_kind'",
+    0,
+    tup=lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 1), 0 if ȳ.ndim == 1 else 1),
+)
+cotangents(
+    np.vstack, "tup, *, dtype=None, casting='same_kind'", 0, tup=lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 2), 0)
+)
+cotangents(np.dstack, "tup", 0, tup=lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 3), 2))
 
 
 @rrule(np.column_stack)
@@ -142,64 +131,18 @@ def joined(ȳ, parts, axis):
     return np.concatenate(present, axis)
 
 
-@array_rrule(np.split)
-def split_rule(ary, indices_or_sections, axis=0):
-    y = np.split(ary, indices_or_sections, axis)
-
-    def split_pullback(ȳ):
-        return joined(ȳ, y, axis), None, None
-
-    return y, split_pullback
-
-
-@array_rrule(np.array_split)
-def array_split_rule(ary, indices_or_sections, axis=0):
-    y = np.array_split(ary, indices_or_sections, axis)
-
-    def array_split_pullback(ȳ):
-        return joined(ȳ, y, axis), None, None
-
-    return y, array_split_pullback
-
-
-@array_rrule(np.hsplit)
-def hsplit_rule(ary, indices_or_sections):
-    y = np.hsplit(ary, indices_or_sections)
-
-    def hsplit_pullback(ȳ):
-        return joined(ȳ, y, 1 if np.ndim(ary) > 1 else 0), None
-
-    return y, hsplit_pullback
-
-
-@array_rrule(np.vsplit)
-def vsplit_rule(ary, indices_or_sections):
-    y = np.vsplit(ary, indices_or_sections)
-
-    def vsplit_pullback(ȳ):
-        return joined(ȳ, y, 0), None
-
-    return y, vsplit_pullback
-
-
-@array_rrule(np.dsplit)
-def dsplit_rule(ary, indices_or_sections):
-    y = np.dsplit(ary, indices_or_sections)
-
-    def dsplit_pullback(ȳ):
-        return joined(ȳ, y, 2), None
-
-    return y, dsplit_pullback
-
-
-@array_rrule(np.unstack)
-def unstack_rule(x, /, *, axis=0):
-    y = np.unstack(x, axis=axis)
-
-    def unstack_pullback(ȳ):
-        return (np.stack([np.zeros(part.shape, float_dtype(part)) if c is None else c for c, part in zip(ȳ, y)], axis),)
-
-    return y, unstack_pullback
+cotangents(np.split, "ary, indices_or_sections, axis=0", ary=lambda ȳ, y, axis: joined(ȳ, y, axis))
+cotangents(np.array_split, "ary, indices_or_sections, axis=0", ary=lambda ȳ, y, axis: joined(ȳ, y, axis))
+cotangents(np.hsplit, "ary, indices_or_sections", ary=lambda ȳ, y, ary: joined(ȳ, y, 1 if np.ndim(ary) > 1 else 0))
+cotangents(np.vsplit, "ary, indices_or_sections", ary=lambda ȳ, y: joined(ȳ, y, 0))
+cotangents(np.dsplit, "ary, indices_or_sections", ary=lambda ȳ, y: joined(ȳ, y, 2))
+cotangents(
+    np.unstack,
+    "x, /, *, axis=0",
+    x=lambda ȳ, y, axis: np.stack(
+        [np.zeros(part.shape, float_dtype(part)) if c is None else c for c, part in zip(ȳ, y)], axis
+    ),
+)
 
 
 @rrule(np.meshgrid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
@@ -20,36 +21,10 @@ def roll_rule(a, shift, axis=None):
     return np.roll(a, shift, axis), roll_pullback
 
 
-@array_rrule(np.flip)
-def flip_rule(m, axis=None):
-    def flip_pullback(ȳ):
-        return np.flip(ȳ, axis), None
-
-    return np.flip(m, axis), flip_pullback
-
-
-@array_rrule(np.fliplr)
-def fliplr_rule(m):
-    def fliplr_pullback(ȳ):
-        return (np.fliplr(ȳ),)
-
-    return np.fliplr(m), fliplr_pullback
-
-
-@array_rrule(np.flipud)
-def flipud_rule(m):
-    def flipud_pullback(ȳ):
-        return (np.flipud(ȳ),)
-
-    return np.flipud(m), flipud_pullback
-
-
-@array_rrule(np.rot90)
-def rot90_rule(m, k=1, axes=(0, 1)):
-    def rot90_pullback(ȳ):
-        return np.rot90(ȳ, -k, axes), None, None
-
-    return np.rot90(m, k, axes), rot90_pullback
+linear(np.flip, "m, axis=None", lambda ȳ, axis: np.flip(ȳ, axis))
+linear(np.fliplr, "m", lambda ȳ: np.fliplr(ȳ))
+linear(np.flipud, "m", lambda ȳ: np.flipud(ȳ))
+linear(np.rot90, "m, k=1, axes=(0, 1)", lambda ȳ, k, axes: np.rot90(ȳ, -k, axes))
 
 
 @array_rrule(np.tile)
@@ -126,46 +101,28 @@ def diagonal_matrix(shape, dtype, offset, axis1, axis2, c):
     return out
 
 
-@rrule(diagonal_matrix)
-def diagonal_matrix_rule(shape, dtype, offset, axis1, axis2, c):
-    def diagonal_matrix_pullback(ȳ):
-        return None, None, None, None, None, np.diagonal(ȳ, offset, axis1, axis2)
-
-    return diagonal_matrix(shape, dtype, offset, axis1, axis2, c), diagonal_matrix_pullback
-
-
-@array_rrule(np.diagonal)
-@rrule(np.ndarray.diagonal)
-def diagonal_rule(a, offset=0, axis1=0, axis2=1):
-    def diagonal_pullback(ȳ):
-        return diagonal_matrix(np.shape(a), float_dtype(a), offset, axis1, axis2, ȳ), None, None, None
-
-    return np.diagonal(a, offset, axis1, axis2), diagonal_pullback
-
-
-@array_rrule(np.linalg.diagonal)
-def linalg_diagonal_rule(x, /, *, offset=0):
-    def diagonal_pullback(ȳ):
-        return (diagonal_matrix(np.shape(x), float_dtype(x), offset, -2, -1, ȳ),)
-
-    return np.linalg.diagonal(x, offset=offset), diagonal_pullback
-
-
-@array_rrule(np.trace)
-@rrule(np.ndarray.trace)
-def trace_rule(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    def trace_pullback(ȳ):
-        return trace_cotangent(ȳ, a, offset, axis1, axis2), None, None, None, None, None
-
-    return np.trace(a, offset, axis1, axis2, dtype, out), trace_pullback
-
-
-@array_rrule(np.linalg.trace)
-def linalg_trace_rule(x, /, *, offset=0, dtype=None):
-    def trace_pullback(ȳ):
-        return (trace_cotangent(ȳ, x, offset, -2, -1),)
-
-    return np.linalg.trace(x, offset=offset, dtype=dtype), trace_pullback
+cotangents(
+    diagonal_matrix,
+    "shape, dtype, offset, axis1, axis2, c",
+    0,
+    c=lambda ȳ, offset, axis1, axis2: np.diagonal(ȳ, offset, axis1, axis2),
+)
+linear(
+    (np.diagonal, np.ndarray.diagonal),
+    "a, offset=0, axis1=0, axis2=1",
+    lambda ȳ, a, offset, axis1, axis2: diagonal_matrix(np.shape(a), float_dtype(a), offset, axis1, axis2, ȳ),
+)
+linear(
+    np.linalg.diagonal,
+    "x, /, *, offset=0",
+    lambda ȳ, x, offset: diagonal_matrix(np.shape(x), float_dtype(x), offset, -2, -1, ȳ),
+)
+linear(
+    (np.trace, np.ndarray.trace),
+    "a, offset=0, axis1=0, axis2=1, dtype=None, out=None",
+    lambda ȳ, a, offset, axis1, axis2: trace_cotangent(ȳ, a, offset, axis1, axis2),
+)
+linear(np.linalg.trace, "x, /, *, offset=0, dtype=None", lambda ȳ, x, offset: trace_cotangent(ȳ, x, offset, -2, -1))
 
 
 def trace_cotangent(ȳ, a, offset, axis1, axis2):
@@ -190,25 +147,6 @@ def diag_rule(v, k=0):
     return np.diag(v, k), diag_pullback
 
 
-@array_rrule(np.diagflat)
-def diagflat_rule(v, k=0):
-    def diagflat_pullback(ȳ):
-        return reshaped(np.diagonal(ȳ, k), v), None
-
-    return np.diagflat(v, k), diagflat_pullback
-
-
-@array_rrule(np.tril)
-def tril_rule(m, k=0):
-    def tril_pullback(ȳ):
-        return unbroadcast(np.tril(ȳ, k), m), None
-
-    return np.tril(m, k), tril_pullback
-
-
-@array_rrule(np.triu)
-def triu_rule(m, k=0):
-    def triu_pullback(ȳ):
-        return unbroadcast(np.triu(ȳ, k), m), None
-
-    return np.triu(m, k), triu_pullback
+linear(np.diagflat, "v, k=0", lambda ȳ, v, k: reshaped(np.diagonal(ȳ, k), v))
+linear(np.tril, "m, k=0", lambda ȳ, m, k: unbroadcast(np.tril(ȳ, k), m))
+linear(np.triu, "m, k=0", lambda ȳ, m, k: unbroadcast(np.triu(ȳ, k), m))

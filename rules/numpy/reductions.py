@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
@@ -106,12 +107,11 @@ def aligned(weights, a, axis):
     return np.reshape(weights, [-1 if i == axis % np.ndim(a) else 1 for i in range(np.ndim(a))])
 
 
-@array_rrule(np.nansum)
-def nansum_rule(a, axis=None, dtype=None, out=None, keepdims=False):
-    def nansum_pullback(ȳ):
-        return np.where(np.isnan(a), 0.0, expand_reduced(ȳ, a, axis, keepdims)), None, None, None, None
-
-    return np.nansum(a, axis, dtype, out, keepdims), nansum_pullback
+cotangents(
+    np.nansum,
+    "a, axis=None, dtype=None, out=None, keepdims=False",
+    a=lambda ȳ, a, axis, keepdims: np.where(np.isnan(a), 0.0, expand_reduced(ȳ, a, axis, keepdims)),
+)
 
 
 @array_rrule(np.nanmean)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import linear
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
@@ -38,30 +39,9 @@ def resolved_order(a, order):
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
-@array_rrule(np.ravel)
-def ravel_rule(a, order="C"):
-    def ravel_pullback(ȳ):
-        return unravel(ȳ, a, order), None
-
-    return np.ravel(a, order), ravel_pullback
-
-
-@rrule(np.generic.ravel)
-@rrule(np.ndarray.ravel)
-def ravel_method_rule(self, order="C"):
-    def ravel_pullback(ȳ):
-        return unravel(ȳ, self, order), None
-
-    return self.ravel(order), ravel_pullback
-
-
-@rrule(np.generic.flatten)
-@rrule(np.ndarray.flatten)
-def flatten_rule(self, order="C"):
-    def flatten_pullback(ȳ):
-        return unravel(ȳ, self, order), None
-
-    return self.flatten(order), flatten_pullback
+linear(np.ravel, "a, order='C'", lambda ȳ, a, order: unravel(ȳ, a, order))
+linear((np.ndarray.ravel, np.generic.ravel), "self, order='C'", lambda ȳ, self, order: unravel(ȳ, self, order))
+linear((np.ndarray.flatten, np.generic.flatten), "self, order='C'", lambda ȳ, self, order: unravel(ȳ, self, order))
 
 
 def unravel(ȳ, a, order):
@@ -79,20 +59,10 @@ def memory_order(a):
     return np.ravel(positions, "K")
 
 
-@array_rrule(np.transpose)
-def transpose_rule(a, axes=None):
-    def transpose_pullback(ȳ):
-        return np.transpose(ȳ, None if axes is None else inverse_permutation(axes)), None
-
-    return np.transpose(a, axes), transpose_pullback
-
-
-@rrule(np.ndarray.transpose)
-def transpose_method_rule(self, *axes):
-    def transpose_pullback(ȳ):
-        return ȳ.transpose(permutation_back(axes)), *[None] * len(axes)
-
-    return self.transpose(*axes), transpose_pullback
+linear(
+    np.transpose, "a, axes=None", lambda ȳ, axes: np.transpose(ȳ, None if axes is None else inverse_permutation(axes))
+)
+linear(np.ndarray.transpose, "self, *axes", lambda ȳ, axes: ȳ.transpose(permutation_back(axes)))
 
 
 def permutation_back(axes):
@@ -111,46 +81,11 @@ def inverse_permutation(axes):
     return tuple(inverse)
 
 
-@rrule(np.ndarray.T)
-def T_rule(self):
-    def T_pullback(ȳ):
-        return (ȳ.T,)
-
-    return self.T, T_pullback
-
-
-@rrule(np.ndarray.mT)
-def mT_rule(self):
-    def mT_pullback(ȳ):
-        return (ȳ.mT,)
-
-    return self.mT, mT_pullback
-
-
-@array_rrule(np.linalg.matrix_transpose)
-@array_rrule(np.matrix_transpose)
-def matrix_transpose_rule(x, /):
-    def matrix_transpose_pullback(ȳ):
-        return (np.matrix_transpose(ȳ),)
-
-    return np.matrix_transpose(x), matrix_transpose_pullback
-
-
-@array_rrule(np.swapaxes)
-@rrule(np.ndarray.swapaxes)
-def swapaxes_rule(a, axis1, axis2):
-    def swapaxes_pullback(ȳ):
-        return ȳ.swapaxes(axis1, axis2), None, None
-
-    return np.swapaxes(a, axis1, axis2), swapaxes_pullback
-
-
-@array_rrule(np.moveaxis)
-def moveaxis_rule(a, source, destination):
-    def moveaxis_pullback(ȳ):
-        return np.moveaxis(ȳ, destination, source), None, None
-
-    return np.moveaxis(a, source, destination), moveaxis_pullback
+linear(np.ndarray.T, "self", lambda ȳ: ȳ.T)
+linear(np.ndarray.mT, "self", lambda ȳ: ȳ.mT)
+linear((np.matrix_transpose, np.linalg.matrix_transpose), "x, /", lambda ȳ: np.matrix_transpose(ȳ))
+linear((np.swapaxes, np.ndarray.swapaxes), "a, axis1, axis2", lambda ȳ, axis1, axis2: ȳ.swapaxes(axis1, axis2))
+linear(np.moveaxis, "a, source, destination", lambda ȳ, source, destination: np.moveaxis(ȳ, destination, source))
 
 
 @array_rrule(np.rollaxis)
@@ -165,30 +100,9 @@ def rollaxis_rule(a, axis, start=0):
     return np.rollaxis(a, axis, start), rollaxis_pullback
 
 
-@array_rrule(np.squeeze)
-@rrule(np.ndarray.squeeze)
-@rrule(np.generic.squeeze)
-def squeeze_rule(a, axis=None):
-    def squeeze_pullback(ȳ):
-        return reshaped(ȳ, a), None
-
-    return np.squeeze(a, axis), squeeze_pullback
-
-
-@array_rrule(np.expand_dims)
-def expand_dims_rule(a, axis):
-    def expand_dims_pullback(ȳ):
-        return reshaped(ȳ, a), None
-
-    return np.expand_dims(a, axis), expand_dims_pullback
-
-
-@array_rrule(np.broadcast_to)
-def broadcast_to_rule(array, shape, subok=False):
-    def broadcast_to_pullback(ȳ):
-        return unbroadcast(ȳ, array), None, None
-
-    return np.broadcast_to(array, shape, subok), broadcast_to_pullback
+linear((np.squeeze, np.ndarray.squeeze, np.generic.squeeze), "a, axis=None", lambda ȳ, a: reshaped(ȳ, a))
+linear(np.expand_dims, "a, axis", lambda ȳ, a: reshaped(ȳ, a))
+linear(np.broadcast_to, "array, shape, subok=False", lambda ȳ, array: unbroadcast(ȳ, array))
 
 
 @array_rrule(np.lib.stride_tricks.sliding_window_view)

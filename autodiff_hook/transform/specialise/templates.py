@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import IR, UNBOUND, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import (
+    IR,
+    UNBOUND,
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Statement,
+    Terminator,
+    Variable,
+)
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted, resolve, substitute
 
@@ -40,7 +50,7 @@ def body_of(code: CodeType, load: Load) -> Body | None:
     body = copied(known[1], load)
     _look_up_at_calls(body.blocks)
     _fold_modules(body.blocks)
-    _write_out(body.blocks)
+    _write_out(body)
     return body
 
 
@@ -130,33 +140,57 @@ class Cells:
         return kept
 
 
-def _write_out(blocks: list[Block]) -> None:
+def _write_out(body: Body) -> None:
     """Let the bodies of expressions stand where these are called."""
     known: dict[Operand, Operand] = {}
-    for block in blocks:
-        written = []
-        for s in block.statements:
-            function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-            body = _expression(function, len(s.operands) - 1) if isinstance(function, FunctionType) else None
-            if body is None or s.data or s.result is None:
-                written.append(s)
+    pending = list(body.blocks)
+    while pending:
+        block = pending.pop()
+        statements, block.statements = block.statements, []
+        for i, s in enumerate(statements):
+            inner = _expression(s)
+            if inner is None:
+                block.statements.append(s)
                 continue
-            (inner,) = body.blocks
-            assert inner.terminator is not None
-            substitute([inner], dict(zip(body.params, s.operands[1:])))
-            written += inner.statements
-            known[s.result] = inner.terminator.operands[0]
-        block.statements = written
-    substitute(blocks, known)
+            assert s.result is not None
+            substitute(inner.blocks, dict(zip(inner.params, s.operands[1:])))
+            first, *others = inner.blocks
+            block.statements += first.statements
+            if others:
+                rest = Block([s.result], statements[i + 1 :], block.terminator)
+                block.terminator = first.terminator
+                _continue_at(rest, [block, *others])
+                body.blocks += [*others, rest]
+                pending.append(rest)
+                break
+            assert first.terminator is not None
+            known[s.result] = first.terminator.operands[0]
+    substitute(body.blocks, known)
 
 
-def _expression(function: FunctionType, count: int) -> Body | None:
-    """The body of an expression that is called with so many arguments; None if it cannot be written out."""
-    if function not in EXPRESSIONS:
+def _continue_at(rest: Block, blocks: list[Block]) -> None:
+    """Let what blocks return be the parameter of ``rest``."""
+    for block in blocks:
+        t = block.terminator
+        if t is not None and t.kind == "return":
+            block.terminator = Terminator("jump", [], [Edge(rest, list(t.operands))], t.position)
+
+
+def _expression(s: Statement) -> Body | None:
+    """The body of the expression that a statement calls, if it can be written out."""
+    function = s.operands[0].value if s.op == "call" and not s.data and isinstance(s.operands[0], Constant) else None
+    if not isinstance(function, FunctionType) or function not in EXPRESSIONS or s.result is None:
         return None
     body = body_of(function.__code__, loads(function.__globals__))
-    plain = body is not None and len(body.blocks) == 1 and not body.frees and len(body.params) == count
-    return body if plain else None
+    if body is None or body.frees or len(body.params) != len(s.operands) - 1:
+        return None
+    kinds = {b.terminator.kind for b in body.blocks if b.terminator is not None}
+    loops = any(edge.target is body.blocks[0] for b in body.blocks for edge in b.edges())
+    makes = any(s.op in _MAKING for b in body.blocks for s in b.statements)
+    return body if kinds <= {"jump", "branch", "return"} and not loops and not makes else None
+
+
+_MAKING: Final = frozenset({"make_cell", "make_function", "cell_set", "cell_get", "yield", "get_iter"})
 
 
 def _look_up_at_calls(blocks: list[Block]) -> None:
