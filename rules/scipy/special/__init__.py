@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autodiff_rules.scipy.special import bessel as bessel
+from autodiff_rules.scipy.special import distributions as distributions
 from autodiff_rules.scipy.special import elementary as elementary
 from autodiff_rules.scipy.special import elliptic as elliptic
 from autodiff_rules.scipy.special import errors as errors

@@ -9,8 +9,8 @@ from autodiff_hook.extend import elementwise
 from autodiff_hook.registry import nondifferentiable, not_implemented
 from autodiff_rules.numpy._shared import array_rrule
 from autodiff_rules.scipy._elementwise import cotangent, real_only
+from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second, gamma_in_order
 
-IN_PARAMETERS = "an incomplete gamma or beta function with respect to its parameters"
 IN_ORDER = "scipy.special.polygamma with respect to its order"
 
 
@@ -82,10 +82,18 @@ def gamma_density(a, x):
     return np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a))
 
 
-elementwise(special.gammainc, a=IN_PARAMETERS, x=gamma_density)
-elementwise(special.gammaincc, a=IN_PARAMETERS, x=lambda a, x: -gamma_density(a, x))
-elementwise(special.gammaincinv, a=IN_PARAMETERS, p=lambda a, y: 1.0 / gamma_density(a, y))
-elementwise(special.gammainccinv, a=IN_PARAMETERS, p=lambda a, y: -1.0 / gamma_density(a, y))
+elementwise(special.gammainc, a=gamma_in_order, x=gamma_density)
+elementwise(special.gammaincc, a=lambda a, x: -gamma_in_order(a, x), x=lambda a, x: -gamma_density(a, x))
+elementwise(
+    special.gammaincinv,
+    a=lambda a, y: -gamma_in_order(a, y) / gamma_density(a, y),
+    p=lambda a, y: 1.0 / gamma_density(a, y),
+)
+elementwise(
+    special.gammainccinv,
+    a=lambda a, y: -gamma_in_order(a, y) / gamma_density(a, y),
+    p=lambda a, y: -1.0 / gamma_density(a, y),
+)
 
 
 def beta_density(a, b, x):
@@ -93,8 +101,23 @@ def beta_density(a, b, x):
     return np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
 
 
-elementwise(special.betainc, a=IN_PARAMETERS, b=IN_PARAMETERS, x=beta_density)
-elementwise(special.betaincinv, a=IN_PARAMETERS, b=IN_PARAMETERS, p=lambda a, b, y: 1.0 / beta_density(a, b, y))
+elementwise(special.betainc, a=beta_in_first, b=beta_in_second, x=beta_density)
+elementwise(
+    special.betaincinv,
+    a=lambda a, b, y: -beta_in_first(a, b, y) / beta_density(a, b, y),
+    b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
+    p=lambda a, b, y: 1.0 / beta_density(a, b, y),
+)
 if hasattr(special, "betaincc"):
-    elementwise(special.betaincc, a=IN_PARAMETERS, b=IN_PARAMETERS, x=lambda a, b, x: -beta_density(a, b, x))
-    elementwise(special.betainccinv, a=IN_PARAMETERS, b=IN_PARAMETERS, p=lambda a, b, y: -1.0 / beta_density(a, b, y))
+    elementwise(
+        special.betaincc,
+        a=lambda a, b, x: -beta_in_first(a, b, x),
+        b=lambda a, b, x: -beta_in_second(a, b, x),
+        x=lambda a, b, x: -beta_density(a, b, x),
+    )
+    elementwise(
+        special.betainccinv,
+        a=lambda a, b, y: -beta_in_first(a, b, y) / beta_density(a, b, y),
+        b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
+        p=lambda a, b, y: -1.0 / beta_density(a, b, y),
+    )

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import elementwise
+from autodiff_rules.scipy.special._tails import student_in_df
 
 ROOT_TWO_PI = 2.5066282746310002
 BY_ROOT_TWO_PI = 0.3989422804014327
@@ -24,9 +25,12 @@ def student_density(df, t):
     return np.exp(scale - 0.5 * (df + 1.0) * np.log1p(t * t / df))
 
 
-IN_DF = "the distribution function of Student's t with respect to the degrees of freedom"
-elementwise(special.stdtr, df=IN_DF, t=student_density)
-elementwise(special.stdtrit, df=IN_DF, p=lambda df, y: 1.0 / student_density(df, y))
+elementwise(special.stdtr, df=student_in_df, t=student_density)
+elementwise(
+    special.stdtrit,
+    df=lambda df, y: -student_in_df(df, y) / student_density(df, y),
+    p=lambda df, y: 1.0 / student_density(df, y),
+)
 
 
 def owens_t_a(h, a):

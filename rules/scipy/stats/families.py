@@ -1,7 +1,7 @@
 """Continuous distributions in standard form: the partial derivatives of the logarithm of the density.
 
 A function is one of z = (x - loc)/scale and the shape parameters. ``cdf`` has the derivatives of the distribution
-function with respect to the shapes; those missing are not implemented. The densities are those of SciPy's manual.
+function with respect to the shapes. The densities are those of SciPy's manual.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import special, stats
+
+from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second, gamma_in_order, student_in_df
+from autodiff_rules.scipy.special.distributions import f_in_first, f_in_second
 
 
 @dataclass(frozen=True)
@@ -150,12 +153,24 @@ def f_dfd(z, n, m):
     return 0.5 * (gammas + 1.0 + np.log(m / whole) - (n + m) / whole)
 
 
-family(stats.gamma, gamma_slope, gamma_a)
-family(stats.invgamma, invgamma_slope, invgamma_a)
-family(stats.chi2, chi2_slope, chi2_df)
-family(stats.beta, beta_slope, beta_a, beta_b)
-family(stats.t, t_slope, t_df)
-family(stats.f, f_slope, f_dfn, f_dfd)
+family(stats.gamma, gamma_slope, gamma_a, cdf=(lambda z, a: gamma_in_order(a, z),))
+family(stats.invgamma, invgamma_slope, invgamma_a, cdf=(lambda z, a: -gamma_in_order(a, 1.0 / z),))
+family(stats.chi2, chi2_slope, chi2_df, cdf=(lambda z, df: 0.5 * gamma_in_order(0.5 * df, 0.5 * z),))
+family(
+    stats.beta,
+    beta_slope,
+    beta_a,
+    beta_b,
+    cdf=(lambda z, a, b: beta_in_first(a, b, z), lambda z, a, b: beta_in_second(a, b, z)),
+)
+family(stats.t, t_slope, t_df, cdf=(lambda z, df: student_in_df(df, z),))
+family(
+    stats.f,
+    f_slope,
+    f_dfn,
+    f_dfd,
+    cdf=(lambda z, n, m: f_in_first(n, m, z), lambda z, n, m: f_in_second(n, m, z)),
+)
 
 
 # With distribution functions that are elementary, or made of the normal one
@@ -208,6 +223,10 @@ def invgauss_mu(z, mu):
     return (z - mu) / (mu * mu * mu)
 
 
+def invgauss_cdf_mu(z, mu):
+    return -2.0 / (mu * mu) * np.exp(2.0 / mu + special.log_ndtr(-(z / mu + 1.0) / np.sqrt(z)))
+
+
 def mills(z):
     """φ(z)/Φ(z)."""
     return np.exp(-0.5 * z * z - special.log_ndtr(z)) / np.sqrt(2.0 * np.pi)
@@ -230,5 +249,5 @@ def skewnorm_cdf_a(z, a):
 family(stats.lognorm, lognorm_slope, lognorm_s, cdf=(lognorm_cdf_s,))
 family(stats.weibull_min, weibull_slope, weibull_c, cdf=(weibull_cdf_c,))
 family(stats.pareto, pareto_slope, pareto_b, cdf=(pareto_cdf_b,), inside=1.5)
-family(stats.invgauss, invgauss_slope, invgauss_mu)
+family(stats.invgauss, invgauss_slope, invgauss_mu, cdf=(invgauss_cdf_mu,))
 family(stats.skewnorm, skewnorm_slope, skewnorm_a, cdf=(skewnorm_cdf_a,))

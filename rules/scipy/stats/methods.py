@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy.stats._calls import method
@@ -43,16 +43,11 @@ def method_rule(target):
         def method_pullback(ȳ):
             arrays = [np.asarray(v) for v in values]
             parts = slopes(target, y, *arrays)
-            return tuple(scaled(ȳ, part, v) for part, v in zip(parts, values))
+            return tuple(unbroadcast(times(ȳ, part), v) for part, v in zip(parts, values))
 
         return y, method_pullback
 
     return rule
-
-
-def scaled(ȳ, slope, x):
-    """The cotangent of ``x`` from the partial derivative."""
-    return slope if isinstance(slope, NotImplementedCotangent) else unbroadcast(times(ȳ, slope), x)
 
 
 def logarithmic(target, y, x, *parameters):
@@ -76,7 +71,7 @@ def cumulative(target, y, x, *parameters):
     below = np.where(valid == 0, 0.0, y) if target.name in ("logcdf", "logsf") else 0.0
     density = sign * valid * np.exp(np.where(valid == 0, 0.0, log) - below)
     slopes = [part(z, *shapes) for part in target.family.cdf]
-    own = [sign * valid * np.exp(-below) * slope for slope in slopes] or [missing(target) for _ in shapes]
+    own = [sign * valid * np.exp(-below) * slope for slope in slopes]
     return density, *own, -density, -density * z
 
 
@@ -87,7 +82,7 @@ def quantile(target, x, q, *parameters):
     z, valid = standard(target.family, log, x, loc, scale)
     sign = -1.0 if target.name == "isf" else 1.0
     density = np.exp(log)
-    own = [-part(z, *shapes) / density for part in target.family.cdf] or [missing(target) for _ in shapes]
+    own = [-part(z, *shapes) / density for part in target.family.cdf]
     return sign / density, *own, np.ones(np.shape(z)), (x - loc) / scale
 
 
@@ -95,10 +90,6 @@ def standard(family, log, x, loc, scale):
     """z, moved into the support where the density is 0, and 1.0 in the support, 0.0 outside, nan where undefined."""
     valid = np.where(np.isnan(log), np.nan, np.where(log > -np.inf, 1.0, 0.0))
     return np.where(valid == 1.0, (x - loc) / scale, family.inside), valid
-
-
-def missing(target):
-    return not_implemented(f"{target.__qualname__} with respect to the shape of the distribution")
 
 
 TARGETS = {}

@@ -1,0 +1,153 @@
+"""Distribution functions: χ², F, gamma, Poisson, binomial, negative binomial, noncentral χ², Tukey's λ, Kolmogorov.
+
+They are incomplete gamma and beta functions (DLMF 8.17.4, 8.17.5; numbers of events are rounded down, and have no
+derivative) or have a density that is known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from autodiff_hook.extend import elementwise
+from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second, gamma_in_order
+from autodiff_rules.scipy.special.gammas import beta_density, gamma_density
+
+# χ²: P(v/2, x/2)
+
+elementwise(
+    special.chdtr,
+    v=lambda v, x: 0.5 * gamma_in_order(0.5 * v, 0.5 * x),
+    x=lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x),
+)
+elementwise(
+    special.chdtrc,
+    v=lambda v, x: -0.5 * gamma_in_order(0.5 * v, 0.5 * x),
+    x=lambda v, x: -0.5 * gamma_density(0.5 * v, 0.5 * x),
+)
+elementwise(
+    special.chdtri,
+    v=lambda v, y: -gamma_in_order(0.5 * v, 0.5 * y) / gamma_density(0.5 * v, 0.5 * y),
+    p=lambda v, y: -2.0 / gamma_density(0.5 * v, 0.5 * y),
+)
+
+# Gamma: P(b, a x)
+
+elementwise(
+    special.gdtr,
+    a=lambda a, b, x: x * gamma_density(b, a * x),
+    b=lambda a, b, x: gamma_in_order(b, a * x),
+    x=lambda a, b, x: a * gamma_density(b, a * x),
+)
+elementwise(
+    special.gdtrc,
+    a=lambda a, b, x: -x * gamma_density(b, a * x),
+    b=lambda a, b, x: -gamma_in_order(b, a * x),
+    x=lambda a, b, x: -a * gamma_density(b, a * x),
+)
+elementwise(
+    special.gdtrix,
+    a=lambda a, b, p, y: -y / a,
+    b=lambda a, b, p, y: -gamma_in_order(b, a * y) / (a * gamma_density(b, a * y)),
+    p=lambda a, b, p, y: 1.0 / (a * gamma_density(b, a * y)),
+)
+
+# F: I(dfn/2, dfd/2, z) with z = dfn x/(dfn x + dfd)
+
+
+def ratio(dfn, dfd, x):
+    return dfn * x / (dfn * x + dfd)
+
+
+def f_density(dfn, dfd, x):
+    """The density times x, which is what the derivatives have in common."""
+    z = ratio(dfn, dfd, x)
+    return beta_density(0.5 * dfn, 0.5 * dfd, z) * z * (1.0 - z)
+
+
+def f_slope(dfn, dfd, x):
+    z = ratio(dfn, dfd, x)
+    return beta_density(0.5 * dfn, 0.5 * dfd, z) * (1.0 - z) * dfn / (dfn * x + dfd)
+
+
+def f_in_first(dfn, dfd, x):
+    return 0.5 * beta_in_first(0.5 * dfn, 0.5 * dfd, ratio(dfn, dfd, x)) + f_density(dfn, dfd, x) / dfn
+
+
+def f_in_second(dfn, dfd, x):
+    return 0.5 * beta_in_second(0.5 * dfn, 0.5 * dfd, ratio(dfn, dfd, x)) - f_density(dfn, dfd, x) / dfd
+
+
+elementwise(special.fdtr, dfn=f_in_first, dfd=f_in_second, x=f_slope)
+elementwise(
+    special.fdtrc,
+    dfn=lambda dfn, dfd, x: -f_in_first(dfn, dfd, x),
+    dfd=lambda dfn, dfd, x: -f_in_second(dfn, dfd, x),
+    x=lambda dfn, dfd, x: -f_slope(dfn, dfd, x),
+)
+elementwise(
+    special.fdtri,
+    dfn=lambda dfn, dfd, p, y: -f_in_first(dfn, dfd, y) / f_slope(dfn, dfd, y),
+    dfd=lambda dfn, dfd, p, y: -f_in_second(dfn, dfd, y) / f_slope(dfn, dfd, y),
+    p=lambda dfn, dfd, p, y: 1.0 / f_slope(dfn, dfd, y),
+)
+
+# Numbers of events
+
+elementwise(special.pdtr, k=None, m=lambda k, m: -gamma_density(np.floor(k) + 1.0, m))
+elementwise(special.pdtrc, k=None, m=lambda k, m: gamma_density(np.floor(k) + 1.0, m))
+elementwise(special.pdtri, k=None, p=lambda k, y: -1.0 / gamma_density(np.floor(k) + 1.0, y))
+
+
+def binomial_slope(k, n, p):
+    """-∂F(k; n, p)/∂p."""
+    return beta_density(np.floor(k) + 1.0, n - np.floor(k), p)
+
+
+elementwise(special.bdtr, k=None, n=None, p=lambda k, n, p: -binomial_slope(k, n, p))
+elementwise(special.bdtrc, k=None, n=None, p=lambda k, n, p: binomial_slope(k, n, p))
+elementwise(special.bdtri, k=None, n=None, q=lambda k, n, q, y: -1.0 / binomial_slope(k, n, y))
+elementwise(special.nbdtr, k=None, n=None, p=lambda k, n, p: beta_density(n, np.floor(k) + 1.0, p))
+elementwise(special.nbdtrc, k=None, n=None, p=lambda k, n, p: -beta_density(n, np.floor(k) + 1.0, p))
+elementwise(special.nbdtri, k=None, n=None, q=lambda k, n, q, y: 1.0 / beta_density(n, np.floor(k) + 1.0, y))
+
+
+# Noncentral χ²: half the difference of two distribution functions, and its density by a Bessel function
+# (N. L. Johnson, S. Kotz, N. Balakrishnan, Continuous univariate distributions 2, 1995, 29.4).
+
+IN_DF = "the noncentral χ² distribution with respect to the degrees of freedom"
+
+
+def noncentral_density(x, df, nc):
+    order, root = 0.5 * df - 1.0, np.sqrt(nc * x)
+    apart = np.sqrt(x) - np.sqrt(nc)
+    return 0.5 * np.power(x / nc, 0.5 * order) * np.exp(-0.5 * apart * apart) * special.ive(order, root)
+
+
+def noncentral_in_nc(x, df, nc):
+    return 0.5 * (special.chndtr(x, df + 2.0, nc) - special.chndtr(x, df, nc))
+
+
+elementwise(special.chndtr, x=noncentral_density, df=IN_DF, nc=noncentral_in_nc)
+elementwise(
+    special.chndtrix,
+    p=lambda p, df, nc, y: 1.0 / noncentral_density(y, df, nc),
+    df=IN_DF,
+    nc=lambda p, df, nc, y: -noncentral_in_nc(y, df, nc) / noncentral_density(y, df, nc),
+)
+
+
+def tukey_slope(x, lmbda, y):
+    """The quantile is (y^λ - (1 - y)^λ)/λ."""
+    return np.where((y > 0.0) & (y < 1.0), 1.0 / (np.power(y, lmbda - 1.0) + np.power(1.0 - y, lmbda - 1.0)), 0.0 * x)
+
+
+elementwise(
+    special.tklmbda,
+    x=tukey_slope,
+    lmbda="the distribution function of Tukey's λ distribution with respect to λ",
+)
+elementwise(special.kolmogorov, lambda x: special._ufuncs._kolmogp(x))
+elementwise(special.kolmogi, p=lambda y: 1.0 / special._ufuncs._kolmogp(y))
+elementwise(special.smirnov, n=None, x=lambda n, x: special._ufuncs._smirnovp(n, x))
+elementwise(special.smirnovi, n=None, p=lambda n, y: 1.0 / special._ufuncs._smirnovp(n, y))
