@@ -170,7 +170,7 @@ class Registry:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._rules: dict[int, tuple[object, tuple[_Registered, ...]]] = {}
-        self._constants: dict[int, object] = {}
+        self._constants: dict[int, tuple[object, str | None]] = {}
         self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
         self._forms: dict[int, tuple[object, tuple[Form | Deferred, ...]]] = {}
         self._lookups: dict[tuple[object, ...], Rule | None] = {}
@@ -224,10 +224,10 @@ class Registry:
                 return False
         return True
 
-    def add_constant(self, target: AnyType) -> None:
-        """Declare that ``target`` has no derivative: its results are constants."""
+    def add_constant(self, target: AnyType, because: str | None = None) -> None:
+        """Declare that ``target`` has no derivative: its results are constants, for the reason that is given."""
         with self._lock:
-            self._constants[id(target)] = target
+            self._constants[id(target)] = target, because
             self._rules.pop(id(target), None)
             self._forget_answers()
         self._tell()
@@ -313,6 +313,16 @@ class Registry:
             return True
         self.load_packs()
         return id(target) in self._constants
+
+    def constants(self) -> list[tuple[AnyType, str | None]]:
+        """What is declared non-differentiable, with the reasons."""
+        self.load_packs()
+        return list(self._constants.values())
+
+    def reason(self, target: AnyType) -> str | None:
+        """Why ``target`` was declared non-differentiable, if that was said."""
+        self.load_packs()
+        return self._constants.get(id(target), (None, None))[1]
 
     def load_packs(self) -> None:
         """Import the rule packs that cover a module which is imported by now.
@@ -428,14 +438,17 @@ def frule(target: AnyType, *forms: Form | Deferred) -> AnyType:
     return target
 
 
-def nondifferentiable(target: AnyType) -> AnyType:
+def nondifferentiable(target: AnyType, because: str | None = None) -> AnyType:
     """Declare that a callable has no derivative: its result is a constant. A call or a decorator.
+
+    ``because`` says why; the table of constants in ``docs/coverage.md`` is made of it.
 
     >>> @nondifferentiable
     ... def bin_of(x):
     ...     return int(x // 0.1)
+    >>> _ = nondifferentiable(len, "it counts")
     """
-    registry.add_constant(target)
+    registry.add_constant(target, because)
     return target
 
 

@@ -13,6 +13,7 @@ from autodiff_hook.registry import Exact, Real, nondifferentiable, rrule
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.strong import over, times
+from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules._exact import (
     of_absolute,
     of_difference,
@@ -222,4 +223,4 @@ for owner in (Decimal, Context):
             *("quantize", "logb", "number_class", "same_quantum", "radix", "adjusted", "divide_int", "imag"),
             *("__int__", "__floor__", "__ceil__", "__trunc__", "__round__", "__bool__", "__hash__"),
         ):
-            nondifferentiable(vars(owner)[name])
+            nondifferentiable(vars(owner)[name], CONSISTS_OF_STEPS)

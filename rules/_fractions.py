@@ -14,6 +14,7 @@ from autodiff_hook.registry import Exact, Real, nondifferentiable, not_implement
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.strong import over, times
+from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules._exact import function_of_one, of_same, plain
 
 PARTS = ("numerator", "denominator")
@@ -85,6 +86,6 @@ for name, member in vars(Fraction).items():
     elif name.startswith("from_"):
         means(member.__func__)(made)
     elif name.strip("_") in STEPS:
-        nondifferentiable(member)
+        nondifferentiable(member, CONSISTS_OF_STEPS)
     elif isinstance(member, FunctionType | staticmethod | classmethod) and name not in CODE:
         opaque(getattr(member, "__func__", member))

@@ -14,6 +14,17 @@ from autodiff_hook.registry import Complex, Real, nondifferentiable, not_impleme
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing
+from autodiff_rules._constants import (
+    ASKS_THE_SYSTEM,
+    COMPARES,
+    CONSISTS_OF_STEPS,
+    IS_A_POSITION,
+    IS_A_SHAPE,
+    IS_OF_INTEGERS,
+    IS_TEXT,
+    declare,
+    declare_names,
+)
 from autodiff_rules._numbers import COMPLEXES, binary, is_array, is_number, is_real, project, repeated
 from autodiff_rules._powers import (
     base_cotangent,
@@ -263,23 +274,20 @@ def smaller_rule(x, y):
 
 
 # What has no derivative
-for function in (
-    *(bool, int, str, bytes, object, range, len, id, hash, type),
-    *(isinstance, issubclass, callable, hasattr, dir, repr, ascii, format, bin, hex, oct, chr, ord),
-    *(print, input, open, compile, breakpoint, __import__),
-    *(float.is_integer, float.hex, float.imag, int.imag, int.denominator),
-    *(int.bit_length, int.bit_count, int.to_bytes),
-    *(bisect.bisect, bisect.bisect_left, bisect.bisect_right),
-    *(float.__int__, float.__floor__, float.__ceil__, float.__trunc__, float.__round__, float.__bool__),
-):
-    nondifferentiable(function)
-if hasattr(int, "is_integer"):
-    nondifferentiable(int.is_integer)
+declare(COMPARES, bool, isinstance, issubclass, callable, hasattr, float.is_integer, float.__bool__)
+declare(CONSISTS_OF_STEPS, int, float.__int__, float.__floor__, float.__ceil__, float.__trunc__, float.__round__)
+declare(CONSISTS_OF_STEPS, float.imag, int.imag, int.denominator)
+declare(IS_OF_INTEGERS, range, int.bit_length, int.bit_count, int.to_bytes)
+declare(IS_A_POSITION, len, bisect.bisect, bisect.bisect_left, bisect.bisect_right)
+declare(IS_TEXT, str, bytes, repr, ascii, format, bin, hex, oct, chr, ord, dir, float.hex)
+declare(IS_A_SHAPE, object, id, hash, type)
+declare(ASKS_THE_SYSTEM, print, input, open, compile, breakpoint, __import__)
+declare_names(int, {COMPARES: "is_integer"})
 
 # What a text says of a number is a constant
 for text in (str, bytes):
     for name, method in vars(text).items():
         if callable(method) and not name.startswith("_"):
-            nondifferentiable(method)
-nondifferentiable(str.__format__)
+            nondifferentiable(method, IS_TEXT)
+nondifferentiable(str.__format__, IS_TEXT)
 effects(print, input, open, compile, breakpoint, __import__)

@@ -10,8 +10,9 @@ import math
 from functools import partial
 
 from autodiff_hook.extend import Form, elementwise, per, scaled
-from autodiff_hook.registry import Complex, nondifferentiable, registry, rrule
+from autodiff_hook.registry import Complex, registry, rrule
 from autodiff_hook.strong import over, times
+from autodiff_rules._constants import COMPARES, declare
 from autodiff_rules._numbers import COMPLEXES, binary, project
 
 INFINITY = complex(math.inf, 0.0)
@@ -109,5 +110,4 @@ def rect_rule(r, phi):
     return cmath.rect(r, phi), rect_pullback
 
 
-for function in (cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan):
-    nondifferentiable(function)
+declare(COMPARES, cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan)

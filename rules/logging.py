@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 
 from autodiff_hook.registry import nondifferentiable
+from autodiff_rules._constants import IS_TEXT, SETTING
 
 LEVELS = ("debug", "info", "warning", "error", "exception", "critical", "log")
 
 for name in LEVELS:
-    nondifferentiable(getattr(logging, name))
+    nondifferentiable(getattr(logging, name), IS_TEXT)
 for owner in (logging.Logger, logging.LoggerAdapter):
     for name in (*LEVELS, "isEnabledFor", "getEffectiveLevel"):
-        nondifferentiable(getattr(owner, name))
+        nondifferentiable(getattr(owner, name), IS_TEXT)
 for function in (logging.getLogger, logging.basicConfig, logging.disable):
-    nondifferentiable(function)
+    nondifferentiable(function, SETTING)

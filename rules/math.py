@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 from autodiff_hook.extend import per, scalar, scaled
-from autodiff_hook.registry import Real, nondifferentiable, rrule
+from autodiff_hook.registry import Real, rrule
 from autodiff_rules import _math_sums as _math_sums
+from autodiff_rules._constants import COMPARES, CONSISTS_OF_STEPS, IS_OF_INTEGERS, declare
 from autodiff_rules._numbers import binary
 from autodiff_rules._polygamma import polygamma
 from autodiff_rules._powers import base_cotangent, exponent_cotangent
@@ -98,9 +99,6 @@ scalar(math.gamma, lambda x, y: y * polygamma(0, x))
 scalar(math.lgamma, lambda x: polygamma(0, x))
 
 # Whole numbers and questions
-for function in (
-    *(math.ceil, math.floor, math.trunc, math.ulp),
-    *(math.isclose, math.isfinite, math.isinf, math.isnan),
-    *(math.comb, math.perm, math.factorial, math.gcd, math.lcm, math.isqrt),
-):
-    nondifferentiable(function)
+declare(CONSISTS_OF_STEPS, math.ceil, math.floor, math.trunc, math.ulp)
+declare(COMPARES, math.isclose, math.isfinite, math.isinf, math.isnan)
+declare(IS_OF_INTEGERS, math.comb, math.perm, math.factorial, math.gcd, math.lcm, math.isqrt)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import operator
 
-from autodiff_hook.registry import Complex, Real, nondifferentiable, rrule
+from autodiff_hook.registry import Complex, Real, rrule
 from autodiff_hook.strong import over, times
+from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
 from autodiff_rules._numbers import COMPLEXES, REALS, binary, project
 from autodiff_rules._powers import (
     base_cotangent,
@@ -220,9 +221,10 @@ for name in ("and_", "or_", "xor", "lshift", "rshift", "iand", "ior", "ixor", "i
     binary(operation, signatures=((int, int), (Real, Real)))(bit_rule(operation))
 
 # Questions, whose answers have no derivative whatever is asked about
-for name in (
-    *("lt", "le", "eq", "ne", "ge", "gt", "not_", "truth", "is_", "is_not", "contains"),
-    *("index", "countOf", "indexOf", "length_hint", "is_none", "is_not_none"),
-):
-    if hasattr(operator, name):
-        nondifferentiable(getattr(operator, name))
+declare_names(
+    operator,
+    {
+        COMPARES: "lt le eq ne ge gt not_ truth is_ is_not contains is_none is_not_none",
+        IS_A_POSITION: "index countOf indexOf length_hint",
+    },
+)

@@ -9,10 +9,11 @@ import warnings
 
 from autodiff_hook.extend import effects
 from autodiff_hook.registry import nondifferentiable
+from autodiff_rules._constants import ASKS_THE_SYSTEM, TIMES
 
 for name, function in vars(time).items():
     if callable(function) and not name.startswith("_") and function is not time.struct_time:
-        nondifferentiable(function)
+        nondifferentiable(function, TIMES)
         if name in ("sleep", "tzset") or name.endswith(("settime", "settime_ns")):
             effects(function)
 for function in (
@@ -21,4 +22,4 @@ for function in (
     *(os.path.exists, os.path.isfile, os.path.isdir, os.path.join, os.path.basename, os.path.dirname),
     *(sys.getsizeof, sys.getrefcount, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern),
 ):
-    nondifferentiable(function)
+    nondifferentiable(function, ASKS_THE_SYSTEM)

@@ -9,15 +9,16 @@ from __future__ import annotations
 import random
 
 from autodiff_hook.registry import nondifferentiable
+from autodiff_rules._constants import IS_A_SOURCE
 
 SOURCES = ("random", "seed", "getrandbits", "getstate", "setstate", "randbytes", "randrange", "randint")
 
 for name in SOURCES:
-    nondifferentiable(getattr(random, name))
-    nondifferentiable(getattr(random.Random, name))
-    nondifferentiable(getattr(random.SystemRandom, name))
+    nondifferentiable(getattr(random, name), IS_A_SOURCE)
+    nondifferentiable(getattr(random.Random, name), IS_A_SOURCE)
+    nondifferentiable(getattr(random.SystemRandom, name), IS_A_SOURCE)
 for name in ("_randbelow", "_randbelow_with_getrandbits", "_randbelow_without_getrandbits"):
-    nondifferentiable(getattr(random.Random, name))
+    nondifferentiable(getattr(random.Random, name), IS_A_SOURCE)
 if hasattr(random, "binomialvariate"):
-    nondifferentiable(random.binomialvariate)
-    nondifferentiable(random.Random.binomialvariate)
+    nondifferentiable(random.binomialvariate, IS_A_SOURCE)
+    nondifferentiable(random.Random.binomialvariate, IS_A_SOURCE)

@@ -1,6 +1,10 @@
-"""Says of each public function of modules what is known of it: a rule; own source, which is Python code that can be
-entered; constant, which is declared to have no derivative; or missing. Which of them take and give floats is not known:
-functions of text and files are listed, too. By default, the modules that have rules."""
+"""Says of each public callable of modules and classes what is known of it.
+
+A *rule*: a derivative is registered, or known by other means. *Own source*: Python code that lifts, and comes to
+nothing that has no derivative. *In part*: Python code that may come to such, on some way. *Constant*: declared to have
+no derivative. *Missing*: native code that nothing is known of. Which of them take and give floats is not known:
+functions of text and files are listed, too. By default, the modules that have rules.
+"""
 
 from __future__ import annotations
 
@@ -11,58 +15,106 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
-from types import ModuleType
+from dataclasses import dataclass, field
+from types import GetSetDescriptorType, ModuleType
 from typing import Any, Final
 
 NAME = "coverage"
 HELP = "which functions of a module have derivatives"
-EXAMPLE = "coverage math scipy.special --missing"
-KINDS: Final = ("rule", "own source", "constant", "missing")
+EXAMPLE = "coverage math numpy.ndarray scipy.special --missing"
+KINDS: Final = ("rule", "own source", "in part", "constant", "missing")
+BEGINS_EMPTY: Final = "it makes an object that begins without numbers"
 _KIND_OF: Final = {
     **{"rule": "rule", "constant": "constant", "native": "missing"},
     **dict.fromkeys(("source", "library", "not opted in"), "own source"),
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Coverage:
-    """What is known of one module: the names of its public functions by kind."""
+    """What is known of one module or class: the names of its public callables by kind."""
 
     module: str
-    names: dict[str, list[str]]
+    names: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why names are constants."""
+    obstacles: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What own source may come to."""
 
     @property
     def total(self) -> int:
         return sum(map(len, self.names.values()))
 
 
-def coverage(module: str) -> Coverage:
-    """What is known of the public functions of a module.
+def coverage(*modules: str) -> list[Coverage]:
+    """What is known of the public callables of modules, and of classes: ``numpy.ndarray``.
 
-    >>> found = coverage("math")
+    >>> (found,) = coverage("math")
     >>> "sin" in found.names["rule"], "floor" in found.names["missing"]
     (True, False)
+    >>> found.reasons["floor"]
+    'it is constant by steps'
     """
-    from autodiff_hook.commands.inputs import imported
+    from autodiff_hook.commands.reaching import Reach
     from autodiff_hook.commands.standing import standing
+    from autodiff_hook.registry import registry
 
-    names: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    for name, value in _public(imported(module)):
-        names[_KIND_OF[standing(value)]].append(name)
-    return Coverage(module, names)
+    reach = Reach([module.partition(".")[0] for module in modules])
+    result = []
+    for module in modules:
+        found = Coverage(module)
+        for name, value in _public(_owner(module)):
+            kind = _KIND_OF[standing(value)]
+            if kind == "own source" and (obstacles := reach.obstacles(value)):
+                kind, found.obstacles[name] = "in part", obstacles
+            if kind == "constant":
+                found.reasons[name] = registry.reason(value) or BEGINS_EMPTY
+            found.names[kind].append(name)
+        result.append(found)
+    return result
 
 
-def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """The functions that a module offers: no classes, and nothing that belongs to another package."""
+def _owner(name: str) -> Any:
+    """The module of this name, or the class of a module."""
+    from autodiff_hook.commands.inputs import BadInput, imported
+
+    home, _, last = name.rpartition(".")
+    try:
+        return imported(name)
+    except BadInput:
+        owner = getattr(imported(home), last, None) if home else None
+        if not inspect.isclass(owner):
+            raise
+        return owner
+
+
+def _public(owner: Any) -> Iterator[tuple[str, Any]]:
+    return _of_class(owner) if inspect.isclass(owner) else _of_module(owner)
+
+
+def _of_class(owner: type) -> Iterator[tuple[str, Any]]:
+    """The public methods of a class, and the attributes that are computed."""
+    for name in dir(owner):
+        found = inspect.getattr_static(owner, name)
+        value = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+        if not name.startswith("_") and (callable(value) or isinstance(value, GetSetDescriptorType)):
+            yield name, value
+
+
+def _of_module(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The callables that a module offers: no exceptions, and nothing that belongs to another package."""
     listed = getattr(module, "__all__", None)
     names = [name for name in vars(module) if not name.startswith("_")] if listed is None else listed
     for name in sorted(set(names)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value = getattr(module, name, None)
-        if callable(value) and not inspect.isclass(value) and (listed is not None or _belongs(value, module)):
+        if callable(value) and not _is_exception(value) and (listed is not None or _belongs(value, module)):
             yield name, value
+
+
+def _is_exception(value: Any) -> bool:
+    return inspect.isclass(value) and issubclass(value, BaseException)
 
 
 def _belongs(value: Any, module: ModuleType) -> bool:
@@ -85,22 +137,25 @@ def default_modules() -> list[str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("modules", nargs="*", metavar="module", help="e.g. math, numpy, numpy.linalg, scipy.special")
-    parser.add_argument("--missing", action="store_true", help="list what is missing")
-    parser.add_argument("--all", action="store_true", help="list every function")
+    parser.add_argument("modules", nargs="*", metavar="module", help="e.g. math, numpy, numpy.ndarray, scipy.special")
+    parser.add_argument("--missing", action="store_true", help="list what is missing, and what own source may come to")
+    parser.add_argument("--all", action="store_true", help="list every callable")
     parser.add_argument("--json", action="store_true", help="print JSON: all names by kind")
+    parser.add_argument("--page", action="store_true", help="print docs/coverage.md, of its modules if none are named")
 
 
 def execute(options: argparse.Namespace) -> int:
+    from autodiff_hook.commands.coverage_page import MODULES, page
     from autodiff_hook.commands.files import as_json
 
     with redirect_stdout(sys.stderr):  # what is printed at import is no part of the answer
-        found = [coverage(module) for module in options.modules or default_modules()]
+        found = coverage(*(options.modules or (MODULES if options.page else default_modules())))
     if options.json:
         sys.stdout.write(as_json({each.module: each.names for each in found}))
-        return 0
-    listed = KINDS if options.all else ("missing",) if options.missing else ()
-    print("\n".join(text(found, listed)))
+    elif options.page:
+        sys.stdout.write(page(found))
+    else:
+        print("\n".join(text(found, KINDS if options.all else ("in part", "missing") if options.missing else ())))
     return 0
 
 
@@ -108,14 +163,24 @@ def text(found: Sequence[Coverage], listed: Sequence[str] = ()) -> list[str]:
     """Totals by module, then the names of the kinds that are asked for."""
     from autodiff_hook.commands.text import table, width, wrapped
 
-    rows: list[tuple[object, ...]] = [("module", "functions", *KINDS)]
+    lines = table(totals(found), range(1, len(KINDS) + 2))
+    for each in found:
+        for kind in listed:
+            if each.names[kind]:
+                named = [_with_obstacles(each, name) for name in each.names[kind]]
+                lines += ["", f"{each.module}, {kind}:", *wrapped(", ".join(named), width(), 2)]
+    return lines
+
+
+def totals(found: Sequence[Coverage]) -> list[tuple[object, ...]]:
+    """One row for each module, and one for all."""
+    rows: list[tuple[object, ...]] = [("module", "callables", *KINDS)]
     rows += [(each.module, each.total, *(len(each.names[kind]) for kind in KINDS)) for each in found]
     if len(found) > 1:
         sums = [sum(len(each.names[kind]) for each in found) for kind in KINDS]
         rows.append(("total", sum(sums), *sums))
-    lines = table(rows, range(1, len(KINDS) + 2))
-    for each in found:
-        for kind in listed:
-            if each.names[kind]:
-                lines += ["", f"{each.module}, {kind}:", *wrapped(", ".join(each.names[kind]), width(), 2)]
-    return lines
+    return rows
+
+
+def _with_obstacles(found: Coverage, name: str) -> str:
+    return f"{name} ({', '.join(found.obstacles[name][:3])})" if name in found.obstacles else name

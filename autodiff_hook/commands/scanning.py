@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import inspect
 import pkgutil
@@ -12,14 +11,12 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from autodiff_hook.commands.callees import called_by, lifted
 from autodiff_hook.commands.inputs import BadInput, imported
 from autodiff_hook.commands.standing import standing
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.types import IR, Operand, Statement
-from autodiff_hook.lift import lift
 from autodiff_hook.loader.attach import functions_of
 from autodiff_hook.registry import describe
-from autodiff_hook.semantics.analysing import analyse
 
 
 @dataclass(slots=True)
@@ -200,12 +197,12 @@ def _look(function: FunctionType, packages: Sequence[str]) -> Found:
     code, globals_ = function.__code__, function.__globals__
     found = Found(code.co_qualname, code.co_firstlineno)
     try:
-        irs = list(_lifted(code, globals_))
+        irs = list(lifted(code, globals_))
     except Unsupported as error:
         found.construct, found.construct_line = error.construct, error.line
         return found
     calls, native, closed = set[CodeType](), dict[str, None](), dict[str, None]()
-    for called in (value for ir in irs for value in _called(ir, globals_)):
+    for called in (value for ir in irs for value in called_by(ir, globals_)):
         known = standing(called, packages)
         if known == "native":
             native[describe(called)] = None
@@ -217,15 +214,6 @@ def _look(function: FunctionType, packages: Sequence[str]) -> Found:
     return found
 
 
-def _lifted(code: CodeType, globals_: dict[str, Any]) -> Iterator[IR]:
-    """The function, and those that are written in it."""
-    analyse(code, globals_)
-    yield lift(code)
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType) and inner.co_flags & inspect.CO_OPTIMIZED:
-            yield from _lifted(inner, globals_)
-
-
 def _codes(function: Any) -> set[CodeType]:
     """The code that a callable of the package stands for."""
     if isinstance(function, type):
@@ -233,48 +221,6 @@ def _codes(function: Any) -> set[CodeType]:
         return {part.__code__ for part in parts if isinstance(part, FunctionType)}
     function = inspect.unwrap(getattr(function, "__func__", function))
     return {function.__code__} if isinstance(function, FunctionType) else set()
-
-
-_UNKNOWN: Final = object()
-
-
-def _called(ir: IR, globals_: dict[str, Any]) -> Iterator[Any]:
-    """What a function calls, as far as globals, modules and classes say."""
-    values: dict[Operand | None, Any] = {}
-    for statement in (s for block in ir.blocks for s in block.statements):
-        found = _value(statement, values, globals_)
-        if found is not _UNKNOWN:
-            values[statement.result] = found
-    for statement in (s for block in ir.blocks for s in block.statements):
-        if statement.op in ("call", "call_ex", "call_loaded"):
-            called = values.get(statement.operands[0], _UNKNOWN)
-        elif statement.op == "call_method":
-            called = _attribute(values.get(statement.operands[0], _UNKNOWN), statement.data[0])
-        else:
-            continue
-        if callable(called) and called is not _UNKNOWN:
-            yield called
-
-
-def _value(statement: Statement, values: dict[Operand | None, Any], globals_: dict[str, Any]) -> Any:
-    """What a statement loads, if that is sure not to be the program's data."""
-    if statement.op == "global":
-        name = str(statement.data)
-        found = globals_.get(name, getattr(builtins, name, _UNKNOWN))
-        return found if isinstance(found, ModuleType) or callable(found) else _UNKNOWN
-    if statement.op in ("getattr", "load_method"):
-        return _attribute(values.get(statement.operands[0], _UNKNOWN), str(statement.data))
-    return _UNKNOWN
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    """An attribute of a module or a class, without running code of theirs."""
-    if isinstance(owner, ModuleType):
-        return owner.__dict__.get(name, _UNKNOWN)
-    if isinstance(owner, type):
-        found = inspect.getattr_static(owner, name, _UNKNOWN)
-        return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
-    return _UNKNOWN
 
 
 def _spread(by_code: dict[CodeType, Found]) -> None:

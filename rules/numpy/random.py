@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules._constants import IS_A_SOURCE
 from autodiff_rules.numpy._shared import unbroadcast
 
 CONSTANTS = (
@@ -103,5 +104,5 @@ for family in ("exponential", "rayleigh"):
 for name in CONSTANTS.split():
     for owner in (*OWNERS, np.random):
         if hasattr(owner, name):
-            nondifferentiable(getattr(owner, name))
-nondifferentiable(np.random.default_rng)
+            nondifferentiable(getattr(owner, name), IS_A_SOURCE)
+nondifferentiable(np.random.default_rng, IS_A_SOURCE)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import distance
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import nondifferentiable
+from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 
 METRICS = {
@@ -81,5 +81,4 @@ def squareform_rule(X, force="no", checks=True):
     return y, squareform_pullback
 
 
-for name in "num_obs_dm num_obs_y is_valid_dm is_valid_y".split():
-    nondifferentiable(getattr(distance, name))
+declare_names(distance, {IS_A_POSITION: "num_obs_dm num_obs_y", COMPARES: "is_valid_dm is_valid_y"})

@@ -1,4 +1,4 @@
-"""``explain``, ``check``, ``status`` and ``coverage``; bad input; help."""
+"""``explain``, ``check`` and ``status``; bad input; help."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from autodiff_hook.commands import files, inputs, main
-from autodiff_hook.commands.coverage import coverage
 from autodiff_hook.commands.standing import standing
 
 
@@ -42,17 +41,6 @@ def test_status(command):
     assert "opted in: shop (environment)" in command("status", AUTODIFF_MODULES="shop").stdout
     found = json.loads(command("status", "--json", AUTODIFF_MODULES="shop").stdout)
     assert found["opted_in"] == {"shop": ["environment"]} and found["broken"] is None
-
-
-def test_coverage(command, folder):
-    lines = command("coverage", "math", "shop.model", "--missing").stdout.splitlines()
-    assert [line.split()[0] for line in lines[:4]] == ["module", "math", "shop.model", "total"]
-    found = coverage("math")
-    assert {"sin", "hypot"} <= set(found.names["rule"]) and "floor" in found.names["constant"]
-    names = json.loads(command("coverage", "cmath", "--json").stdout)["cmath"]
-    assert set(names) == {"rule", "own source", "constant", "missing"} and "exp" in names["rule"]
-    assert "numpy.linalg" not in command("coverage").stdout  # it has no pack of its own
-    assert any(line.startswith("numpy ") for line in command("coverage").stdout.splitlines())
 
 
 def test_what_is_known_of_callables():

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.registry import rrule
+from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, declare_names
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
 from autodiff_rules.numpy.norms import norm_rule as numpy_norm_rule
@@ -127,8 +128,11 @@ def toeplitz_rule(c, r=None):
     return y, toeplitz_pullback
 
 
-for name in "issymmetric ishermitian bandwidth get_lapack_funcs get_blas_funcs find_best_blas_type".split():
-    if hasattr(linalg, name):
-        nondifferentiable(getattr(linalg, name))
-for name in "hilbert invhilbert pascal invpascal hadamard".split():
-    nondifferentiable(getattr(linalg, name))
+declare_names(
+    linalg,
+    {
+        COMPARES: "issymmetric ishermitian",
+        IS_A_SHAPE: "bandwidth get_lapack_funcs get_blas_funcs find_best_blas_type",
+        IS_OF_INTEGERS: "hilbert invhilbert pascal invpascal hadamard",
+    },
+)

@@ -10,9 +10,9 @@ from scipy import optimize
 
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import some
-from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
+from autodiff_rules._constants import IS_A_POSITION, IS_TEXT, declare
 from autodiff_rules.scipy.optimize.implicit import Call, solution, with_tokens
 
 
@@ -104,5 +104,5 @@ returning_result(optimize.root, "fun", "jac", "x", 1e-4)
 returning_result(optimize.root_scalar, "f", "fprime", "root", 0.0)
 
 
-for function in (optimize.linear_sum_assignment, optimize.show_options):
-    nondifferentiable(function)
+declare(IS_A_POSITION, optimize.linear_sum_assignment)
+declare(IS_TEXT, optimize.show_options)

@@ -7,6 +7,7 @@ from scipy import special
 
 from autodiff_hook.extend import elementwise
 from autodiff_hook.registry import nondifferentiable, not_implemented
+from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules.numpy._shared import array_rrule
 from autodiff_rules.scipy._elementwise import cotangent
 
@@ -30,7 +31,7 @@ elementwise(special.sindg, lambda x: DEGREE * special.cosdg(x))
 elementwise(special.cosdg, lambda x: -DEGREE * special.sindg(x))
 elementwise(special.tandg, lambda y: DEGREE * (1.0 + y * y))
 elementwise(special.cotdg, lambda y: -DEGREE * (1.0 + y * y))
-nondifferentiable(special.round)
+nondifferentiable(special.round, CONSISTS_OF_STEPS)
 
 
 # Logistic functions
