@@ -132,7 +132,8 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
     elif form == "array":
         store_array(alg, t, owner, key, value)
     elif type(owner) is np.flatiter and owner.base.flags.c_contiguous:
-        store_array(alg, (None, None, t[2]), owner.base.reshape(-1), key, value)
+        flat, token = flattened(alg, owner)
+        store_array(alg, (token, None, t[2]), flat, key, value)
     elif isinstance(owner, np.void) and t[2] is not None:
         raise array_mutation("this store writes to a record in")
     elif is_list(owner):

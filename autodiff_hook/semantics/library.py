@@ -116,18 +116,8 @@ def lasting(places: Any) -> Any:
     return np.isin(order, list(last.values())).astype(float) if len(last) != order.size else 1.0
 
 
-def place(arr: Any, mask: Any, vals: Any) -> None:
-    """``np.place``: the first values, again and again, where the mask is true."""
-    chosen = np.asarray(mask, bool).reshape(arr.shape)
-    count, given = np.count_nonzero(chosen), np.ravel(vals)
-    if count and not len(given):
-        raise ValueError("Cannot insert from an empty array!")
-    if count:
-        arr[chosen] = given[np.arange(count) % len(given)]
-
-
-def putmask(a: Any, mask: Any, values: Any) -> None:
-    """``np.putmask``: the values of the same places, again and again, where the mask is true."""
-    chosen, given = np.asarray(mask, bool).reshape(a.shape), np.ravel(values)
-    if len(given):
-        a[chosen] = given[np.flatnonzero(chosen) % len(given)]
+def stored_part(out: Any, ufunc: Any, *args: Any, where: Any = True, **options: Any) -> Any:
+    """``ufunc(*args, out=out, where=where)``."""
+    chosen = np.broadcast_to(np.asarray(where, bool), out.shape)
+    out[chosen] = ufunc(*[np.broadcast_to(x, out.shape)[chosen] for x in args], **options)
+    return out

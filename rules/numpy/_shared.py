@@ -8,7 +8,7 @@ from types import GetSetDescriptorType, MethodDescriptorType
 
 import numpy as np
 
-from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, registry, rrule
+from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry, rrule
 
 
 def unbroadcast(c, x):
@@ -88,7 +88,7 @@ def float_dtype(x):
 def expand(c, x):
     """``c`` broadcast to the shape of ``x``, in its precision: the transpose of ``unbroadcast``."""
     if isinstance(c, (list, tuple)):
-        c = collect(c, x)
+        c = collect(c, np.zeros(np.shape(x)[np.ndim(x) - nesting(c) :]))
     if not isinstance(x, np.ndarray):
         return c
     dtype = float_dtype(x)
@@ -131,7 +131,7 @@ def expand_reduced(c, x, axis, keepdims):
 
 def restore_axes(c, x, axis, keepdims):
     """``c`` with the axes that a reduction of ``x`` removed as axes of length 1."""
-    if axis is None or keepdims or np.ndim(c) == 0:
+    if axis is None or np.ndim(c) == 0 or keepdims and keepdims is not np._NoValue:
         return c
     return c.reshape(reduced_shape(x, axis))
 
@@ -184,6 +184,12 @@ def nest_rule(c, x):
 def collect(c, x):
     """Nested lists and tuples of cotangents of ``x`` as one array, None being zeros."""
     return np.array(_without_none(c, x))
+
+
+@nondifferentiable
+def nesting(c):
+    """How many axes nested lists and tuples of cotangents have."""
+    return 1 + max(map(nesting, c), default=0) if isinstance(c, (list, tuple)) else np.ndim(c)
 
 
 def _without_none(c, x):
@@ -243,7 +249,8 @@ def through_arrays(rule, arity):
 
         def sequence_pullback(ȳ):
             cotangents = pullback(ȳ)
-            return (*[from_array(c, arg) for c, arg in zip(cotangents, args[:arity])], *cotangents[arity:])
+            count = min(arity, len(args))
+            return (*[from_array(c, arg) for c, arg in zip(cotangents, args[:count])], *cotangents[count:])
 
         return y, sequence_pullback
 

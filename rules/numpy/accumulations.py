@@ -14,17 +14,32 @@ from autodiff_rules.numpy.axes import from_last, to_last
 @array_rrule(np.prod)
 @rrule(np.ndarray.prod)
 @rrule(np.generic.prod)
-def prod_rule(a, axis=None, dtype=None, out=None, keepdims=False):
-    y = np.prod(a, axis, dtype, out, keepdims)
+def prod_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
+    y = np.prod(a, axis, dtype, out, keepdims, initial, where)
 
     def prod_pullback(ȳ):
-        if np.all(np.not_equal(a, 0)):
-            c = over(restore_axes(times(ȳ, conj(y)), a, axis, keepdims), conj(a))
+        present = a if where is True else np.where(where, a, 1.0)
+        if np.all(np.not_equal(present, 0)):
+            c = over(restore_axes(times(ȳ, conj(y)), a, axis, keepdims), conj(present))
         else:
-            c = times(restore_axes(ȳ, a, axis, keepdims), conj(others(a, axis)))
-        return unbroadcast(c, a), None, None, None, None
+            c = times(restore_axes(times(ȳ, conj(initial)), a, axis, keepdims), conj(others(present, axis)))
+        ī = None
+        if not (isinstance(initial, int) and initial == 1):
+            ī = unbroadcast(times(ȳ, conj(np.prod(present, axis, keepdims=keepdims))), initial)
+        return unbroadcast(c if where is True else np.where(where, c, 0.0), a), None, None, None, None, ī, None
 
     return y, prod_pullback
+
+
+@array_rrule(np.nanprod)
+def nanprod_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
+    y, prod_back = prod_rule(np.where(np.isnan(a), 1.0, a), axis, dtype, out, keepdims, initial, where)
+
+    def nanprod_pullback(ȳ):
+        x̄, *rest = prod_back(ȳ)
+        return unbroadcast(np.where(np.isnan(a), 0.0, x̄), a), *rest
+
+    return y, nanprod_pullback
 
 
 def others(a, axis):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from string import ascii_letters
+from string import ascii_letters, ascii_lowercase, ascii_uppercase
 
 import numpy as np
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_hook.strong import contraction, times
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
@@ -65,7 +64,27 @@ def einsum_rule(subscripts, *operands, out=None, optimize=False, **options):
 
 @rrule(np.einsum)
 def einsum_sublists_rule(*operands, **options):
-    raise NotDifferentiable("np.einsum with lists of subscripts is not differentiable yet: write them as a string")
+    arrays, lists = operands[: len(operands) // 2 * 2 : 2], operands[1::2]
+    terms = [in_letters(numbers) for numbers in lists]
+    subscripts = ",".join(terms)
+    if len(operands) % 2:
+        subscripts += "->" + in_letters(operands[-1])
+    y, einsum_back = einsum_rule(subscripts, *arrays, **options)
+
+    def einsum_pullback(ȳ):
+        cotangents = [c for x̄ in einsum_back(ȳ)[1:] for c in (x̄, None)]
+        return (*cotangents, None) if len(operands) % 2 else tuple(cotangents)
+
+    return y, einsum_pullback
+
+
+@nondifferentiable
+def in_letters(numbers):
+    """A list of subscripts as a string: NumPy gives them these letters."""
+    return "".join(["..." if number is ... else LETTERS[number] for number in numbers])
+
+
+LETTERS = ascii_uppercase + ascii_lowercase
 
 
 def einsum_cotangent(letters, shape, terms, factors, optimize):

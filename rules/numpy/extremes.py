@@ -4,21 +4,50 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import scatter_add, scatter_along
 
-cotangents(
-    (np.max, np.amax, np.ndarray.max, np.generic.max),
-    "a, axis=None, out=None, keepdims=False",
-    a=lambda ȳ, a, axis, keepdims: selected(ȳ, a, np.argmax, axis, keepdims),
-)
-cotangents(
-    (np.min, np.amin, np.ndarray.min, np.generic.min),
-    "a, axis=None, out=None, keepdims=False",
-    a=lambda ȳ, a, axis, keepdims: selected(ȳ, a, np.argmin, axis, keepdims),
-)
+
+@array_rrule(np.max)
+@array_rrule(np.amax)
+@rrule(np.ndarray.max)
+@rrule(np.generic.max)
+def max_rule(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):
+    y = np.max(a, axis, out, keepdims, initial, where)
+
+    def max_pullback(ȳ):
+        if initial is np._NoValue:
+            return selected(ȳ, a, np.argmax, axis, keepdims), None, None, None, None, None
+        present = np.where(where, a, initial)
+        return *from_initial(ȳ, y, present, a, np.argmax, axis, keepdims, initial), None
+
+    return y, max_pullback
+
+
+@array_rrule(np.min)
+@array_rrule(np.amin)
+@rrule(np.ndarray.min)
+@rrule(np.generic.min)
+def min_rule(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):
+    y = np.min(a, axis, out, keepdims, initial, where)
+
+    def min_pullback(ȳ):
+        if initial is np._NoValue:
+            return selected(ȳ, a, np.argmin, axis, keepdims), None, None, None, None, None
+        present = np.where(where, a, initial)
+        return *from_initial(ȳ, y, present, a, np.argmin, axis, keepdims, initial), None
+
+    return y, min_pullback
+
+
+def from_initial(ȳ, y, present, a, choose, axis, keepdims, initial):
+    """The cotangents of an extreme's arguments up to ``initial``, which is met first."""
+    first = np.equal(y, initial) | np.isnan(initial)
+    c = np.where(first, 0.0, ȳ)
+    ā = selected(c, present, choose, axis, keepdims) if np.size(a) else np.zeros(np.shape(a))
+    return unbroadcast(ā, a), None, None, None, unbroadcast(np.where(first, ȳ, 0.0), initial)
 
 
 @array_rrule(np.ptp)

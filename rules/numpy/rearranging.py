@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
@@ -43,33 +42,6 @@ def tiling(a, reps):
     reps = list(reps) if np.ndim(reps) else [int(reps)]
     axes = max(len(reps), np.ndim(a))
     return [1] * (axes - len(reps)) + reps, [1] * (axes - np.ndim(a)) + list(np.shape(a))
-
-
-@array_rrule(np.pad)
-def pad_rule(array, pad_width, mode="constant", **options):
-    if mode not in ("constant", "edge", "reflect", "symmetric", "wrap", "empty") or "reflect_type" in options:
-        raise NotDifferentiable(
-            f"np.pad in the mode {mode!r} is not differentiable: use 'constant', 'edge' or 'reflect'"
-        )
-
-    def pad_pullback(ȳ):
-        if mode in ("constant", "empty"):
-            return unbroadcast(ȳ[inner_part(array, pad_width)], array), None, None
-        places = np.pad(np.arange(np.size(array)).reshape(np.shape(array)), pad_width, mode)
-        flat = scatter_add((np.size(array),), float_dtype(array), places, ȳ)
-        return reshaped(flat, array), None, None
-
-    return np.pad(array, pad_width, mode, **options), pad_pullback
-
-
-@nondifferentiable
-def inner_part(array, pad_width):
-    """The index of what was there before padding."""
-    if isinstance(pad_width, dict):
-        pad_width = [pad_width.get(i, pad_width.get(i - np.ndim(array), 0)) for i in range(np.ndim(array))]
-        pad_width = [(width, width) if np.ndim(width) == 0 else width for width in pad_width]
-    before = np.broadcast_to(pad_width, (np.ndim(array), 2))[:, 0].tolist()
-    return tuple([slice(start, start + n) for start, n in zip(before, np.shape(array))])
 
 
 @array_rrule(np.repeat)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
@@ -45,34 +44,48 @@ DDOF = not_implemented("that of a variance with respect to ddof")
 @array_rrule(np.var)
 @rrule(np.ndarray.var)
 @rrule(np.generic.var)
-def var_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
+def var_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
+):
     lost = ddof if correction is None else correction
 
     def var_pullback(ȳ):
-        return unbroadcast(deviations(ȳ, a, axis, keepdims, lost), a), None, None, None, DDOF, None
+        ā = deviations(ȳ, a, axis, keepdims, lost, mean, where)
+        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
 
-    return np.var(a, axis, dtype, out, lost, keepdims), var_pullback
+    return np.var(a, axis, dtype, out, lost, keepdims, where=where, mean=mean), var_pullback
 
 
 @array_rrule(np.std)
 @rrule(np.ndarray.std)
 @rrule(np.generic.std)
-def std_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
+def std_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
+):
     lost = ddof if correction is None else correction
-    y = np.std(a, axis, dtype, out, lost, keepdims)
+    y = np.std(a, axis, dtype, out, lost, keepdims, where=where, mean=mean)
 
     def std_pullback(ȳ):
         c = over(0.5 * ȳ, np.where(y == 0, np.inf, y))
-        return unbroadcast(deviations(c, a, axis, keepdims, lost), a), None, None, None, DDOF, None
+        ā = deviations(c, a, axis, keepdims, lost, mean, where)
+        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
 
     return y, std_pullback
 
 
-def deviations(ȳ, a, axis, keepdims, lost):
+def deviations(ȳ, a, axis, keepdims, lost, mean, where):
     """The cotangent of ``a`` from that of its variance."""
-    mean = np.mean(a, axis, keepdims=True)
-    count = np.size(a) / max(np.size(mean), 1)
-    return times(restore_axes(over(2.0 * ȳ, max(count - lost, 0)), a, axis, keepdims), a - mean)
+    if where is not True:
+        mask = np.broadcast_to(where, np.shape(a))
+        count = np.sum(mask, axis, keepdims=True)
+        centre = np.mean(a, axis, keepdims=True, where=mask) if mean is np._NoValue else mean
+        c = over(2.0 * restore_axes(ȳ, a, axis, keepdims), np.maximum(count - lost, 0))
+        return np.where(mask, times(c, a - centre), 0.0)
+    centre = np.mean(a, axis, keepdims=True) if mean is np._NoValue else mean
+    count = np.size(a) / max(np.size(ȳ), 1)
+    return times(restore_axes(over(2.0 * ȳ, max(count - lost, 0)), a, axis, keepdims), a - centre)
 
 
 @array_rrule(np.average)
@@ -107,18 +120,50 @@ def aligned(weights, a, axis):
     return np.reshape(weights, [-1 if i == axis % np.ndim(a) else 1 for i in range(np.ndim(a))])
 
 
-cotangents(
-    np.nansum,
-    "a, axis=None, dtype=None, out=None, keepdims=False",
-    a=lambda ȳ, a, axis, keepdims: np.where(np.isnan(a), 0.0, expand_reduced(ȳ, a, axis, keepdims)),
-)
+@array_rrule(np.nansum)
+def nansum_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    def nansum_pullback(ȳ):
+        ā = np.where(np.isnan(a) | np.logical_not(where), 0.0, expand_reduced(ȳ, a, axis, keepdims))
+        return ā, None, None, None, None, unbroadcast(ȳ, initial), None
+
+    return np.nansum(a, axis, dtype, out, keepdims, initial, where), nansum_pullback
 
 
 @array_rrule(np.nanmean)
-def nanmean_rule(a, axis=None, dtype=None, out=None, keepdims=False):
+def nanmean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     def nanmean_pullback(ȳ):
-        seen = ~np.isnan(a)
-        c = expand_reduced(ȳ / np.sum(seen, axis, keepdims=keepdims), a, axis, keepdims)
+        seen = ~np.isnan(a) & where
+        c = expand_reduced(over(ȳ, np.sum(seen, axis, keepdims=keepdims)), a, axis, keepdims)
         return np.where(seen, c, 0.0), None, None, None, None
 
-    return np.nanmean(a, axis, dtype, out, keepdims), nanmean_pullback
+    return np.nanmean(a, axis, dtype, out, keepdims, where=where), nanmean_pullback
+
+
+@array_rrule(np.nanvar)
+def nanvar_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
+):
+    lost = ddof if correction is None else correction
+
+    def nanvar_pullback(ȳ):
+        ā = deviations(ȳ, a, axis, keepdims, lost, mean, ~np.isnan(a) & where)
+        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
+
+    return np.nanvar(a, axis, dtype, out, lost, keepdims, where=where, mean=mean), nanvar_pullback
+
+
+@array_rrule(np.nanstd)
+def nanstd_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
+):
+    lost = ddof if correction is None else correction
+    y = np.nanstd(a, axis, dtype, out, lost, keepdims, where=where, mean=mean)
+
+    def nanstd_pullback(ȳ):
+        c = over(0.5 * ȳ, np.where(y == 0, np.inf, y))
+        ā = deviations(c, a, axis, keepdims, lost, mean, ~np.isnan(a) & where)
+        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
+
+    return y, nanstd_pullback

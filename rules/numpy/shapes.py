@@ -69,7 +69,7 @@ def permutation_back(axes):
     """The inverse of the permutation that the arguments of ``ndarray.transpose`` say."""
     if len(axes) == 1 and not isinstance(axes[0], int):
         axes = axes[0]
-    return inverse_permutation(axes) if axes else None
+    return None if axes is None or len(axes) == 0 else inverse_permutation(axes)
 
 
 @nondifferentiable

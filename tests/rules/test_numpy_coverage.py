@@ -9,25 +9,27 @@ import pytest
 import test_numpy_elementwise
 import test_numpy_fourier
 import test_numpy_linalg
+import test_numpy_options
 import test_numpy_reductions
 import test_numpy_shapes
 import test_numpy_values
 
 from autodiff_hook import strong
 from autodiff_hook.registry import describe, registry
-from autodiff_rules.numpy import _shared, constants, rearranging
+from autodiff_rules.numpy import _shared, constants, quantiles, rearranging
 
 TABLES = (
     test_numpy_elementwise,
     test_numpy_fourier,
     test_numpy_linalg,
+    test_numpy_options,
     test_numpy_reductions,
     test_numpy_shapes,
     test_numpy_values,
 )
 ELSEWHERE = {
     *(_shared.unbroadcast, _shared.expand, _shared.conj, _shared.nest, _shared.collect, rearranging.diagonal_matrix),
-    _shared.stretched,
+    *(_shared.stretched, quantiles.moving_with),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
     *(strong.times, strong.over, strong.with_value),
 }

@@ -1,0 +1,19 @@
+"""Definitions in Python of callables that are written in C: calls of them are differentiated through the definition."""
+
+from __future__ import annotations
+
+from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.substitutes import Substitute
+
+
+def defines(*targets):
+    """Register a Python function, with the parameters of ``targets``, as what they do.
+
+    It is asked after the rules: a callable that has one is defined where its rule does not know an option.
+    """
+
+    def register(definition):
+        means(*targets)(Substitute(definition).carried)
+        return definition
+
+    return register

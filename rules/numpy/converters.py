@@ -1,0 +1,48 @@
+"""What NumPy's own Python code asks about array-likes: ``_array_converter``, as a class in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy._core._multiarray_umath import _array_converter
+
+from autodiff_rules._definitions import defines
+
+
+@defines(_array_converter)
+def converter(*given):
+    """``_array_converter(*given)``."""
+    return Converter(given)
+
+
+class Converter:
+    """Array-likes as arrays, and results in the form of what was given."""
+
+    def __init__(self, given):
+        self.given = given
+        self.arrays = tuple([np.asanyarray(x) for x in given])
+        self.scalar_input = tuple([not isinstance(x, np.ndarray) and np.ndim(x) == 0 for x in given])
+
+    def __getitem__(self, index):
+        return self.as_arrays()[index]
+
+    def __len__(self):
+        return len(self.given)
+
+    def as_arrays(self, *, subok=True, pyscalars="convert_if_no_array"):
+        """The arrays; Python's numbers as they are if ``pyscalars`` says so."""
+        scalars = [type(x) in (int, float, complex) for x in self.given]
+        kept = pyscalars == "preserve" or pyscalars == "convert_if_no_array" and not all(scalars)
+        pairs = zip(self.given, self.arrays, scalars)
+        found = tuple([x if kept and scalar else array for x, array, scalar in pairs])
+        return found if subok else tuple([np.asarray(x) if isinstance(x, np.ndarray) else x for x in found])
+
+    def result_type(self, extra_dtype=None, ensure_inexact=False):
+        """The common dtype."""
+        kinds = [x if type(x) in (int, float, complex) else array.dtype for x, array in zip(self.given, self.arrays)]
+        dtype = np.result_type(*kinds, *([] if extra_dtype is None else [extra_dtype]))
+        return np.result_type(dtype, 1.0) if ensure_inexact else dtype
+
+    def wrap(self, arr, /, to_scalar=None):
+        """A result, as a scalar if all that was given are scalars."""
+        scalar = all(self.scalar_input) if to_scalar is None else to_scalar
+        return arr[()] if scalar and isinstance(arr, np.ndarray) else arr

@@ -1,0 +1,86 @@
+"""Deleting, inserting and choosing elements, and counting them with weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules._definitions import defines
+from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy.indexing import scatter_add
+
+
+def numbered(x):
+    """The numbers of the elements of ``x``, in its shape."""
+    return np.arange(np.size(x)).reshape(np.shape(x))
+
+
+@array_rrule(np.delete)
+def delete_rule(arr, obj, axis=None):
+    def delete_pullback(ȳ):
+        places = np.delete(numbered(arr), obj, axis)
+        return reshaped(scatter_add((np.size(arr),), float_dtype(arr), places, ȳ), arr), None, None
+
+    return np.delete(arr, obj, axis), delete_pullback
+
+
+@rrule(np.insert)
+def insert_rule(arr, obj, values, axis=None):
+    def insert_pullback(ȳ):
+        places = np.insert(numbered(arr), obj, -1 - numbered(values), axis)
+        old, new = places >= 0, places < 0
+        ā = scatter_add((np.size(arr),), float_dtype(ȳ), places[old], ȳ[old])
+        v̄ = scatter_add((np.size(values),), float_dtype(ȳ), -1 - places[new], ȳ[new])
+        return reshaped(ā, arr), None, reshaped(v̄, values), None
+
+    return np.insert(arr, obj, values, axis), insert_pullback
+
+
+@defines(np.ndarray.choose)
+def choose(self, choices, out=None, mode="raise"):
+    """``ndarray.choose``: of the arrays that are broadcast together, the elements of those that ``self`` says."""
+    options = np.stack(np.broadcast_arrays(*choices, self)[:-1])
+    wanted = np.broadcast_to(chosen_options(self, len(options), mode), options.shape[1:])
+    y = np.take_along_axis(options, wanted[None], 0)[0]
+    if out is None:
+        return y
+    out[...] = y
+    return out
+
+
+@nondifferentiable
+def chosen_options(a, count, mode):
+    """The numbers of what ``a`` chooses among ``count`` arrays."""
+    return np.take(np.arange(count), a, mode=mode)
+
+
+@array_rrule(np.bincount, 2)
+def bincount_rule(x, /, weights=None, minlength=0):
+    def bincount_pullback(ȳ):
+        return None, None if weights is None else unbroadcast(ȳ[np.asarray(x)], weights), None
+
+    return np.bincount(x, weights, minlength), bincount_pullback
+
+
+@defines(np.vectorize._vectorize_call)
+def vectorized(self, func, args):
+    """What ``np.vectorize`` does with a function of numbers: a call for each element, and one for the types."""
+    if self.signature is not None:
+        return self._vectorize_call_with_signature(func, args)
+    if not args:
+        return func()
+    shape, rows, kinds = np.broadcast_shapes(*[np.shape(x) for x in args]), [], self.otypes
+    if kinds is None:
+        if 0 in shape:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        first = func(*[np.asarray(x).flat[0] for x in args])
+        kinds = [np.asarray(x).dtype.char for x in (first if isinstance(first, tuple) else (first,))]
+        if self.cache:
+            rows.append(first)
+    items = list(zip(*[np.ravel(np.broadcast_to(x, shape)).tolist() for x in args]))
+    for row in items[len(rows) :]:
+        rows.append(func(*row))
+    if len(kinds) == 1:
+        return np.reshape(np.array(rows, kinds[0]), shape)
+    columns = zip(*rows) if rows else [()] * len(kinds)
+    return tuple([np.reshape(np.array(column, kind), shape) for column, kind in zip(columns, kinds)])

@@ -1,0 +1,162 @@
+"""Partitions, quantiles and distinct elements. An element that is met several times stands for its first place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy.axes import from_last, to_last
+from autodiff_rules.numpy.indexing import along_axis, scatter_add, scatter_along
+
+SPREADS = {
+    "linear": (1.0, 1.0),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1.0 / 3.0, 1.0 / 3.0),
+    "normal_unbiased": (3.0 / 8.0, 3.0 / 8.0),
+}
+"""The parameters alpha and beta of the methods that are continuous in the rank (Hyndman and Fan 1996)."""
+
+
+@array_rrule(np.quantile, 2)
+def quantile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+    def quantile_pullback(ȳ):
+        return *rank_cotangents(ȳ, a, q, 1.0, axis, method, False), None, None, None, None, None
+
+    return np.quantile(a, q, axis, out, method=method, keepdims=keepdims), quantile_pullback
+
+
+@array_rrule(np.percentile, 2)
+def percentile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+    def percentile_pullback(ȳ):
+        return *rank_cotangents(ȳ, a, q, 100.0, axis, method, False), None, None, None, None, None
+
+    return np.percentile(a, q, axis, out, method=method, keepdims=keepdims), percentile_pullback
+
+
+@array_rrule(np.nanquantile, 2)
+def nanquantile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+    def nanquantile_pullback(ȳ):
+        return *rank_cotangents(ȳ, a, q, 1.0, axis, method, True), None, None, None, None, None
+
+    return np.nanquantile(a, q, axis, out, method=method, keepdims=keepdims), nanquantile_pullback
+
+
+@array_rrule(np.nanpercentile, 2)
+def nanpercentile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+    def nanpercentile_pullback(ȳ):
+        return *rank_cotangents(ȳ, a, q, 100.0, axis, method, True), None, None, None, None, None
+
+    return np.nanpercentile(a, q, axis, out, method=method, keepdims=keepdims), nanpercentile_pullback
+
+
+@array_rrule(np.nanmedian)
+def nanmedian_rule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    def nanmedian_pullback(ȳ):
+        return rank_cotangents(ȳ, a, 0.5, 1.0, axis, "linear", True)[0], None, None, None, None
+
+    return np.nanmedian(a, axis, out, keepdims=keepdims), nanmedian_pullback
+
+
+def rank_cotangents(ȳ, a, q, whole, axis, method, skipping):
+    """The cotangents of ``a`` and of the ranks ``q``, parts of ``whole``, of quantiles."""
+    rows = to_last(np.asarray(a), axis)
+    ranks = np.ravel(q) / whole
+    low, high, part, slope = neighbours(rows, ranks, method, skipping)
+    part = moving_with(ranks, part, slope)
+    c = np.moveaxis(np.reshape(ȳ, (np.size(q), *rows.shape[:-1])), 0, -1)
+    places = along_axis(rows, np.concatenate((low, high), -1), -1)
+    shares = np.concatenate((c * (1.0 - part), c * part), -1)
+    ā = from_last(scatter_add(rows.shape, float_dtype(rows), places, shares), a, axis)
+    steps = np.take_along_axis(rows, high, -1) - np.take_along_axis(rows, low, -1)
+    q̄ = np.sum(np.reshape(np.where(slope == 0.0, 0.0, c * steps * slope), (-1, np.size(q))), 0) / whole
+    return unbroadcast(ā, a), reshaped(q̄, q)
+
+
+@nondifferentiable
+def neighbours(rows, ranks, method, skipping):
+    """Where in each row the elements next to each quantile are, the part of the second, and its derivative by the rank.
+
+    The quantiles of 0, 1, 2, … are the (fractional) places of those in what is sorted.
+    """
+    order = np.argsort(rows, -1, "stable")
+    counts = np.sum(~np.isnan(rows), -1) if skipping else np.full(rows.shape[:-1], rows.shape[-1])
+    virtual = np.zeros((*counts.shape, ranks.size))
+    slope = np.zeros(virtual.shape)
+    for count in np.unique(counts[counts > 0]):
+        virtual[counts == count] = np.quantile(np.arange(float(count)), ranks, method=method)
+        slope[counts == count] = slopes(ranks, count, method)
+    low = np.floor(virtual).astype(int)
+    high = np.minimum(low + 1, np.maximum(counts - 1, 0)[..., None])
+    return np.take_along_axis(order, low, -1), np.take_along_axis(order, high, -1), virtual - low, slope
+
+
+def moving_with(ranks, part, slope):
+    """``part``, whose derivative by the ranks is ``slope``."""
+    return part
+
+
+@rrule(moving_with)
+def moving_with_rule(ranks, part, slope):
+    def moving_with_pullback(ȳ):
+        return unbroadcast(ȳ * slope, ranks), None, None
+
+    return part, moving_with_pullback
+
+
+def slopes(ranks, count, method):
+    """By how many places a quantile of ``count`` elements moves with its rank."""
+    if method not in SPREADS:
+        return 0.0
+    alpha, beta = SPREADS[method]
+    slope = count + 1.0 - alpha - beta
+    places = alpha - 1.0 + slope * ranks
+    return np.where((places < 0.0) | (places >= count - 1.0), 0.0, slope)
+
+
+@array_rrule(np.partition)
+def partition_rule(a, kth, axis=-1, kind="introselect", order=None):
+    y = np.partition(a, kth, axis, kind, order)
+
+    def partition_pullback(ȳ):
+        sorted_by = np.argsort(y, axis, "stable")
+        if axis is None:
+            c = scatter_add((np.size(a),), float_dtype(a), np.argsort(a, None, "stable"), ȳ[sorted_by])
+            return reshaped(c, a), None, None, None, None
+        c = np.take_along_axis(ȳ, sorted_by, axis)
+        return scatter_along(a, np.argsort(a, axis, "stable"), axis, c), None, None, None, None
+
+    return y, partition_pullback
+
+
+@array_rrule(np.unique)
+def unique_rule(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True
+):
+    y = np.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, sorted=sorted)
+    several = return_index or return_inverse or return_counts
+
+    def unique_pullback(ȳ):
+        c = ȳ[0] if several else ȳ
+        if c is None:
+            return None, None, None, None, None
+        places = first_places(ar, y[0] if several else y, axis, equal_nan)
+        if axis is None:
+            return reshaped(scatter_add((np.size(ar),), float_dtype(ar), places, c), ar), None, None, None, None
+        index = (*[slice(None)] * (axis % np.ndim(ar)), places)
+        return scatter_add(np.shape(ar), float_dtype(ar), index, c), None, None, None, None
+
+    return y, unique_pullback
+
+
+@nondifferentiable
+def first_places(ar, distinct, axis, equal_nan):
+    """Where in ``ar`` each of its distinct elements is first, in whatever order they are."""
+    found = np.unique(ar, True, axis=axis, equal_nan=equal_nan)[1]
+    if axis is not None:
+        return found
+    places = np.empty(found.size, int)
+    places[np.argsort(distinct, None, "stable")] = found
+    return places

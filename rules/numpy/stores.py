@@ -1,0 +1,107 @@
+"""What writes to an array in place, as stores to its items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules._definitions import defines
+from autodiff_rules.numpy._shared import unbroadcast
+
+
+@defines(np.copyto)
+def copyto(dst, src, casting="same_kind", where=True):
+    """``np.copyto``: what is in the array already has its place in a mask."""
+    if where is True:
+        dst[...] = src
+        return
+    chosen = np.broadcast_to(where, np.shape(dst))
+    dst[chosen] = np.broadcast_to(src, np.shape(dst))[chosen]
+
+
+@defines(np.place)
+def place(arr, mask, vals):
+    """``np.place``: the first values, again and again, where the mask is true."""
+    chosen = np.asarray(mask, bool).reshape(arr.shape)
+    count, given = np.count_nonzero(chosen), np.ravel(vals)
+    if count and not len(given):
+        raise ValueError("Cannot insert from an empty array!")
+    if count:
+        arr[chosen] = given[np.arange(count) % len(given)]
+
+
+@defines(np.putmask)
+def putmask(a, mask, values):
+    """``np.putmask``: the values of the same places, again and again, where the mask is true."""
+    chosen, given = np.asarray(mask, bool).reshape(a.shape), np.ravel(values)
+    if len(given):
+        a[chosen] = given[np.flatnonzero(chosen) % len(given)]
+
+
+@defines(np.ndarray.put)
+def put(self, indices, values, mode="raise"):
+    """``ndarray.put``: values, again and again, at flat places."""
+    places, given = flat_places(self, indices, mode), np.ravel(values)
+    if len(given):
+        self[np.unravel_index(places, self.shape)] = given[np.arange(places.size) % len(given)]
+
+
+@nondifferentiable
+def flat_places(a, indices, mode):
+    """The places in ``a``, read row by row, that ``indices`` say."""
+    return np.take(np.arange(a.size), np.ravel(indices), mode=mode)
+
+
+@defines(np.ndarray.sort)
+def sort(self, axis=-1, kind=None, order=None, *, stable=None):
+    """``ndarray.sort``."""
+    self[...] = np.sort(self, axis, kind, order, stable=stable)
+
+
+@defines(np.ndarray.partition)
+def partition(self, kth, axis=-1, kind="introselect", order=None):
+    """``ndarray.partition``."""
+    self[...] = np.partition(self, kth, axis, kind, order)
+
+
+@defines(np.ufunc.at)
+def at(ufunc, a, indices, *b):
+    """``ufunc.at``: elements that are met again are changed again, one after the other."""
+    if ufunc is np.add:
+        a[...] = added_at(a, indices, *b)
+        return
+    if ufunc is np.subtract:
+        a[...] = added_at(a, indices, np.negative(*b))
+        return
+    places, turns = selected_places(a, indices)
+    others = [np.broadcast_to(x, np.shape(places)) for x in b]
+    for turn in range(1 + np.max(turns, initial=-1)):
+        chosen = turns == turn
+        index = np.unravel_index(places[chosen], np.shape(a))
+        a[index] = ufunc(a[index], *[x[chosen] for x in others])
+
+
+@nondifferentiable
+def selected_places(a, indices):
+    """The places in ``a``, read row by row, that ``indices`` select, and how often each one was met before."""
+    places = np.asarray(np.arange(np.size(a)).reshape(np.shape(a))[indices])
+    order = np.argsort(places, None, "stable")
+    ordered = places.ravel()[order]
+    turns = np.empty(places.size, int)
+    turns[order] = np.arange(places.size) - np.searchsorted(ordered, ordered)
+    return places, turns.reshape(places.shape)
+
+
+def added_at(a, indices, b):
+    """A copy of ``a`` to which ``b`` was added at ``indices``, as often as they say."""
+    y = np.array(a)
+    np.add.at(y, indices, b)
+    return y
+
+
+@rrule(added_at)
+def added_at_rule(a, indices, b):
+    def added_at_pullback(ȳ):
+        return unbroadcast(ȳ, a), None, unbroadcast(ȳ[indices], b)
+
+    return added_at(a, indices, b), added_at_pullback

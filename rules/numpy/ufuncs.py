@@ -1,0 +1,177 @@
+"""Calls of ufuncs with options, and their methods: made of calls without."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import nondifferentiable, registry, rrule
+from autodiff_rules._definitions import defines
+from autodiff_rules.numpy._shared import float_dtype
+from autodiff_rules.numpy.indexing import scatter_add
+
+REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+"""The functions that ``ufunc.reduce`` is the core of."""
+
+
+def define_with_options(ufunc):
+    """Define the calls of a ufunc with ``where``, ``dtype`` and options that say nothing about values."""
+
+    def call(*args, out=None, where=True, dtype=None, casting="same_kind", order="K", subok=True, signature=None):
+        if signature is not None:
+            raise NotDifferentiable(f"np.{ufunc.__name__} with signature= is not differentiated: pass dtype=")
+        if dtype is not None:
+            args = [np.asarray(x).astype(dtype)[()] for x in args]
+        return ufunc(*args) if where is True else partial_result(ufunc, args, where)
+
+    defines(ufunc)(call)
+
+
+def partial_result(ufunc, args, where):
+    """``ufunc(*args, where=where)``, whose other elements are not determined."""
+    shape = np.broadcast_shapes(np.shape(np.asarray(where, bool)), *[np.shape(x) for x in args])
+    chosen = np.broadcast_to(np.asarray(where, bool), shape)
+    parts = ufunc(*[np.broadcast_to(x, shape)[chosen] for x in args])
+    result = np.empty(shape, parts.dtype)
+    result[chosen] = parts
+    return result if shape else result[()]
+
+
+@defines(np.ufunc.outer)
+def outer(ufunc, A, B, /, **options):
+    """``ufunc.outer``."""
+    axes = tuple(range(np.ndim(A), np.ndim(A) + np.ndim(B)))
+    return ufunc(np.expand_dims(A, axes), B, **options)
+
+
+@defines(np.ufunc.reduce)
+def reduce(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
+    """``ufunc.reduce``."""
+    if out is not None:
+        target = out[0] if isinstance(out, tuple) else out
+        target[...] = ufunc.reduce(array, axis, dtype, None, keepdims, initial, where)
+        return target
+    a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    options = {} if initial is np._NoValue else {"initial": initial}
+    if where is not True:
+        options["where"] = where
+    if ufunc in REDUCTIONS:
+        return REDUCTIONS[ufunc](a, axis, keepdims=keepdims, **options)
+    if ufunc is np.fmax:
+        return np.max(without_nans(a, axis, -np.inf), axis, keepdims=keepdims, **options)
+    if ufunc is np.fmin:
+        return np.min(without_nans(a, axis, np.inf), axis, keepdims=keepdims, **options)
+    y = folded(ufunc, a, axis, initial, where)
+    require_same(ufunc, a, axis, initial, where, y)
+    return np.expand_dims(y, tuple(range(np.ndim(a))) if axis is None else axis) if keepdims else y
+
+
+@nondifferentiable
+def require_same(ufunc, a, axis, initial, where, computed):
+    """Raise where NumPy's vector loops reduce to something else (2.4: ``np.power``, ``np.arctan2``)."""
+    if not np.allclose(ufunc.reduce(a, axis, initial=initial, where=where), computed, equal_nan=True):
+        raise NotDifferentiable(f"np.{ufunc.__name__}.reduce does not give what the calls of np.{ufunc.__name__} give")
+
+
+def without_nans(a, axis, last):
+    """``a`` with ``last`` for nan, where along ``axis`` there is anything else."""
+    absent = np.isnan(a)
+    return np.where(absent & ~np.all(absent, axis, keepdims=True), last, a)
+
+
+def folded(ufunc, a, axis, initial, where):
+    """The elements along ``axis``, one after the other, joined by ``ufunc``."""
+    axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    first = tuple(range(len(axes)))
+    rows = np.moveaxis(a, axes, first)
+    rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
+    chosen = np.moveaxis(np.broadcast_to(where, a.shape), axes, first).reshape(rows.shape)
+    start = 0
+    if initial is np._NoValue or initial is None:
+        if where is True and len(rows):
+            start, initial = 1, rows[0]
+        elif ufunc.identity is None:
+            raise ValueError(f"reduction operation '{ufunc.__name__}' does not have an identity")
+        else:
+            initial = ufunc.identity
+    total = np.broadcast_to(initial, rows.shape[1:])[()]
+    for i in range(start, len(rows)):
+        joined = ufunc(total, rows[i])
+        total = joined if where is True else np.where(chosen[i], joined, total)
+    return total
+
+
+@defines(np.ufunc.accumulate)
+def accumulate(ufunc, array, /, axis=0, dtype=None, out=None):
+    """``ufunc.accumulate``."""
+    if out is not None:
+        target = out[0] if isinstance(out, tuple) else out
+        target[...] = ufunc.accumulate(array, axis, dtype)
+        return target
+    a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    if ufunc is np.add:
+        return np.cumsum(a, axis)
+    if ufunc is np.multiply:
+        return np.cumprod(a, axis)
+    if ufunc in (np.maximum, np.minimum):
+        return np.take_along_axis(a, record_places(ufunc, a, axis), axis)
+    rows = np.moveaxis(a, axis, 0)
+    parts = []
+    for i in range(len(rows)):
+        parts.append(ufunc(parts[-1], rows[i]) if parts else rows[0])
+    return np.stack(parts, axis) if parts else a
+
+
+@nondifferentiable
+def record_places(ufunc, a, axis):
+    """Where along ``axis`` the greatest (or least) element so far is; of equal ones the first."""
+    records = np.moveaxis(ufunc.accumulate(a, axis), axis, 0)
+    rows = np.moveaxis(a, axis, 0)
+    numbers = np.arange(len(rows)).reshape([-1] + [1] * (rows.ndim - 1))
+    passed = records[1:] != records[:-1]
+    passed &= ~(np.isnan(records[1:]) & np.isnan(records[:-1]))
+    found = np.where(np.concatenate([np.ones_like(rows[:1], bool), passed]), numbers, 0)
+    return np.moveaxis(np.maximum.accumulate(found), 0, axis)
+
+
+@defines(np.ufunc.reduceat)
+def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
+    """``ufunc.reduceat``."""
+    if out is not None:
+        target = out[0] if isinstance(out, tuple) else out
+        target[...] = ufunc.reduceat(array, indices, axis, dtype)
+        return target
+    a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    rows = np.moveaxis(a, axis, 0)
+    if ufunc is np.add:
+        return np.moveaxis(summed_at(rows, indices), 0, axis)
+    starts, counts = parts_at(indices, len(rows))
+    parts = [ufunc.reduce(rows[start : start + count]) for start, count in zip(starts, counts)]
+    return np.stack(parts, axis)
+
+
+@nondifferentiable
+def parts_at(indices, length):
+    """Where the parts that ``ufunc.reduceat`` reduces begin, and how long they are."""
+    starts = np.asarray(indices)
+    return starts.tolist(), np.maximum(np.append(starts[1:], length) - starts, 1).tolist()
+
+
+def summed_at(rows, indices):
+    """``np.add.reduceat`` of rows."""
+    return np.add.reduceat(rows, indices)
+
+
+@rrule(summed_at)
+def summed_at_rule(rows, indices):
+    def summed_at_pullback(ȳ):
+        starts, counts = parts_at(indices, len(rows))
+        places = np.concatenate([np.arange(start, start + count) for start, count in zip(starts, counts)])
+        return scatter_add(np.shape(rows), float_dtype(rows), places, np.repeat(ȳ, counts, 0)), None
+
+    return summed_at(rows, indices), summed_at_pullback
+
+
+for function in vars(np).values():
+    if isinstance(function, np.ufunc) and function.signature is None and registry.has_rules(function):
+        define_with_options(function)

@@ -1,0 +1,157 @@
+"""What is differentiated through definitions in Python: writing in place, methods and options of ufuncs."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+from in_all_orders import check_orders
+from numpy_checks import normal, positive
+
+import autodiff_hook as ad
+from autodiff_hook.errors import NotDifferentiable
+
+X, V, P = normal(3, 4), normal(5), positive(5)
+MASK = np.array([True, False, True, True, False])
+BINARY = """
+    add subtract multiply divide power maximum minimum fmax fmin arctan2 hypot logaddexp logaddexp2 fmod remainder
+    copysign float_power
+""".split()
+UNARY = """
+    sqrt exp exp2 log log2 log10 log1p expm1 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh
+    absolute fabs square cbrt reciprocal sign negative positive degrees radians conjugate
+""".split()
+
+
+def written(write):
+    """The program that lets ``write`` change a copy of its first argument."""
+
+    def program(x, *others):
+        y = x * 1.0
+        write(y, *others)
+        return y
+
+    return program
+
+
+WRITING = {
+    "copyto": lambda y, v: np.copyto(y, v),
+    "copyto where": lambda y, v: np.copyto(y, v * v, where=y[:1] > 0),
+    "copyto of a number": lambda y, v: np.copyto(y, v[0], where=y > 0),
+    "put": lambda y, v: np.put(y, [0, 5, -1], v[:2]),
+    "put twice": lambda y, v: y.put([1, 1], v[:2]),
+    "put clipped": lambda y, v: y.put([1, 99], v[:2], mode="clip"),
+    "sort": lambda y, v: y.sort(),
+    "sort along": lambda y, v: y.sort(axis=0),
+    "partition": lambda y, v: y.partition(1, axis=0),
+    "add.at": lambda y, v: np.add.at(y, (0, [1, 1, 2]), v[:3]),
+    "add.at of rows": lambda y, v: np.add.at(y, [0, 2, 0], v),
+    "subtract.at": lambda y, v: np.subtract.at(y, ([0, 0], [1, 1]), v[0]),
+    "fill_diagonal": lambda y, v: np.fill_diagonal(y, v[0]),
+    "fill_diagonal with 0": lambda y, v: np.fill_diagonal(y, 0.0),
+    "flat": lambda y, v: operator.setitem(y.flat, slice(0, None, 3), 0.0),
+    "put_along_axis": lambda y, v: np.put_along_axis(y, np.argmax(y, 1)[:, None], v[:3, None] ** 2, 1),
+}
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_writing(name):
+    write, others = WRITING[name], X[0] if "rows" in name or name in ("copyto", "copyto where") else V
+    check_orders(written(write), X, others)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_methods_of_ufuncs(name):
+    f = getattr(np, name)
+    check_orders(lambda x, y: f.outer(x, y), P, 3.0 * X[0] ** 2 + 1.0)
+    check_orders(lambda x: f.accumulate(x + 0.1), P)
+    check_orders(lambda x: f.accumulate(x, axis=1), positive(3, 4))
+    check_orders(lambda x: f.reduceat(x + 0.1, [0, 1, 3, 3]), P)
+    check_orders(written(lambda y, x: f.at(y, [0, 1, 1], 2.0 * x + 0.3)), P, P[2:])
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_reductions_by_ufuncs(name):
+    f, x = getattr(np, name), positive(3, 4)
+    if np.allclose(f.reduce(x), f(f(x[0], x[1]), x[2])):
+        check_orders(lambda x: f.reduce(x), x)
+    else:
+        with pytest.raises(NotDifferentiable, match="reduce does not give"):
+            ad.gradient(lambda x: f.reduce(x).sum(), x)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logaddexp", "fmax"])
+@pytest.mark.parametrize(
+    "options", [{"axis": (0, 1)}, {"axis": 1, "keepdims": True}, {"axis": 1, "initial": 0.3}], ids=str
+)
+def test_options_of_reductions(name, options):
+    f, x = getattr(np, name), positive(3, 4)
+    if name != "logaddexp" or options["axis"] == 1:
+        check_orders(lambda x: f.reduce(x, **options), x)
+        check_orders(lambda x: f.reduce(x, 1, out=x[:, 0] * 0.0), x)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_options_of_ufuncs_of_two_arguments(name):
+    f = getattr(np, name)
+    check_orders(lambda x: f(x, 2.0 * x + 0.3, out=0.5 * x, where=MASK), P)
+    check_orders(lambda x: f(x, 2.0 * x + 0.3, out=None, where=MASK)[MASK], P)
+    check_orders(lambda x: f(x, 2.0 * x + 0.3, dtype=float, casting="same_kind"), P)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_options_of_ufuncs_of_one_argument(name):
+    f = getattr(np, name)
+    check_orders(lambda x: f(x, out=0.5 * x, where=MASK), P)
+    check_orders(written(lambda y: f.at(y, [0, 2])), P)
+
+
+def test_what_is_not_computed_is_not_warned_of():
+    def shares(x):
+        rest = x - x[0]
+        return np.divide(x, rest, out=np.zeros_like(x), where=rest != 0)
+
+    check_orders(shares, V)
+
+
+def test_an_accumulated_maximum_follows_the_first_of_equal_elements_and_nan():
+    x = np.array([1.0, 3.0, 3.0, np.nan, 5.0])
+    gradient = ad.jacobian(lambda x: np.maximum.accumulate(x))(x)
+    assert np.argmax(gradient, 1).tolist() == [0, 1, 1, 3, 3]
+
+
+def test_signatures_say_so():
+    with pytest.raises(NotDifferentiable, match="signature"):
+        ad.gradient(lambda x: np.add(x, x, signature="dd->d").sum(), V)
+
+
+PROGRAMS = {
+    "choose": (lambda x: np.choose([0, 1, 2, 0], x), X),
+    "choose of a list": (lambda x: np.choose([0, 1, 1, 0], [x[0], x[1] ** 2]), X),
+    "choose wrapped": (lambda x: np.array([0, 1, 5, -1]).choose(x, mode="wrap"), X),
+    "vander": (lambda x: np.vander(x, 3, increasing=True), V),
+    "cumulative_sum": (lambda x: np.cumulative_sum(x, axis=1, include_initial=True), X),
+    "cumulative_prod": (lambda x: np.cumulative_prod(x, axis=1), X),
+    "histogram": (lambda w: np.histogram([0.0, 1, 1, 3, 2], 3, weights=w, density=True)[0], P),
+    "histogram2d": (lambda w: np.histogram2d(np.arange(5.0), np.arange(5.0) ** 2, 3, weights=w)[0], P),
+    "vectorize": (lambda x: np.vectorize(lambda a, b: a * b if a > 0 else -a)(x, x[0]), X),
+    "vectorize to two": (lambda x: np.vectorize(lambda a: (a * a, -a))(x), X),
+    "vectorize with types": (lambda x: np.vectorize(lambda a: a * a, otypes=[float])(x), X),
+    "vectorize with a signature": (lambda x: np.vectorize(lambda a: a * a.sum(), signature="(n)->(n)")(x), X),
+    "vectorize but one": (lambda x: np.vectorize(lambda a, k: a * a * k, excluded=["k"])(x, k=2), X),
+    "apply_along_axis": (lambda x: np.apply_along_axis(lambda row: row * row.sum(), 1, x), X),
+    "ediff1d": (lambda x: np.ediff1d(x, to_end=x[:2]), V),
+    "nanmax": (lambda x: np.nanmax(np.where(x > 1, np.nan, x), axis=1), X),
+    "nancumsum": (lambda x: np.nancumsum(np.where(x > 1, np.nan, x), axis=1), X),
+    "unique_inverse": (lambda x: np.unique_inverse(x)[0], X),
+    "union1d": (lambda x: np.union1d(x, 2.0 * x[:2]), V),
+    "einsum of lists": (lambda x: np.einsum(x, [0, 1], x, [0, 2], [1, 2]), X),
+    "einsum of lists alone": (lambda x: np.einsum(x, [..., 0], x, [..., 0]), X),
+    "matmul to an array": (lambda x: np.matmul(x, x.T, out=np.zeros((3, 3))), X),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name):
+    check_orders(*PROGRAMS[name])
