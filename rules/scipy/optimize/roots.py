@@ -13,7 +13,8 @@ from autodiff_hook.algebras.shadows import some
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules._constants import IS_A_POSITION, IS_TEXT, declare
-from autodiff_rules.scipy.optimize.implicit import Call, solution, with_tokens
+from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy.optimize.implicit import solution, with_tokens
 
 
 def bracketing(solver):

@@ -18,7 +18,8 @@ from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
-from autodiff_rules.scipy.optimize.implicit import Call, Linearised, solution
+from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy.optimize.implicit import Linearised, solution
 
 CONVERGED = 1e-3
 """How far, relative to 1 + |x|, Newton's method may move a minimum that is differentiated."""

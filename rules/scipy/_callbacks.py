@@ -1,0 +1,80 @@
+"""Calls of functions that call a function back."""
+
+from __future__ import annotations
+
+import inspect
+
+from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.semantics.calls import apply
+from autodiff_rules.scipy._memory import Memory
+
+
+class Call:
+    """The arguments of a call of ``target`` by name, with their tokens; ``function`` names the callback.
+
+    The callback is a part of an equation, here all of it, which solvers bring to 0.
+    """
+
+    def __init__(self, alg, target, function, t, args, kwargs):
+        self.alg, self.target, self.function = alg, target, function
+        signature = inspect.signature(target)
+        names = [*list(signature.parameters)[: len(args)], *kwargs]
+        self.tokens = dict(zip(names, t))
+        self.bound = signature.bind(*args, **kwargs)
+        self.bound.apply_defaults()
+        self.arguments = self.bound.arguments
+        self.memory = Memory(alg, *self.arguments.values())
+
+    @property
+    def name(self):
+        return f"{'.'.join(self.target.__module__.split('.')[:2])}.{self.target.__name__}"
+
+    @property
+    def callback(self):
+        """The function that is called back."""
+        return self.arguments[self.function]
+
+    def run(self):
+        """The native call, with the arguments as they are now."""
+        value = self.target(*self.bound.args, **self.bound.kwargs)
+        self.memory.ran()
+        return value
+
+    def extra(self):
+        """The further arguments of the callback."""
+        args = self.arguments["args"]
+        return args if isinstance(args, tuple) else (args,)
+
+    def passed(self, x, token):
+        """The arguments of the callback at ``x``, and its own token with theirs."""
+        token_of_args = self.tokens.get("args")
+        given = token_of_args if isinstance(self.arguments["args"], tuple) else (token_of_args,)
+        if given is None:
+            given = (None,) * len(self.extra())
+        return (x, *self.extra()), (self.tokens.get(self.function), token, *given)
+
+    def follow(self, x, token):
+        """What the callback gives for ``x``, with its token."""
+        args, tokens = self.passed(x, token)
+        return apply(self.alg, tokens, self.callback, args, {})
+
+    def equation(self, x, token):
+        """What is 0 at the solution ``x``, with its token."""
+        return self.follow(x, token)
+
+    def opened(self, x):
+        """The equation at ``x``, open to sweeps back to ``x``."""
+        args, _ = self.passed(x, None)
+        return Reverse(self.callback, args, {}, modules=self.alg.modules)
+
+    def refined(self, x):
+        """The solution that is differentiated."""
+        return x
+
+    def finish(self, x, token):
+        """The last run of the callback, at the solution, with its token: what it stores is what remains."""
+        self.follow(x, token)
+
+    def slack(self):
+        """How far from the root the solver was allowed to stop, with a margin."""
+        return 10.0 * sum(self.arguments.get(name) or 0.0 for name in ("xtol", "rtol", "tol"))

@@ -1,0 +1,5 @@
+"""The derivatives of ``scipy.integrate``, found through the entry point of that name."""
+
+from __future__ import annotations
+
+from autodiff_rules.scipy.integrate import quadrature as quadrature

@@ -1,0 +1,168 @@
+"""``scipy.integrate.quad``: the integral of the derivative of the integrand, and the integrand at the limits.
+
+The integral is computed natively. Its derivative is that of a sum over fixed nodes, at which the integrand is followed;
+they are those of an adaptive rule. ``dblquad``, ``tplquad`` and ``nquad`` are followed, down to ``quad``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import integrate
+
+from autodiff_hook.algebras.shadows import reaches, some
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import means
+from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy.integrate._nodes import WEIGHTS, jump, kink, places, resolved
+
+RESOLVED = 1e-6
+"""How far, relative to 1 + the integral, the sum at the nodes may be from what was integrated."""
+
+MATTER = ("func", "a", "b", "args", "wvar")
+
+
+def integrand(f, x, args, weight, wvar):
+    """The function that is integrated."""
+    y = f(x, *args)
+    y = y if isinstance(y, float) else np.sum(y)
+    if weight == "cos":
+        return y * np.cos(wvar * x)
+    return y * np.sin(wvar * x) if weight == "sin" else y
+
+
+def beyond(f, at, args, weight, wvar, limit, nodes, weights):
+    """The integral from ``at`` to a limit which is there, too, but has derivatives."""
+    step = limit - at
+    total = 0.0
+    for node, factor in zip(nodes, weights):
+        total += factor * integrand(f, at + node * step, args, weight, wvar)
+    return total * step
+
+
+def weighted_sum(f, args, weight, wvar, nodes, weights, limits, moving, rule):
+    """The integral as a function of what the integrand has captured, and of those limits that are ``moving``."""
+    total = 0.0
+    for x, factor in zip(nodes, weights):
+        total += factor * integrand(f, x, args, weight, wvar)
+    a, b = limits
+    if moving[0] is not None:
+        total -= beyond(f, moving[0], args, weight, wvar, a, *rule)
+    if moving[1] is not None:
+        total += beyond(f, moving[1], args, weight, wvar, b, *rule)
+    return total
+
+
+class Integral(Call):
+    """A call of ``quad``."""
+
+    def depends(self):
+        held = [(self.tokens.get(name), self.arguments[name]) for name in MATTER]
+        return some([token for token, _ in held]) or any(reaches(self.alg, value) for _, value in held)
+
+    def token_of(self, value, error):
+        """The token of the integral."""
+        self.memory.rewind()
+        try:
+            self.refuse()
+            nodes, weights = self.nodes()
+        except NotDifferentiable as reason:
+            self.memory.settle(self.callback)
+            return self.alg.unknown(reason)
+        found, token = self.sum(nodes, weights)
+        self.memory.settle(self.callback)
+        if abs(found - value) > RESOLVED * (1.0 + abs(value)) + 10.0 * error:
+            return self.alg.unknown(self.unresolved())
+        return token
+
+    def refuse(self):
+        if not callable(self.callback):
+            raise NotDifferentiable(f"{self.name} of native code is not differentiated")
+        weight = self.arguments["weight"]
+        points = self.arguments["points"]
+        if points is not None and (self.tokens.get("points") is not None or reaches(self.alg, points)):
+            raise NotDifferentiable(
+                f"{self.name} with points that depend on what is differentiated: split the integral"
+            )
+        infinite = np.isinf(self.arguments["a"]) or np.isinf(self.arguments["b"])
+        if weight not in (None, "cos", "sin") or weight is not None and infinite:
+            where = " and infinite limits" if infinite else ""
+            raise NotDifferentiable(f"{self.name} with the weight {weight!r}{where} is not differentiated")
+
+    def unresolved(self):
+        return NotDifferentiable(f"{self.name} has not resolved the integrand: its derivative is not known")
+
+    def sum(self, nodes, weights):
+        """The integral and its token, at these nodes."""
+        a, b = self.arguments["a"], self.arguments["b"]
+        moving = tuple([None if self.tokens.get(n) is None else self.arguments[n] + 0.0 for n in ("a", "b")])
+        given, weighting = self.extra(), (self.arguments["weight"], self.arguments["wvar"])
+        token_of_args = self.tokens.get("args")
+        if token_of_args is not None and not isinstance(self.arguments["args"], tuple):
+            token_of_args = (token_of_args,)
+        token_of_limits = (self.tokens.get("a"), self.tokens.get("b"))
+        points, factors = np.polynomial.legendre.leggauss((self.alg.depth + 2) // 2)
+        rule = list((points + 1.0) / 2.0), list(factors / 2.0)
+        tokens = (self.tokens.get("func"), token_of_args, None, self.tokens.get("wvar"), None, None)
+        tokens = (None, *tokens, token_of_limits if some(token_of_limits) else None, None, None)
+        operands = (self.callback, given, *weighting, nodes, weights, (a, b), moving, rule)
+        return enter(self.alg, tokens, weighted_sum, operands, {})
+
+    def nodes(self):
+        """Nodes and weights that resolve the integrand."""
+        edges = self.edges()
+        pieces, error = resolved(self.probe, edges)
+        if not error <= RESOLVED * (1.0 + abs(sum(piece.integral for piece in pieces))):
+            raise self.unresolved()
+        for what, look in (("jump", jump), ("kink or narrow peak", kink))[: 2 if self.alg.depth else 1]:
+            at = look(pieces, edges)
+            if at is not None:
+                raise NotDifferentiable(
+                    f"the integrand of {self.name} has a {what} at {self.place(at)[0]}, and whether that moves is not "
+                    f"known: split the integral there, or name it in points= if it does not move"
+                )
+        nodes, weights = [], []
+        for piece in pieces:
+            for t, factor in zip(places(piece.low, piece.high), WEIGHTS):
+                x, slope = self.place(t)
+                nodes.append(float(x))
+                weights.append(float(factor * (piece.high - piece.low) / 2.0 * slope))
+        return nodes, weights
+
+    def edges(self):
+        """The limits, and what is between them, by the variable of ``place``."""
+        a, b, points = (self.arguments[name] for name in ("a", "b", "points"))
+        low = -1.0 if np.isinf(a) and np.isinf(b) else 0.0
+        between = [] if points is None or a == b else [float(point - a) / (b - a) for point in points]
+        return [low, *sorted(t for t in set(between) if low < t < 1.0), 1.0]
+
+    def place(self, t):
+        """x, and its derivative by t, which is 1 at the upper limit and 0, or -1 if both are infinite, at the lower."""
+        a, b = self.arguments["a"], self.arguments["b"]
+        if np.isinf(a) and np.isinf(b):
+            return np.copysign(1.0, b) * t / (1.0 - t * t), np.copysign(1.0, b) * (1.0 + t * t) / (1.0 - t * t) ** 2
+        if np.isinf(b):
+            return a + np.copysign(1.0, b) * t / (1.0 - t), np.copysign(1.0, b) / (1.0 - t) ** 2
+        if np.isinf(a):
+            return b + np.copysign(1.0, a) * (1.0 - t) / t, -np.copysign(1.0, a) / t**2
+        return a + (b - a) * t, b - a
+
+    def probe(self, t):
+        """The integrand at t."""
+        x, slope = self.place(t)
+        args = self.passed(float(x), None)[0]
+        return (
+            float(integrand(self.callback, args[0], args[1:], self.arguments["weight"], self.arguments["wvar"])) * slope
+        )
+
+
+@means(integrate.quad)
+def quad(alg, t, args, kwargs):
+    call = Integral(alg, integrate.quad, "func", t, args, kwargs)
+    if call.arguments["complex_func"]:
+        return enter(alg, (None, *t), integrate.quad, args, kwargs)
+    value = call.run()
+    if not call.depends():
+        return value, None
+    what = alg.unknown(NotDifferentiable(f"the error estimate of {call.name} is not differentiated"))
+    return value, (call.token_of(*value[:2]), what, *[None] * (len(value) - 2))
