@@ -285,9 +285,9 @@ declare(ASKS_THE_SYSTEM, print, input, open, compile, breakpoint, __import__)
 declare_names(int, {COMPARES: "is_integer"})
 
 # What a text says of a number is a constant
-for text in (str, bytes):
-    for name, method in vars(text).items():
-        if callable(method) and not name.startswith("_"):
-            nondifferentiable(method, IS_TEXT)
+for name, method in vars(str).items():
+    if callable(method) and not name.startswith("_"):
+        nondifferentiable(method, IS_TEXT)
 nondifferentiable(str.__format__, IS_TEXT)
+nondifferentiable(bytes.decode, IS_TEXT)
 effects(print, input, open, compile, breakpoint, __import__)

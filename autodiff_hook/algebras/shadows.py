@@ -381,7 +381,7 @@ def note_kept(alg: Algebra, reference: Any, key: Any, value: Any) -> None:
 def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
     """The token of a value of which nothing is known; what it holds is unknown, too."""
     form = kind_of(type(value))
-    if form in ("number", "array") or issubclass(type(value), (bytes, bytearray)):
+    if form in ("number", "array") or issubclass(type(value), bytes):
         return unknown
     if form == "tuple":
         return tuple([lose(alg, item, unknown) for item in value])

@@ -43,7 +43,6 @@ _BASES: Final[tuple[tuple[type, Kind], ...]] = (
 _INERT: Final = (
     str,
     bytes,
-    bytearray,
     bool,
     type(None),
     type,

@@ -1,4 +1,4 @@
-"""``array.array``: whose memory NumPy arrays and memoryviews may show as well."""
+"""``array.array`` and ``bytearray``: whose memory NumPy arrays and memoryviews may show as well."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def is_typed_array(value: Any) -> bool:
     return type(value) is array
 
 
-def is_shown(owner: array[Any]) -> bool:
+def is_shown(owner: array[Any] | bytearray) -> bool:
     """Whether others look into the memory of an array: then its length cannot change, as CPython says."""
     try:
         owner.append(owner[0] if owner else 0)

@@ -30,7 +30,7 @@ from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure, is_changed, plain
 from autodiff_hook.runtime.reachable import reachable
-from autodiff_hook.runtime.typed_arrays import is_typed_array
+from autodiff_hook.runtime.typed_arrays import is_shown, is_typed_array
 
 
 def call_opaque(
@@ -146,6 +146,8 @@ def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
 def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> None:
     """What a call has changed is unknown."""
     if before is None:
+        if type(reference) is bytearray and is_shown(reference):
+            fail(bytearray, "in whose memory others look (a memoryview or a NumPy array): it takes no derivatives then")
         note_lost(alg, reference, unknown)
     elif type(before) is list:
         if len(before) != len(reference):
@@ -178,7 +180,7 @@ def is_plain(value: Any) -> bool:
     """Whether no number can be got out of ``value``."""
     if type(value) in (tuple, list):
         return all(map(is_plain, value))
-    return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, bytes, bytearray))
+    return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, bytes))
 
 
 def fail(function: Any, reason: str) -> None:

@@ -27,6 +27,7 @@ from autodiff_hook.semantics import (
     sets,
     slots,
     substitutes,
+    texts,
     typed_arrays,
 )
 from autodiff_hook.semantics.fusing.functions import fused
@@ -153,6 +154,5 @@ TABLE.update(
 )
 
 
-assert classes and copying and deques and exceptions and proxies and substitutes and typed_arrays, (
-    "importing it registers its meanings"
-)
+assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
+assert texts and typed_arrays
