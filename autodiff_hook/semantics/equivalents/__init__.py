@@ -343,5 +343,8 @@ GETTERS: Final[list[tuple[Any, Callable[..., Any]]]] = [
 
 WITH_OPTIONS: Final[list[tuple[Any, Callable[..., Any]]]] = [(max, maximum), (min, minimum)]
 
-NATIVE: Final[tuple[Any, ...]] = (functools._lru_cache_wrapper, functools.cmp_to_key)
-"""Callables that only wrap a function; what is called later is seen then."""
+NATIVE: Final[tuple[Any, ...]] = (
+    *(functools._lru_cache_wrapper, functools.cmp_to_key),
+    *(operator.itemgetter, operator.attrgetter),
+)
+"""Callables that only wrap a function, or say what is to be looked up; what is called later is seen then."""
