@@ -1,19 +1,46 @@
-"""What pyproject.toml cannot say: on a package index, the README's links to files lead to the source."""
+"""What pyproject.toml cannot say: absolute links in the README on an index, and editable installs by a plain path."""
 
+from __future__ import annotations
+
+import contextlib
 import re
 import tomllib
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.editable_wheel import editable_wheel
 
 HERE = Path(__file__).parent
-SOURCE = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
+SETTINGS = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))
+FOLDERS = SETTINGS["tool"]["setuptools"]["package-dir"]
 
 
 def described() -> str:
-    """The README with absolute links."""
+    """The README, whose links to files lead to the source."""
     text = (HERE / "README.md").read_text(encoding="utf-8")
-    return re.sub(r"\]\((?![a-z]+:|#)", f"]({SOURCE}/", text)
+    return re.sub(r"\]\((?![a-z]+:|#)", f"]({SETTINGS['project']['urls']['Source']}/", text)
 
 
-setup(long_description=described(), long_description_content_type="text/markdown")
+class Linked(editable_wheel):
+    """Puts a folder with links to the packages on the path: type checkers do not run import hooks.
+
+    Where no links can be made, setuptools installs its import hook, which Python understands, and checkers do not.
+    """
+
+    def finalize_options(self) -> None:
+        folder = HERE / "build" / "editable"
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            for package, home in FOLDERS.items():
+                link = folder / package
+                link.unlink(missing_ok=True)
+                link.symlink_to(HERE / home, target_is_directory=True)
+            self.distribution.package_dir = {"": str(folder.relative_to(HERE))}
+        super().finalize_options()
+
+
+setup(
+    long_description=described(),
+    long_description_content_type="text/markdown",
+    cmdclass={"editable_wheel": Linked},
+)
