@@ -17,6 +17,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "sphin
 exclude_patterns = ["sg_execution_times.rst", "gallery/sg_execution_times.rst"]
 nitpicky = True
 default_role = "code"
+highlight_language = "text"
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -41,7 +42,7 @@ warnings.filterwarnings("error", module=r"autodiff_hook|__main__")
 
 html_theme = "furo"
 html_title = "autodiff_hook"
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["site.css"]

@@ -19,9 +19,10 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 code, summary { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; }
-.bar { display: flex; height: .9rem; min-width: 10rem; border-radius: .2rem; overflow: hidden; }
+.bar { display: flex; height: .9rem; margin-top: .25rem; min-width: 10rem; border-radius: .2rem; overflow: hidden; }
 .clear { background: var(--clear); } .lift { background: var(--lift); } .other { background: var(--other); }
 .key i { display: inline-block; width: .8rem; height: .8rem; margin: 0 .3rem 0 1rem; border-radius: .2rem; }
+.key i:first-child { margin-left: 0; }
 details { margin: .2rem 0; } details ul { margin: .3rem 0 .6rem; }
 """
 
