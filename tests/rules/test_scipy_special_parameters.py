@@ -1,4 +1,4 @@
-"""Distribution functions of ``scipy.special`` with respect to their parameters, from small to large, to second order."""
+"""Distribution functions of ``scipy.special`` with respect to their parameters, small to large, to second order."""
 
 from __future__ import annotations
 
