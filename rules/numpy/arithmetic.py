@@ -4,34 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import Real, rrule
+from autodiff_hook.extend import Real, cotangents, elementwise, expression, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
 
-
-@array_rrule(np.add, 2)
-def add_rule(x1, x2, /):
-    def add_pullback(ȳ):
-        return unbroadcast(ȳ, x1), unbroadcast(ȳ, x2)
-
-    return np.add(x1, x2), add_pullback
-
-
-@array_rrule(np.subtract, 2)
-def subtract_rule(x1, x2, /):
-    def subtract_pullback(ȳ):
-        return unbroadcast(ȳ, x1), unbroadcast(-ȳ, x2)
-
-    return np.subtract(x1, x2), subtract_pullback
-
-
-@array_rrule(np.multiply, 2)
-def multiply_rule(x1, x2, /):
-    def multiply_pullback(ȳ):
-        return unbroadcast(times(ȳ, conj(x2)), x1), unbroadcast(times(ȳ, conj(x1)), x2)
-
-    return np.multiply(x1, x2), multiply_pullback
+cotangents(np.add, "x1, x2, /", 2, x1=lambda ȳ, x1: unbroadcast(ȳ, x1), x2=lambda ȳ, x2: unbroadcast(ȳ, x2))
+cotangents(np.subtract, "x1, x2, /", 2, x1=lambda ȳ, x1: unbroadcast(ȳ, x1), x2=lambda ȳ, x2: unbroadcast(-ȳ, x2))
+elementwise(np.multiply, x1=lambda x2: x2, x2=lambda x1: x1)
 
 
 @array_rrule(np.divide, 2)
@@ -45,20 +25,20 @@ def divide_rule(x1, x2, /):
     return y, divide_pullback
 
 
-@array_rrule(np.remainder, 2)
-def remainder_rule(x1, x2, /):
-    def remainder_pullback(ȳ):
-        return unbroadcast(ȳ, x1), unbroadcast(times(-ȳ, np.floor_divide(x1, x2)), x2)
-
-    return np.remainder(x1, x2), remainder_pullback
-
-
-@array_rrule(np.fmod, 2)
-def fmod_rule(x1, x2, /):
-    def fmod_pullback(ȳ):
-        return unbroadcast(ȳ, x1), unbroadcast(times(-ȳ, np.trunc(np.divide(x1, x2))), x2)
-
-    return np.fmod(x1, x2), fmod_pullback
+cotangents(
+    np.remainder,
+    "x1, x2, /",
+    2,
+    x1=lambda ȳ, x1: unbroadcast(ȳ, x1),
+    x2=lambda ȳ, x1, x2: unbroadcast(times(-ȳ, np.floor_divide(x1, x2)), x2),
+)
+cotangents(
+    np.fmod,
+    "x1, x2, /",
+    2,
+    x1=lambda ȳ, x1: unbroadcast(ȳ, x1),
+    x2=lambda ȳ, x1, x2: unbroadcast(times(-ȳ, np.trunc(np.divide(x1, x2))), x2),
+)
 
 
 @array_rrule(np.divmod, 2)
@@ -74,14 +54,14 @@ def divmod_rule(x1, x2, /):
     return y, divmod_pullback
 
 
-@array_rrule(np.power, 2)
-def power_rule(x1, x2, /):
-    y = np.power(x1, x2)
-
-    def power_pullback(ȳ):
-        return base_cotangent(ȳ, x1, x2), exponent_cotangent(ȳ, x1, x2, y)
-
-    return y, power_pullback
+for power in (np.power, np.float_power):
+    cotangents(
+        power,
+        "x1, x2, /",
+        2,
+        x1=lambda ȳ, x1, x2: base_cotangent(ȳ, x1, x2),
+        x2=lambda ȳ, y, x1, x2: exponent_cotangent(ȳ, x1, x2, y),
+    )
 
 
 @rrule(np.power, np.ndarray, Real)
@@ -92,16 +72,6 @@ def power_number_rule(x1, x2, /):
         return number_power_cotangent(ȳ, x1, x2), exponent_cotangent(ȳ, x1, x2, y)
 
     return y, power_number_pullback
-
-
-@array_rrule(np.float_power, 2)
-def float_power_rule(x1, x2, /):
-    y = np.float_power(x1, x2)
-
-    def float_power_pullback(ȳ):
-        return base_cotangent(ȳ, x1, x2), exponent_cotangent(ȳ, x1, x2, y)
-
-    return y, float_power_pullback
 
 
 @array_rrule(np.arctan2, 2)
@@ -130,51 +100,31 @@ def hypot_rule(x1, x2, /):
     return y, hypot_pullback
 
 
-@array_rrule(np.maximum, 2)
-def maximum_rule(x1, x2, /):
-    def maximum_pullback(ȳ):
-        first = np.greater_equal(x1, x2) | np.not_equal(x1, x1)
-        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
-
-    return np.maximum(x1, x2), maximum_pullback
+# Of equal ones the first is chosen, and what is nan
 
 
-@array_rrule(np.minimum, 2)
-def minimum_rule(x1, x2, /):
-    def minimum_pullback(ȳ):
-        first = np.less_equal(x1, x2) | np.not_equal(x1, x1)
-        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
-
-    return np.minimum(x1, x2), minimum_pullback
+@expression
+def is_larger(x1, x2):
+    return np.greater_equal(x1, x2) | np.not_equal(x1, x1)
 
 
-@array_rrule(np.fmax, 2)
-def fmax_rule(x1, x2, /):
-    def fmax_pullback(ȳ):
-        first = np.greater_equal(x1, x2) | np.not_equal(x2, x2)
-        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
-
-    return np.fmax(x1, x2), fmax_pullback
+@expression
+def is_smaller(x1, x2):
+    return np.less_equal(x1, x2) | np.not_equal(x1, x1)
 
 
-@array_rrule(np.fmin, 2)
-def fmin_rule(x1, x2, /):
-    def fmin_pullback(ȳ):
-        first = np.less_equal(x1, x2) | np.not_equal(x2, x2)
-        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, ~first), x2)
-
-    return np.fmin(x1, x2), fmin_pullback
-
-
-@array_rrule(np.logaddexp, 2)
-def logaddexp_rule(x1, x2, /):
-    y = np.logaddexp(x1, x2)
-
-    def logaddexp_pullback(ȳ):
-        first, second = share(np.exp, x1, x2, y), share(np.exp, x2, x1, y)
-        return unbroadcast(times(ȳ, first), x1), unbroadcast(times(ȳ, second), x2)
-
-    return y, logaddexp_pullback
+elementwise(np.maximum, x1=is_larger, x2=lambda x1, x2: ~is_larger(x1, x2))
+elementwise(np.minimum, x1=is_smaller, x2=lambda x1, x2: ~is_smaller(x1, x2))
+elementwise(
+    np.fmax,
+    x1=lambda x1, x2: np.greater_equal(x1, x2) | np.not_equal(x2, x2),
+    x2=lambda x1, x2: ~(np.greater_equal(x1, x2) | np.not_equal(x2, x2)),
+)
+elementwise(
+    np.fmin,
+    x1=lambda x1, x2: np.less_equal(x1, x2) | np.not_equal(x2, x2),
+    x2=lambda x1, x2: ~(np.less_equal(x1, x2) | np.not_equal(x2, x2)),
+)
 
 
 def share(exponential, x, other, y):
@@ -184,50 +134,25 @@ def share(exponential, x, other, y):
     return np.where(same & np.equal(x, other), 0.5, part)
 
 
-@array_rrule(np.logaddexp2, 2)
-def logaddexp2_rule(x1, x2, /):
-    y = np.logaddexp2(x1, x2)
-
-    def logaddexp2_pullback(ȳ):
-        return unbroadcast(times(ȳ, share(np.exp2, x1, x2, y)), x1), unbroadcast(
-            times(ȳ, share(np.exp2, x2, x1, y)), x2
-        )
-
-    return y, logaddexp2_pullback
-
-
-@array_rrule(np.copysign, 2)
-def copysign_rule(x1, x2, /):
-    y = np.copysign(x1, x2)
-
-    def copysign_pullback(ȳ):
-        return unbroadcast(ȳ * np.where(np.signbit(x1) == np.signbit(y), 1.0, -1.0), x1), None
-
-    return y, copysign_pullback
+elementwise(
+    np.logaddexp,
+    x1=lambda x1, x2, y: share(np.exp, x1, x2, y),
+    x2=lambda x1, x2, y: share(np.exp, x2, x1, y),
+)
+elementwise(
+    np.logaddexp2,
+    x1=lambda x1, x2, y: share(np.exp2, x1, x2, y),
+    x2=lambda x1, x2, y: share(np.exp2, x2, x1, y),
+)
+elementwise(np.copysign, x1=lambda x1, y: np.where(np.signbit(x1) == np.signbit(y), 1.0, -1.0), x2=None)
+cotangents(np.heaviside, "x1, x2, /", 2, x2=lambda ȳ, x1, x2: unbroadcast(np.where(np.equal(x1, 0), ȳ, 0.0), x2))
+cotangents(np.ldexp, "x1, x2, /", 2, x1=lambda ȳ, x1, x2: unbroadcast(np.ldexp(ȳ, x2), x1))
 
 
-@array_rrule(np.heaviside, 2)
-def heaviside_rule(x1, x2, /):
-    def heaviside_pullback(ȳ):
-        return None, unbroadcast(np.where(np.equal(x1, 0), ȳ, 0.0), x2)
-
-    return np.heaviside(x1, x2), heaviside_pullback
-
-
-@array_rrule(np.ldexp, 2)
-def ldexp_rule(x1, x2, /):
-    def ldexp_pullback(ȳ):
-        return unbroadcast(np.ldexp(ȳ, x2), x1), None
-
-    return np.ldexp(x1, x2), ldexp_pullback
-
-
-@array_rrule(np.nextafter, 2)
-def nextafter_rule(x, y, /):
-    z = np.nextafter(x, y)
-
-    def nextafter_pullback(z̄):
-        there = np.equal(z, y)
-        return unbroadcast(np.where(there, 0.0, z̄), x), unbroadcast(np.where(there, z̄, 0.0), y)
-
-    return z, nextafter_pullback
+cotangents(
+    np.nextafter,
+    "x, y, /",
+    2,
+    x=lambda ȳ, z, x, y: unbroadcast(np.where(np.equal(z, y), 0.0, ȳ), x),
+    y=lambda ȳ, z, y: unbroadcast(np.where(np.equal(z, y), ȳ, 0.0), y),
+)

@@ -7,6 +7,7 @@ from string import ascii_letters, ascii_lowercase, ascii_uppercase
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_hook.strong import contraction, times
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
@@ -190,12 +191,13 @@ def linalg_tensordot_rule(x1, x2, /, *, axes=2):
     return y, tensordot_pullback
 
 
-@array_rrule(np.linalg.outer, 2)
-def linalg_outer_rule(x1, x2, /):
-    def outer_pullback(ȳ):
-        return unbroadcast(contraction(np.dot, ȳ, conj(x2)), x1), unbroadcast(contraction(np.dot, conj(x1), ȳ), x2)
-
-    return np.linalg.outer(x1, x2), outer_pullback
+cotangents(
+    np.linalg.outer,
+    "x1, x2, /",
+    2,
+    x1=lambda ȳ, x1, x2: unbroadcast(contraction(np.dot, ȳ, conj(x2)), x1),
+    x2=lambda ȳ, x1, x2: unbroadcast(contraction(np.dot, conj(x1), ȳ), x2),
+)
 
 
 @array_rrule(np.vecdot, 2)

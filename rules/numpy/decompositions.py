@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent
 
@@ -128,12 +129,7 @@ def svd_rule(a, full_matrices=True, compute_uv=True, hermitian=False):
     return y, svd_pullback
 
 
-@array_rrule(np.linalg.svdvals)
-def svdvals_rule(x, /):
-    def svdvals_pullback(ȳ):
-        return (unbroadcast(singular_cotangent(x, ȳ), x),)
-
-    return np.linalg.svdvals(x), svdvals_pullback
+cotangents(np.linalg.svdvals, "x, /", x=lambda ȳ, x: unbroadcast(singular_cotangent(x, ȳ), x))
 
 
 def singular_cotangent(a, s̄):

@@ -26,13 +26,13 @@ for _target in (
         np.dstack,
         np.column_stack,
         np.roll,
+    ),
+    *(
         np.tile,
         np.repeat,
         np.ndarray.repeat,
         np.diag,
         operator.getitem,
-        np.take,
-        np.ndarray.take,
         np.compress,
         np.ndarray.item,
         operator.neg,
@@ -44,7 +44,7 @@ for _target in (
 # What is linear in each of two arguments.
 for _target in (
     *(np.dot, np.ndarray.dot, np.matmul, operator.matmul, operator.imatmul, np.inner, np.outer, np.vdot, np.kron),
-    *(np.cross, np.tensordot, np.convolve, np.multiply, operator.mul, operator.imul),
+    *(np.cross, np.tensordot, np.convolve, operator.mul, operator.imul),
 ):
     frule(_target, LINEAR, LINEAR)
 
@@ -69,16 +69,6 @@ for _target in (np.power, np.float_power, operator.pow, operator.ipow):
     )
 
 frule(
-    np.maximum,
-    lambda ẋ, z, x, y: np.multiply(ẋ, (np.greater_equal(x, y) | np.not_equal(x, x))),
-    lambda ẏ, z, x, y: np.multiply(ẏ, ~(np.greater_equal(x, y) | np.not_equal(x, x))),
-)
-frule(
-    np.minimum,
-    lambda ẋ, z, x, y: np.multiply(ẋ, (np.less_equal(x, y) | np.not_equal(x, x))),
-    lambda ẏ, z, x, y: np.multiply(ẏ, ~(np.less_equal(x, y) | np.not_equal(x, x))),
-)
-frule(
     np.arctan2,
     lambda ẋ, z, x, y: np.multiply(ẋ, y) / nonzero_square(x, y),
     lambda ẏ, z, x, y: np.multiply(ẏ, x) / -nonzero_square(x, y),
@@ -88,7 +78,6 @@ frule(
     lambda ẋ, z, x, y: np.multiply(ẋ, x) / np.where(z == 0, 1.0, z),
     lambda ẏ, z, x, y: np.multiply(ẏ, y) / np.where(z == 0, 1.0, z),
 )
-frule(np.logaddexp, lambda ẋ, z, x, y: np.multiply(ẋ, np.exp(x - z)), lambda ẏ, z, x, y: np.multiply(ẏ, np.exp(y - z)))
 frule(
     np.where,
     None,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_hook.extend import linear
+from autodiff_rules.numpy._shared import unbroadcast
 
 _TRANSPOSED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -38,9 +39,10 @@ def transposed(inverse, ȳ, a, axes, norm):
     return unbroadcast(resized(c, [np.shape(a)[i] for i in axes], axes), a)
 
 
-def half_transposed(ȳ, a, y_length, axes, norm):
+def half_transposed(ȳ, a, s, axes, norm):
     """The cotangent of a real ``a``, of whose transform the half along the last axis was kept."""
-    return transposed(np.fft.ifftn, resized(ȳ, [y_length], axes[-1:]), a, axes, norm)
+    length = np.shape(a)[axes[-1]] if s is None else s[-1]
+    return transposed(np.fft.ifftn, resized(ȳ, [length], axes[-1:]), a, axes, norm)
 
 
 def doubled(ȳ, a, axes, norm):
@@ -55,88 +57,19 @@ def doubled(ȳ, a, axes, norm):
     return unbroadcast(resized(c, [np.shape(a)[i] for i in axes], axes), a)
 
 
-@array_rrule(np.fft.fft)
-def fft_rule(a, n=None, axis=-1, norm=None, out=None):
-    def fft_pullback(ȳ):
-        return transposed(np.fft.ifftn, ȳ, a, (axis,), norm), None, None, None, None
+ONE = "a, n=None, axis=-1, norm=None, out=None"
+TWO = "a, s=None, axes=(-2, -1), norm=None, out=None"
+ALL = "a, s=None, axes=None, norm=None, out=None"
 
-    return np.fft.fft(a, n, axis, norm), fft_pullback
-
-
-@array_rrule(np.fft.ifft)
-def ifft_rule(a, n=None, axis=-1, norm=None, out=None):
-    def ifft_pullback(ȳ):
-        return transposed(np.fft.fftn, ȳ, a, (axis,), norm), None, None, None, None
-
-    return np.fft.ifft(a, n, axis, norm), ifft_pullback
-
-
-@array_rrule(np.fft.rfft)
-def rfft_rule(a, n=None, axis=-1, norm=None, out=None):
-    def rfft_pullback(ȳ):
-        length = np.shape(a)[axis] if n is None else n
-        return half_transposed(ȳ, a, length, (axis,), norm), None, None, None, None
-
-    return np.fft.rfft(a, n, axis, norm), rfft_pullback
-
-
-@array_rrule(np.fft.irfft)
-def irfft_rule(a, n=None, axis=-1, norm=None, out=None):
-    def irfft_pullback(ȳ):
-        return doubled(ȳ, a, (axis,), norm), None, None, None, None
-
-    return np.fft.irfft(a, n, axis, norm), irfft_pullback
-
-
-@array_rrule(np.fft.fftn)
-def fftn_rule(a, s=None, axes=None, norm=None, out=None):
-    def fftn_pullback(ȳ):
-        return transposed(np.fft.ifftn, ȳ, a, axes_of(a, s, axes), norm), None, None, None, None
-
-    return np.fft.fftn(a, s, axes_of(a, s, axes), norm), fftn_pullback
-
-
-@array_rrule(np.fft.ifftn)
-def ifftn_rule(a, s=None, axes=None, norm=None, out=None):
-    def ifftn_pullback(ȳ):
-        return transposed(np.fft.fftn, ȳ, a, axes_of(a, s, axes), norm), None, None, None, None
-
-    return np.fft.ifftn(a, s, axes_of(a, s, axes), norm), ifftn_pullback
-
-
-@array_rrule(np.fft.rfftn)
-def rfftn_rule(a, s=None, axes=None, norm=None, out=None):
-    def rfftn_pullback(ȳ):
-        over = axes_of(a, s, axes)
-        length = np.shape(a)[over[-1]] if s is None else s[-1]
-        return half_transposed(ȳ, a, length, over, norm), None, None, None, None
-
-    return np.fft.rfftn(a, s, axes_of(a, s, axes), norm), rfftn_pullback
-
-
-@array_rrule(np.fft.irfftn)
-def irfftn_rule(a, s=None, axes=None, norm=None, out=None):
-    def irfftn_pullback(ȳ):
-        return doubled(ȳ, a, axes_of(a, s, axes), norm), None, None, None, None
-
-    return np.fft.irfftn(a, s, axes_of(a, s, axes), norm), irfftn_pullback
-
-
-@array_rrule(np.fft.fft2)
-def fft2_rule(a, s=None, axes=(-2, -1), norm=None, out=None):
-    return fftn_rule(a, s, axes, norm)
-
-
-@array_rrule(np.fft.ifft2)
-def ifft2_rule(a, s=None, axes=(-2, -1), norm=None, out=None):
-    return ifftn_rule(a, s, axes, norm)
-
-
-@array_rrule(np.fft.rfft2)
-def rfft2_rule(a, s=None, axes=(-2, -1), norm=None, out=None):
-    return rfftn_rule(a, s, axes, norm)
-
-
-@array_rrule(np.fft.irfft2)
-def irfft2_rule(a, s=None, axes=(-2, -1), norm=None, out=None):
-    return irfftn_rule(a, s, axes, norm)
+linear(np.fft.fft, ONE, lambda ȳ, a, axis, norm: transposed(np.fft.ifftn, ȳ, a, (axis,), norm))
+linear(np.fft.ifft, ONE, lambda ȳ, a, axis, norm: transposed(np.fft.fftn, ȳ, a, (axis,), norm))
+linear(np.fft.rfft, ONE, lambda ȳ, a, n, axis, norm: half_transposed(ȳ, a, None if n is None else (n,), (axis,), norm))
+linear(np.fft.irfft, ONE, lambda ȳ, a, axis, norm: doubled(ȳ, a, (axis,), norm))
+for fft, signature in ((np.fft.fft2, TWO), (np.fft.fftn, ALL)):
+    linear(fft, signature, lambda ȳ, a, s, axes, norm: transposed(np.fft.ifftn, ȳ, a, axes_of(a, s, axes), norm))
+for ifft, signature in ((np.fft.ifft2, TWO), (np.fft.ifftn, ALL)):
+    linear(ifft, signature, lambda ȳ, a, s, axes, norm: transposed(np.fft.fftn, ȳ, a, axes_of(a, s, axes), norm))
+for rfft, signature in ((np.fft.rfft2, TWO), (np.fft.rfftn, ALL)):
+    linear(rfft, signature, lambda ȳ, a, s, axes, norm: half_transposed(ȳ, a, s, axes_of(a, s, axes), norm))
+for irfft, signature in ((np.fft.irfft2, TWO), (np.fft.irfftn, ALL)):
+    linear(irfft, signature, lambda ȳ, a, s, axes, norm: doubled(ȳ, a, axes_of(a, s, axes), norm))

@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import Array, nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, unbroadcast
 
@@ -29,12 +30,7 @@ def may_repeat(index):
     return isinstance(index, list) and np.asarray(index).dtype != bool
 
 
-@rrule(scatter_add)
-def scatter_add_rule(shape, dtype, index, c):
-    def scatter_add_pullback(ȳ):
-        return None, None, None, unbroadcast(ȳ[index], c)
-
-    return scatter_add(shape, dtype, index, c), scatter_add_pullback
+cotangents(scatter_add, "shape, dtype, index, c", 0, c=lambda ȳ, index, c: unbroadcast(ȳ[index], c))
 
 
 def scatter_along(x, indices, axis, c):
@@ -44,12 +40,12 @@ def scatter_along(x, indices, axis, c):
     return out
 
 
-@rrule(scatter_along)
-def scatter_along_rule(x, indices, axis, c):
-    def scatter_along_pullback(ȳ):
-        return None, None, None, unbroadcast(np.take_along_axis(ȳ, indices, axis), c)
-
-    return scatter_along(x, indices, axis, c), scatter_along_pullback
+cotangents(
+    scatter_along,
+    "x, indices, axis, c",
+    0,
+    c=lambda ȳ, indices, axis, c: unbroadcast(np.take_along_axis(ȳ, indices, axis), c),
+)
 
 
 @rrule(operator.getitem, Array)
@@ -60,13 +56,11 @@ def getitem_rule(a, b):
     return a[b], getitem_pullback
 
 
-@array_rrule(np.take)
-@rrule(np.ndarray.take)
-def take_rule(a, indices, axis=None, out=None, mode="raise"):
-    def take_pullback(ȳ):
-        return take_cotangent(ȳ, a, take_indices(a, indices, axis, mode), axis), None, None, None, None
-
-    return np.take(a, indices, axis, out, mode), take_pullback
+linear(
+    (np.take, np.ndarray.take),
+    "a, indices, axis=None, out=None, mode='raise'",
+    lambda ȳ, a, indices, axis, mode: take_cotangent(ȳ, a, take_indices(a, indices, axis, mode), axis),
+)
 
 
 def take_cotangent(ȳ, a, indices, axis):
@@ -106,25 +100,20 @@ def along_axis(x, indices, axis):
     return tuple(mesh)
 
 
-@array_rrule(np.compress, 2)
-def compress_rule(condition, a, axis=None, out=None):
-    def compress_pullback(ȳ):
-        return None, take_cotangent(ȳ, a, np.flatnonzero(condition), axis), None, None
-
-    return np.compress(condition, a, axis, out), compress_pullback
-
-
-@rrule(np.ndarray.compress)
-def compress_method_rule(self, condition, /, axis=None, out=None):
-    def compress_pullback(ȳ):
-        return take_cotangent(ȳ, self, np.flatnonzero(condition), axis), None, None, None
-
-    return self.compress(condition, axis, out), compress_pullback
-
-
-@array_rrule(np.extract, 2)
-def extract_rule(condition, arr):
-    def extract_pullback(ȳ):
-        return None, take_cotangent(ȳ, arr, np.flatnonzero(condition), None)
-
-    return np.extract(condition, arr), extract_pullback
+cotangents(
+    np.compress,
+    "condition, a, axis=None, out=None",
+    2,
+    a=lambda ȳ, condition, a, axis: take_cotangent(ȳ, a, np.flatnonzero(condition), axis),
+)
+linear(
+    np.ndarray.compress,
+    "self, condition, /, axis=None, out=None",
+    lambda ȳ, self, condition, axis: take_cotangent(ȳ, self, np.flatnonzero(condition), axis),
+)
+cotangents(
+    np.extract,
+    "condition, arr",
+    2,
+    arr=lambda ȳ, condition, arr: take_cotangent(ȳ, arr, np.flatnonzero(condition), None),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
 from autodiff_rules.numpy.joining import contained
@@ -48,14 +49,9 @@ def solve_tangent(ȧ, y, a, b):
     return -np.linalg.solve(a, np.matmul(ȧ, y))
 
 
-@array_rrule(np.linalg.det)
-def det_rule(a):
-    y = np.linalg.det(a)
-
-    def det_pullback(ȳ):
-        return (unbroadcast(np.reshape(ȳ, (*np.shape(ȳ), 1, 1)) * adjoint(adjugate(a, y)), a),)
-
-    return y, det_pullback
+cotangents(
+    np.linalg.det, "a", a=lambda ȳ, y, a: unbroadcast(np.reshape(ȳ, (*np.shape(ȳ), 1, 1)) * adjoint(adjugate(a, y)), a)
+)
 
 
 def adjugate(a, y):

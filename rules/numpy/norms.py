@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, not_implemented
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, restore_axes, unbroadcast
@@ -42,14 +43,13 @@ def reduced_axes(x, axis):
     return axis if isinstance(axis, tuple) else (axis,)
 
 
-@array_rrule(np.linalg.vector_norm)
-def vector_norm_rule(x, /, *, axis=None, keepdims=False, ord=2):
-    y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-
-    def vector_norm_pullback(ȳ):
-        return (unbroadcast(vector_cotangent(ȳ, x, y, ord, reduced_axes(x, axis), keepdims), x),)
-
-    return y, vector_norm_pullback
+cotangents(
+    np.linalg.vector_norm,
+    "x, /, *, axis=None, keepdims=False, ord=2",
+    x=lambda ȳ, y, x, axis, keepdims, ord: unbroadcast(
+        vector_cotangent(ȳ, x, y, ord, reduced_axes(x, axis), keepdims), x
+    ),
+)
 
 
 @array_rrule(np.linalg.matrix_norm)

@@ -6,7 +6,8 @@ import operator
 
 import numpy as np
 
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import contraction, is_plain, skipping, times, with_value
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 from autodiff_rules.numpy.operators import array_operator
@@ -15,12 +16,7 @@ nondifferentiable(is_plain)
 nondifferentiable(skipping)
 
 
-@rrule(with_value)
-def with_value_rule(plain, value):
-    def with_value_pullback(ȳ):
-        return ȳ, None
-
-    return with_value(plain, value), with_value_pullback
+cotangents(with_value, "plain, value", 0, plain=lambda ȳ: ȳ)
 
 
 @array_operator(operator.matmul)
@@ -90,13 +86,13 @@ def _sum_over_blocks(x, c, rows):
     return total.T
 
 
-@array_rrule(np.dot, 2)
-@array_rrule(np.ndarray.dot, 2)
-def dot_rule(a, b, out=None):
-    def dot_pullback(ȳ):
-        return dot_left(ȳ, a, b), dot_right(ȳ, a, b), None
-
-    return np.dot(a, b, out), dot_pullback
+cotangents(
+    (np.dot, np.ndarray.dot),
+    "a, b, out=None",
+    2,
+    a=lambda ȳ, a, b: dot_left(ȳ, a, b),
+    b=lambda ȳ, a, b: dot_right(ȳ, a, b),
+)
 
 
 def dot_left(ȳ, a, b):
@@ -128,20 +124,14 @@ def dot_right(ȳ, a, b):
     return unbroadcast(np.moveaxis(stacked, 0, -2), b)
 
 
-@array_rrule(np.vdot, 2)
-def vdot_rule(a, b, /):
-    def vdot_pullback(ȳ):
-        return unbroadcast(times(conj(ȳ), b), a), unbroadcast(times(ȳ, a), b)
-
-    return np.vdot(a, b), vdot_pullback
-
-
-@array_rrule(np.inner, 2)
-def inner_rule(a, b, /):
-    def inner_pullback(ȳ):
-        return inner_left(ȳ, a, b), inner_right(ȳ, a, b)
-
-    return np.inner(a, b), inner_pullback
+cotangents(
+    np.vdot,
+    "a, b, /",
+    2,
+    a=lambda ȳ, a, b: unbroadcast(times(conj(ȳ), b), a),
+    b=lambda ȳ, a, b: unbroadcast(times(ȳ, a), b),
+)
+cotangents(np.inner, "a, b, /", 2, a=lambda ȳ, a, b: inner_left(ȳ, a, b), b=lambda ȳ, a, b: inner_right(ȳ, a, b))
 
 
 def inner_left(ȳ, a, b):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 
@@ -74,15 +75,11 @@ def select_rule(condlist, choicelist, default=0):
     return np.select(condlist, choicelist, default), select_pullback
 
 
-@array_rrule(np.nan_to_num)
-def nan_to_num_rule(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    def nan_to_num_pullback(ȳ):
-        return (
-            unbroadcast(np.where(np.isfinite(x), ȳ, 0.0), x),
-            None,
-            unbroadcast(np.where(np.isnan(x), ȳ, 0.0), nan),
-            None if posinf is None else unbroadcast(np.where(np.isposinf(x), ȳ, 0.0), posinf),
-            None if neginf is None else unbroadcast(np.where(np.isneginf(x), ȳ, 0.0), neginf),
-        )
-
-    return np.nan_to_num(x, copy, nan, posinf, neginf), nan_to_num_pullback
+cotangents(
+    np.nan_to_num,
+    "x, copy=True, nan=0.0, posinf=None, neginf=None",
+    x=lambda ȳ, x: unbroadcast(np.where(np.isfinite(x), ȳ, 0.0), x),
+    nan=lambda ȳ, x, nan: unbroadcast(np.where(np.isnan(x), ȳ, 0.0), nan),
+    posinf=lambda ȳ, x, posinf: None if posinf is None else unbroadcast(np.where(np.isposinf(x), ȳ, 0.0), posinf),
+    neginf=lambda ȳ, x, neginf: None if neginf is None else unbroadcast(np.where(np.isneginf(x), ȳ, 0.0), neginf),
+)

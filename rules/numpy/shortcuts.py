@@ -18,7 +18,7 @@ from autodiff_hook.extend import (
     typed,
     viewing,
 )
-from autodiff_rules.numpy import _shared, creation, extremes, indexing, selection
+from autodiff_rules.numpy import _shared, arithmetic, creation, extremes, indexing, selection
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
 
 K_ORDER = Constant("K")
@@ -50,8 +50,8 @@ def conj_shortcut(site, x):
 
 
 def is_real(site, x):
-    """Whether a value is a real number, or an array of floats."""
-    return site.is_number(x) or (site.is_array(x) and site.fact(x).dtype.kind == "f")
+    """Whether a value is a real number, or an array of such."""
+    return site.is_number(x) or (site.is_array(x) and site.fact(x).dtype.kind in "fbiu")
 
 
 @typed(_shared.unbroadcast)
@@ -109,6 +109,21 @@ def expand_reduced_shortcut(site, c, x, axis, keepdims):
 @typed(_shared.expand)
 def expand_typing(site, c, x):
     return site.fact(x) if site.is_double(x) and (site.is_double(c) or site.is_number(c)) else None
+
+
+@typed(arithmetic.share)
+def share_typing(site, exponential, x, other, y):
+    return site.fact(y) if site.is_double(y) else None
+
+
+@typed(_shared.stretched)
+def stretched_typing(site, ẏ, y):
+    return site.fact(y) if site.is_double(y) and (site.is_double(ẏ) or site.is_number(ẏ)) else None
+
+
+@shortcut(_shared.stretched)
+def stretched_shortcut(site, ẏ, y):
+    return ẏ if site.is_double(ẏ) and site.is_double(y) and site.alike(ẏ, y) else None
 
 
 # Reductions

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import unbroadcast
 
@@ -40,21 +41,5 @@ def kaiser_rule(M, beta):
     return y, kaiser_pullback
 
 
-@rrule(np.fft.fftfreq)
-def fftfreq_rule(n, d=1.0, device=None):
-    y = np.fft.fftfreq(n, d, device)
-
-    def fftfreq_pullback(ȳ):
-        return None, unbroadcast(-ȳ * y / d, d), None
-
-    return y, fftfreq_pullback
-
-
-@rrule(np.fft.rfftfreq)
-def rfftfreq_rule(n, d=1.0, device=None):
-    y = np.fft.rfftfreq(n, d, device)
-
-    def rfftfreq_pullback(ȳ):
-        return None, unbroadcast(-ȳ * y / d, d), None
-
-    return y, rfftfreq_pullback
+cotangents(np.fft.fftfreq, "n, d=1.0, device=None", 0, d=lambda ȳ, y, d: unbroadcast(-ȳ * y / d, d))
+cotangents(np.fft.rfftfreq, "n, d=1.0, device=None", 0, d=lambda ȳ, y, d: unbroadcast(-ȳ * y / d, d))

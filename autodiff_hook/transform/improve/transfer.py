@@ -61,6 +61,8 @@ def _numbers(op: str, a: Any, b: Any) -> Fact | None:
 
 def _unary(site: Site, s: Statement) -> Fact | None:
     fact = site.fact(s.operands[0])
+    if s.data == "~" and is_array(fact) and fact.dtype.char == "?":  # type: ignore[union-attr]
+        return fact
     if s.data != "-" or not (is_number(fact) or is_array(fact)):
         return None
     return NumberFact(fact.types) if isinstance(fact, NumberFact) else fact
@@ -191,7 +193,7 @@ def _compare(site: Site, s: Statement) -> Fact | None:
     import numpy as np
 
     facts = [site.fact(x) for x in s.operands]
-    if any(map(is_double, facts)) and all(is_double(f) or is_number(f) for f in facts):
+    if any(map(is_array, facts)) and all(is_number(f) or is_array(f) and f.dtype.kind in "fiub" for f in facts):  # type: ignore[union-attr]
         return site.elementwise(np.dtype(bool), *s.operands)
     return None
 

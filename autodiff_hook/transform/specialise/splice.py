@@ -16,7 +16,7 @@ from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.infer import RulePlan
-from autodiff_hook.transform.specialise.templates import Cells, Instance, body_of, instance_of, loads
+from autodiff_hook.transform.specialise.templates import Cells, Instance, body_of, compute_once, instance_of, loads
 
 Residual = Callable[[Variable, Block], Operand]
 
@@ -237,6 +237,7 @@ def bind_pullback(body: Body, instance: Instance, cotangent: Operand, residual: 
             raise Refused("a pullback with cells of its own")
         block.statements = statements
     substitute(body.blocks, cells.aliases)
+    compute_once(body)
     body.blocks[0].params = []
     fold(body)
 

@@ -168,6 +168,38 @@ def _write_out(body: Body) -> None:
     substitute(body.blocks, known)
 
 
+def compute_once(body: Body) -> None:
+    """Of equal operations in a block the first alone is left: partial derivatives have common parts."""
+    known: dict[Operand, Operand] = {}
+    for block in body.blocks:
+        seen: dict[Any, Operand] = {}
+        kept = []
+        for s in block.statements:
+            s.operands = [resolve(x, known) for x in s.operands]
+            if s.result is None or not _is_operation(s):
+                kept.append(s)
+                continue
+            first = seen.setdefault((s.op, s.data, *map(_key, s.operands)), s.result)
+            if first is s.result:
+                kept.append(s)
+            else:
+                known[s.result] = first
+        block.statements = kept
+    substitute(body.blocks, known)
+
+
+def _is_operation(s: Statement) -> bool:
+    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    return s.op in ("binary", "unary", "compare") or type(function).__name__ == "ufunc" and not s.data
+
+
+def _key(operand: Operand) -> Any:
+    if not isinstance(operand, Constant):
+        return operand
+    number = type(operand.value) in (int, float)
+    return (type(operand.value), repr(operand.value)) if number else ("object", id(operand.value))
+
+
 def _continue_at(rest: Block, blocks: list[Block]) -> None:
     """Let what blocks return be the parameter of ``rest``."""
     for block in blocks:

@@ -9,37 +9,15 @@ from autodiff_hook.registry import registry
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy.stats._calls import method
 
-
-def poisson_mu(k, mu):
-    return k / mu - 1.0
-
-
-def bernoulli_p(k, p):
-    return k / p - (1.0 - k) / (1.0 - p)
-
-
-def binom_p(k, n, p):
-    return k / p - (n - k) / (1.0 - p)
-
-
-def geom_p(k, p):
-    return 1.0 / p - (k - 1.0) / (1.0 - p)
-
-
-def nbinom_n(k, n, p):
-    return special.psi(k + n) - special.psi(n) + np.log(p)
-
-
-def nbinom_p(k, n, p):
-    return n / p - k / (1.0 - p)
-
-
 SHAPES = {
-    type(stats.poisson): (poisson_mu,),
-    type(stats.bernoulli): (bernoulli_p,),
-    type(stats.binom): (None, binom_p),
-    type(stats.geom): (geom_p,),
-    type(stats.nbinom): (nbinom_n, nbinom_p),
+    type(stats.poisson): (lambda k, mu: k / mu - 1.0,),
+    type(stats.bernoulli): (lambda k, p: k / p - (1.0 - k) / (1.0 - p),),
+    type(stats.binom): (None, lambda k, n, p: k / p - (n - k) / (1.0 - p)),
+    type(stats.geom): (lambda k, p: 1.0 / p - (k - 1.0) / (1.0 - p),),
+    type(stats.nbinom): (
+        lambda k, n, p: special.psi(k + n) - special.psi(n) + np.log(p),
+        lambda k, n, p: n / p - k / (1.0 - p),
+    ),
 }
 """The derivatives of the logarithm of the probability of k, None for whole numbers."""
 
