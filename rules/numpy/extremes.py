@@ -4,50 +4,44 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import rrule
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import scatter_add, scatter_along
 
+SIGNATURE = "a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True"
 
-@array_rrule(np.max)
-@array_rrule(np.amax)
-@rrule(np.ndarray.max)
-@rrule(np.generic.max)
-def max_rule(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):
-    y = np.max(a, axis, out, keepdims, initial, where)
-
-    def max_pullback(ȳ):
-        if initial is np._NoValue:
-            return selected(ȳ, a, np.argmax, axis, keepdims), None, None, None, None, None
-        present = np.where(where, a, initial)
-        return *from_initial(ȳ, y, present, a, np.argmax, axis, keepdims, initial), None
-
-    return y, max_pullback
-
-
-@array_rrule(np.min)
-@array_rrule(np.amin)
-@rrule(np.ndarray.min)
-@rrule(np.generic.min)
-def min_rule(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):
-    y = np.min(a, axis, out, keepdims, initial, where)
-
-    def min_pullback(ȳ):
-        if initial is np._NoValue:
-            return selected(ȳ, a, np.argmin, axis, keepdims), None, None, None, None, None
-        present = np.where(where, a, initial)
-        return *from_initial(ȳ, y, present, a, np.argmin, axis, keepdims, initial), None
-
-    return y, min_pullback
+cotangents(
+    (np.max, np.amax, np.ndarray.max, np.generic.max),
+    SIGNATURE,
+    a=lambda ȳ, y, a, axis, keepdims, initial, where: (
+        selected(ȳ, a, np.argmax, axis, keepdims)
+        if initial is np._NoValue
+        else beside_initial(ȳ, y, np.where(where, a, initial), a, np.argmax, axis, keepdims, initial)
+    ),
+    initial=lambda ȳ, y, initial: None if initial is np._NoValue else of_initial(ȳ, y, initial),
+)
+cotangents(
+    (np.min, np.amin, np.ndarray.min, np.generic.min),
+    SIGNATURE,
+    a=lambda ȳ, y, a, axis, keepdims, initial, where: (
+        selected(ȳ, a, np.argmin, axis, keepdims)
+        if initial is np._NoValue
+        else beside_initial(ȳ, y, np.where(where, a, initial), a, np.argmin, axis, keepdims, initial)
+    ),
+    initial=lambda ȳ, y, initial: None if initial is np._NoValue else of_initial(ȳ, y, initial),
+)
 
 
-def from_initial(ȳ, y, present, a, choose, axis, keepdims, initial):
-    """The cotangents of an extreme's arguments up to ``initial``, which is met first."""
-    first = np.equal(y, initial) | np.isnan(initial)
-    c = np.where(first, 0.0, ȳ)
-    ā = selected(c, present, choose, axis, keepdims) if np.size(a) else np.zeros(np.shape(a))
-    return unbroadcast(ā, a), None, None, None, unbroadcast(np.where(first, ȳ, 0.0), initial)
+def beside_initial(ȳ, y, present, a, choose, axis, keepdims, initial):
+    """The cotangent of ``a``, of whose elements those that count are in ``present``; ``initial`` is met first."""
+    c = np.where(np.equal(y, initial) | np.isnan(initial), 0.0, ȳ)
+    return unbroadcast(selected(c, present, choose, axis, keepdims) if np.size(a) else np.zeros(np.shape(a)), a)
+
+
+def of_initial(ȳ, y, initial):
+    """The cotangent of ``initial``."""
+    return unbroadcast(np.where(np.equal(y, initial) | np.isnan(initial), ȳ, 0.0), initial)
 
 
 @array_rrule(np.ptp)

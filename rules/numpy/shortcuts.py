@@ -21,7 +21,7 @@ from autodiff_hook.extend import (
 from autodiff_rules.numpy import _shared, arithmetic, creation, extremes, indexing, selection
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
 
-K_ORDER = Constant("K")
+K_ORDER, NOTHING = Constant("K"), Constant(np._NoValue)
 
 borrowing(_shared.conj, _shared.unbroadcast, extremes.selected)
 viewing(_shared.expand, _shared.expand_reduced, _shared.restore_axes)
@@ -170,18 +170,19 @@ def add_reduce_shortcut(site, a, axis=ZERO, dtype=NONE, out=NONE, keepdims=FALSE
 
 
 @shortcut(np.max, np.amax)
-def max_shortcut(site, a, axis=NONE, out=NONE, keepdims=FALSE):
-    return extreme(site, np.maximum.reduce, a, axis, out, keepdims)
+def max_shortcut(site, a, axis=NONE, out=NONE, keepdims=FALSE, initial=NOTHING, where=TRUE):
+    return extreme(site, np.maximum.reduce, a, axis, keepdims, (out, initial, where))
 
 
 @shortcut(np.min, np.amin)
-def min_shortcut(site, a, axis=NONE, out=NONE, keepdims=FALSE):
-    return extreme(site, np.minimum.reduce, a, axis, out, keepdims)
+def min_shortcut(site, a, axis=NONE, out=NONE, keepdims=FALSE, initial=NOTHING, where=TRUE):
+    return extreme(site, np.minimum.reduce, a, axis, keepdims, (out, initial, where))
 
 
-def extreme(site, reduce, a, axis, out, keepdims):
+def extreme(site, reduce, a, axis, keepdims, options):
     """The reduction itself."""
-    if reduced_axes(site, a, axis) is None or site.value(out) is not None or site.value(keepdims) not in (True, False):
+    plain = tuple(map(site.value, options)) == (None, np._NoValue, True)
+    if not plain or reduced_axes(site, a, axis) is None or site.value(keepdims) not in (True, False):
         return None
     if site.value(keepdims):
         return site.call(reduce, a, axis, NONE, NONE, keepdims)
