@@ -53,6 +53,7 @@ from autodiff_hook.semantics.meanings import (
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
+from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.rules import call_rule, has_rules, is_constant, misfit_of, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope
 
@@ -166,6 +167,8 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
     if meaning is not None:
         return meaning(alg, t[1:], args, kwargs)
     misfit = None
+    if is_overridden(function, args):
+        return call_overridden(alg, t, function, args, kwargs)
     if has_rules(function):
         args, t = drained(alg, t, function, args)
         adding = code_that_adds(function, args, kwargs)

@@ -18,6 +18,7 @@ from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import apply, meaning_of, means
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
 from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UNARY
+from autodiff_hook.semantics.overrides import UFUNCS, call_overridden, overrides
 from autodiff_hook.semantics.rules import call_rule, rule_for, whole_tokens
 from autodiff_hook.semantics.sequences import concatenate, repeat
 
@@ -50,6 +51,8 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
         if whole[0] is None and whole[1] is None:
             return function(a, b), None
         return alg.call_rule(rule, function, args, {}, whole)
+    if op in UFUNCS and isinstance(a, (np.ndarray, np.generic)) and overrides(b) and not overrides(a):
+        return call_overridden(alg, (None, *t), UFUNCS[op], (a, b), {})
     tried = attempts(op, a, b)
     for method, reflected in tried:
         if method is None:
