@@ -11,6 +11,7 @@ import test_numpy_fourier
 import test_numpy_linalg
 import test_numpy_options
 import test_numpy_reductions
+import test_numpy_samples
 import test_numpy_shapes
 import test_numpy_values
 
@@ -68,7 +69,7 @@ def registered():
 
 
 def is_sample(target):
-    return getattr(target, "__name__", None) in test_numpy_values.FAMILIES
+    return getattr(target, "__name__", None) in (*test_numpy_values.FAMILIES, *test_numpy_samples.NAMES)
 
 
 def test_every_rule_has_a_case():

@@ -1,0 +1,291 @@
+"""Samples of families with parameters of shape, of normal vectors, and in another order.
+
+A sample y of a distribution function F(y; a) moves with its parameter so that F stays as it is: dy/da is -∂F/∂a by the
+density (M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients, 2018). Gradients of expectations are
+right then, whatever way the sample was made. Differences of samples with the same seed are not these derivatives
+where samples are rejected, or a normal vector is made with singular vectors of its covariance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import nondifferentiable, not_implemented, rrule
+from autodiff_hook.strong import over, times
+from autodiff_rules._definitions import defines
+from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy.decompositions import cholesky_rule
+from autodiff_rules.numpy.indexing import scatter_add, take_cotangent
+
+OWNERS = (np.random.Generator, np.random.RandomState)
+PROBABILITIES = not_implemented("that of a random choice with respect to its probabilities")
+CONCENTRATION = not_implemented("that of a von Mises sample with respect to its concentration")
+
+
+def sampled(name, owners=OWNERS):
+    """Register a rule for the methods of this name."""
+
+    def register(rule):
+        for owner in owners:
+            rrule(getattr(owner, name))(rule)
+        return rule
+
+    return register
+
+
+@nondifferentiable
+def incomplete():
+    """The incomplete gamma and beta functions, with their derivatives."""
+    try:
+        from autodiff_rules.scipy.special import _tails, gammas
+    except ImportError:
+        raise NotDifferentiable("the derivative of this sample with respect to its shape needs SciPy") from None
+    return _tails, gammas
+
+
+def gamma_slope(shape, y):
+    """The derivative of a sample of the standard gamma distribution."""
+    tails, gammas = incomplete()
+    return over(-tails.gamma_in_order(shape, y), gammas.gamma_density(shape, y))
+
+
+def beta_slopes(a, b, y):
+    """The derivatives of a sample of a beta distribution."""
+    tails, gammas = incomplete()
+    density = gammas.beta_density(a, b, y)
+    return over(-tails.beta_in_first(a, b, y), density), over(-tails.beta_in_second(a, b, y), density)
+
+
+@sampled("standard_gamma")
+def standard_gamma_rule(self, shape, size=None):
+    y = self.standard_gamma(shape, size)
+
+    def standard_gamma_pullback(ȳ):
+        return None, unbroadcast(times(ȳ, gamma_slope(shape, y)), shape), None
+
+    return y, standard_gamma_pullback
+
+
+@sampled("gamma")
+def gamma_rule(self, shape, scale=1.0, size=None):
+    y = self.gamma(shape, scale, size)
+
+    def gamma_pullback(ȳ):
+        unit = y / np.where(np.equal(scale, 0), 1.0, scale)
+        return None, unbroadcast(times(ȳ * scale, gamma_slope(shape, unit)), shape), unbroadcast(ȳ * unit, scale), None
+
+    return y, gamma_pullback
+
+
+@sampled("chisquare")
+def chisquare_rule(self, df, size=None):
+    y = self.chisquare(df, size)
+
+    def chisquare_pullback(ȳ):
+        return None, unbroadcast(times(ȳ, gamma_slope(0.5 * np.asarray(df), 0.5 * y)), df), None
+
+    return y, chisquare_pullback
+
+
+@sampled("beta")
+def beta_rule(self, a, b, size=None):
+    y = self.beta(a, b, size)
+
+    def beta_pullback(ȳ):
+        by_a, by_b = beta_slopes(a, b, y)
+        return None, unbroadcast(times(ȳ, by_a), a), unbroadcast(times(ȳ, by_b), b), None
+
+    return y, beta_pullback
+
+
+@sampled("dirichlet")
+def dirichlet_rule(self, alpha, size=None):
+    y = self.dirichlet(alpha, size)
+
+    def dirichlet_pullback(ȳ):
+        shapes = np.asarray(alpha)
+        moved = beta_slopes(shapes, np.sum(shapes) - shapes, y)[0]
+        others = np.sum(times(ȳ, y), -1, keepdims=True) - times(ȳ, y)
+        return None, unbroadcast(times(moved, ȳ - over(others, 1.0 - y)), alpha), None
+
+    return y, dirichlet_pullback
+
+
+@sampled("standard_t")
+def standard_t_rule(self, df, size=None):
+    y = self.standard_t(df, size)
+
+    def standard_t_pullback(ȳ):
+        tails, gammas = incomplete()
+        free = np.asarray(df)
+        square = y * y
+        # The density of t is that of t²/(df + t²), a beta variable, times the derivative of that.
+        part = square / (free + square)
+        density = gammas.beta_density(0.5, 0.5 * free, part) * np.abs(y) * free / (free + square) ** 2
+        return None, unbroadcast(times(ȳ, over(-tails.student_in_df(free, y), density)), df), None
+
+    return y, standard_t_pullback
+
+
+@sampled("lognormal")
+def lognormal_rule(self, mean=0.0, sigma=1.0, size=None):
+    y = self.lognormal(mean, sigma, size)
+
+    def lognormal_pullback(ȳ):
+        noise = (np.log(y) - mean) / np.where(np.equal(sigma, 0), np.inf, sigma)
+        c = ȳ * y
+        return None, unbroadcast(c, mean), unbroadcast(times(c, noise), sigma), None
+
+    return y, lognormal_pullback
+
+
+def power_of_noise(name, offset):
+    """Register a family whose sample, plus ``offset``, is a power of noise, of which the logarithm goes with 1/a."""
+
+    @sampled(name)
+    def sample_rule(self, a, size=None):
+        y = getattr(self, name)(a, size)
+
+        def sample_pullback(ȳ):
+            moved = y + offset
+            return None, unbroadcast(over(times(times(-ȳ, moved), np.log(moved)), a), a), None
+
+        return y, sample_pullback
+
+
+for family, offset in (("weibull", 0.0), ("power", 0.0), ("pareto", 1.0)):
+    power_of_noise(family, offset)
+
+
+@sampled("triangular")
+def triangular_rule(self, left, mode, right, size=None):
+    y = self.triangular(left, mode, right, size)
+
+    def triangular_pullback(ȳ):
+        width, low, high = np.subtract(right, left), np.subtract(mode, left), np.subtract(right, mode)
+        first = y < mode
+        # The square of the distance from an end goes with the width and the length of its side.
+        distance = np.where(first, 0.5 * (y - left), -0.5 * (right - y))
+        by_width = times(ȳ, over(distance, width))
+        by_low, by_high = (
+            over(times(ȳ, np.where(side, distance, 0.0)), x) for side, x in ((first, low), (~first, high))
+        )
+        return (
+            None,
+            unbroadcast(np.where(first, ȳ, 0.0) - by_width - by_low, left),
+            unbroadcast(by_low - by_high, mode),
+            unbroadcast(np.where(first, 0.0, ȳ) + by_width + by_high, right),
+            None,
+        )
+
+    return y, triangular_pullback
+
+
+@sampled("vonmises")
+def vonmises_rule(self, mu, kappa, size=None):
+    def vonmises_pullback(ȳ):
+        return None, unbroadcast(ȳ, mu), CONCENTRATION, None
+
+    return self.vonmises(mu, kappa, size), vonmises_pullback
+
+
+@sampled("multivariate_normal", OWNERS[:1])
+def multivariate_normal_rule(self, mean, cov, size=None, check_valid="warn", tol=1e-8, *, method="svd"):
+    y = self.multivariate_normal(mean, cov, size, check_valid, tol, method=method)
+
+    def multivariate_normal_pullback(ȳ):
+        if method == "cholesky":
+            return None, unbroadcast(ȳ, mean), through_factor(ȳ, y - mean, cov), None, None, None
+        return None, *normal_cotangents(ȳ, y, mean, cov), None, None, None
+
+    return y, multivariate_normal_pullback
+
+
+def through_factor(ȳ, deviation, cov):
+    """The cotangent of the covariance, whose Cholesky factor the noise was multiplied by."""
+    factor, cholesky_back = cholesky_rule(np.asarray(cov))
+    count = np.shape(factor)[-1]
+    noise = np.linalg.solve(factor, np.reshape(deviation, (-1, count)).T)
+    return unbroadcast(cholesky_back(np.dot(noise, np.reshape(ȳ, (-1, count))).T)[0], cov)
+
+
+@sampled("multivariate_normal", OWNERS[1:])
+def legacy_multivariate_normal_rule(self, mean, cov, size=None, check_valid="warn", tol=1e-8):
+    y = self.multivariate_normal(mean, cov, size, check_valid, tol)
+
+    def multivariate_normal_pullback(ȳ):
+        return None, *normal_cotangents(ȳ, y, mean, cov), None, None, None
+
+    return y, multivariate_normal_pullback
+
+
+def normal_cotangents(ȳ, y, mean, cov):
+    """The cotangents of the mean and the covariance: with dΣ, y moves by half of dΣ Σ⁻¹ (y - mean)."""
+    count = np.shape(y)[-1]
+    whitened = np.dot(np.reshape(y - mean, (-1, count)), np.linalg.pinv(np.asarray(cov), hermitian=True))
+    half = np.dot(np.reshape(ȳ, (-1, count)).T, whitened)
+    return unbroadcast(ȳ, mean), unbroadcast(0.25 * (half + half.T), cov)
+
+
+@sampled("permutation", OWNERS[:1])
+def permutation_rule(self, x, axis=0):
+    places = self.permutation(np.shape(x)[axis])
+
+    def permutation_pullback(ȳ):
+        return None, reshaped(take_cotangent(ȳ, np.asarray(x), places, axis), x), None
+
+    index = (*[slice(None)] * (axis % np.ndim(x)), places)
+    return np.asarray(x)[index], permutation_pullback
+
+
+@sampled("permutation", OWNERS[1:])
+def legacy_permutation_rule(self, x):
+    places = self.permutation(np.shape(x)[0])
+
+    def permutation_pullback(ȳ):
+        return None, reshaped(take_cotangent(ȳ, np.asarray(x), places, 0), x)
+
+    return np.take(x, places, 0), permutation_pullback
+
+
+@sampled("permuted", OWNERS[:1])
+def permuted_rule(self, x, *, axis=None, out=None):
+    places = self.permuted(np.arange(np.size(x)).reshape(np.shape(x)), axis=axis)
+
+    def permuted_pullback(ȳ):
+        return None, reshaped(scatter_add((np.size(x),), float_dtype(x), places, ȳ), x)
+
+    return np.take(x, places), permuted_pullback
+
+
+@sampled("choice", OWNERS[:1])
+def choice_rule(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
+    places = self.choice(np.shape(a)[axis], size, replace, p, 0, shuffle)
+
+    def choice_pullback(ȳ):
+        ā = reshaped(take_cotangent(ȳ, np.asarray(a), places, axis), a)
+        return None, ā, None, None, PROBABILITIES, None, None
+
+    return np.take(a, places, axis), choice_pullback
+
+
+@sampled("choice", OWNERS[1:])
+def legacy_choice_rule(self, a, size=None, replace=True, p=None):
+    places = self.choice(np.shape(a)[0], size, replace, p)
+
+    def choice_pullback(ȳ):
+        return None, reshaped(take_cotangent(ȳ, np.asarray(a), places, 0), a), None, None, PROBABILITIES
+
+    return np.take(a, places, 0), choice_pullback
+
+
+@defines(*[owner.shuffle for owner in OWNERS])
+def shuffle(self, x, axis=0):
+    """Shuffling in place draws what a permutation of so many numbers draws."""
+    if isinstance(x, np.ndarray):
+        x[...] = np.take(x, self.permutation(x.shape[axis]), axis)
+        return
+    items = list(x)
+    for place, number in enumerate(self.permutation(len(items)).tolist()):
+        x[place] = items[number]
