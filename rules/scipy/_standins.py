@@ -27,7 +27,8 @@ def stand_in(target, *places):
     """Register the decorated function for the derivatives of ``target``, whose values stay those of ``target``.
 
     It takes the same arguments, by position if some are written to. It changes none, but returns what ``target``
-    returns; or if that writes to arguments at ``places``, what these become, in a tuple if they are several.
+    returns; or if that writes to arguments at ``places``, what these become, in a tuple if they are several;
+    None is a constant.
     """
     writes(target, *places)
 
@@ -37,9 +38,10 @@ def stand_in(target, *places):
 
         def writing(*args):
             parts = function(*args)
-            values = written(target, places, args)
+            result, values = written(target, places, args)
             for place, part, value in zip(places, parts if len(places) > 1 else (parts,), values):
-                args[place][...] = settled(part, value)
+                args[place][...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
+            return result
 
         follow_instead(target, writing if places else returning)
         return function
@@ -55,10 +57,9 @@ def natively(target, args, kwargs):
 
 @nondifferentiable
 def written(target, places, args):
-    """What a call writes to copies of the arguments at ``places``."""
+    """The value of a call, and what it writes to copies of the arguments at ``places``."""
     copies = [arg.copy() if i in places else arg for i, arg in enumerate(args)]
-    target(*copies)
-    return [copies[place] for place in places]
+    return target(*copies), [copies[place] for place in places]
 
 
 def settled(x, value):

@@ -1,0 +1,60 @@
+"""Sparse equations, whose transpose is the same matrix in the other format."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+from scipy.sparse.linalg import SuperLU, spsolve
+from scipy.sparse.linalg._dsolve import _superlu
+
+from autodiff_hook.registry import rrule
+from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.scipy._standins import follow_instead, natively, settled
+from autodiff_rules.scipy.sparse._entries import rows_of
+
+ROWS, COLUMNS = 0, 1
+
+
+def solution(data, indices, pointers, b, form):
+    """The solution of A x = b for a matrix in CSR or CSC format."""
+    size = len(pointers) - 1
+    matrix = (csr_array if form == ROWS else csc_array)((data, indices, pointers), shape=(size, size))
+    return np.reshape(spsolve(matrix, b), np.shape(b))
+
+
+@rrule(solution)
+def solution_rule(data, indices, pointers, b, form):
+    x = solution(data, indices, pointers, b, form)
+
+    def solution_pullback(x̄):
+        b̄ = solution(np.conj(data), indices, pointers, x̄, COLUMNS if form == ROWS else ROWS)
+        outer, inner = rows_of(pointers), indices
+        rows, columns = (outer, inner) if form == ROWS else (inner, outer)
+        terms = -b̄[rows] * np.conj(x[columns])
+        data̅ = np.sum(terms, 1) if np.ndim(terms) == 2 else terms
+        return unbroadcast(data̅, data), None, None, unbroadcast(b̄, b), None
+
+    return x, solution_pullback
+
+
+def gssv(size, count, data, indices, pointers, b, form, options=None):
+    """SuperLU's driver, which gives the solution and whether there was one."""
+    x, failed = natively(_superlu.gssv, (size, count, data, indices, pointers, b, form), {"options": options})
+    return settled(solution(data, indices, pointers, b, form), x), failed
+
+
+follow_instead(_superlu.gssv, gssv)
+
+TRANSPOSED = {"N": "H", "H": "N"}
+
+
+@rrule(SuperLU.solve, SuperLU)
+def superlu_solve_rule(self, rhs, trans="N"):
+    x = self.solve(rhs, trans)
+
+    def superlu_solve_pullback(x̄):
+        if trans == "T":
+            return None, unbroadcast(np.conj(self.solve(np.conj(x̄))), rhs), None
+        return None, unbroadcast(self.solve(x̄, TRANSPOSED[trans]), rhs), None
+
+    return x, superlu_solve_pullback

@@ -1,0 +1,137 @@
+"""``scipy.sparse``: gradients by the entries and by what is dense, forward and reverse, to second order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse.linalg as sla
+from numpy_checks import complexes, normal
+from scipy import sparse
+
+import autodiff_hook as ad
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_gradient
+
+ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 1, 0]), np.array([0, 2, 1, 0, 2, 3, 0])
+DATA, X, W = normal(7) + 2.0, normal(4), normal(4, 2)
+DENSE = normal(4, 4) + 3.0 * np.eye(4)
+SQUARE_ROWS, SQUARE_COLUMNS = np.nonzero(np.abs(DENSE) > 0.4)
+SQUARE = DENSE[SQUARE_ROWS, SQUARE_COLUMNS]
+
+
+def build(data, form):
+    return form((data, (ROWS, COLUMNS)), shape=(3, 4))
+
+
+def square(data, form=sparse.csc_array):
+    return form((data, (SQUARE_ROWS, SQUARE_COLUMNS)), shape=(4, 4))
+
+
+FORMS = (sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix)
+OPERATIONS = {
+    "vector": lambda a: a @ X,
+    "dense": lambda a: a @ W,
+    "from_left": lambda a: X[:3] @ a,
+    "transposed": lambda a: a.T @ X[:3],
+    "dot": lambda a: a.dot(X),
+    "toarray": lambda a: a.toarray(),
+    "scaled": lambda a: (2.0 * a / 3.0) @ X,
+    "negated": lambda a: (-a) @ X,
+    "added": lambda a: (a + a.tocsr()).toarray(),
+    "subtracted": lambda a: (a - build(np.arange(1.0, 8.0), sparse.csr_array)).toarray(),
+    "squared": lambda a: (a @ a.T).toarray(),
+    "by_elements": lambda a: a.multiply(a).toarray(),
+    "by_rows": lambda a: a.multiply(X[None, :]).toarray(),
+    "power": lambda a: a.tocsr().power(3).toarray(),
+    "formats": lambda a: a.tocsc().tocsr().tocoo().tocsr() @ X,
+    "sum": lambda a: a.sum(),
+    "diagonal": lambda a: a.tocsr().diagonal(),
+    "rows": lambda a: a.tocsr()[[2, 0]].toarray(),
+    "slice": lambda a: a.tocsr()[1:, :3].toarray(),
+    "function": lambda a: a.tocsr().sqrt().toarray(),
+    "blocks": lambda a: sparse.block_diag([a, a]) @ np.concatenate((X, X)),
+    "kron": lambda a: sparse.kron(sparse.eye(2), a) @ np.concatenate((X, X)),
+    "norm": lambda a: sla.norm(a.tocsr()),
+}
+
+
+def weighted(y):
+    y = np.asarray(y)
+    return np.sum(np.abs(y) ** 2 * np.cos(np.arange(y.size)).reshape(y.shape))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_by_the_entries(name, form):
+    def f(data):
+        return weighted(OPERATIONS[name](build(data, form)))
+
+    check_gradient(f, DATA)
+    v = normal(7, seed=3)
+    assert ad.jvp(f, (DATA,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, DATA)[0] * v))
+    differences = (ad.gradient(f, DATA + 1e-6 * v)[0] - ad.gradient(f, DATA - 1e-6 * v)[0]) / 2e-6
+    np.testing.assert_allclose(ad.hvp(f, (DATA,), (v,))[0], differences, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("form", [*FORMS, sparse.dia_array, sparse.bsr_array], ids=lambda form: form.__name__)
+def test_by_what_is_dense(form):
+    a = form(build(DATA, sparse.csr_array))
+    check_gradient(lambda x: weighted(a @ x), X)
+    check_gradient(lambda x: weighted(a @ x), W)
+    check_gradient(lambda x: weighted(a.T @ x), X[:3])
+    check_gradient(lambda x: weighted(a @ x), complexes(4))
+
+
+def test_elements_and_stacks():
+    check_gradient(lambda data: build(data, sparse.csr_array)[0, 0] * build(data, sparse.csc_array)[2, 2], DATA)
+    check_gradient(lambda data: weighted(sparse.vstack([build(data, sparse.csr_array)] * 2) @ X), DATA)
+
+
+DIAGONALS = {
+    "diags": lambda d: sparse.diags(d) @ X,
+    "several": lambda d: sparse.diags([d, d[:3]], [0, 1]) @ W,
+    "diags_array": lambda d: sparse.diags_array([d[:3], d], offsets=[-1, 0]).tocsr() @ X,
+    "spdiags": lambda d: sparse.spdiags(np.stack([d, d * d]), [0, 1], 4, 4) @ X,
+    "from_dense": lambda d: sparse.csr_array(np.outer(d, d)) @ X,
+}
+
+
+@pytest.mark.parametrize("name", DIAGONALS)
+def test_made_of_parts(name):
+    check_gradient(lambda d: weighted(DIAGONALS[name](d)), normal(4))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array], ids=lambda form: form.__name__)
+@pytest.mark.parametrize("b", [X, W, complexes(4)], ids=["vector", "matrix", "complex"])
+def test_equations(form, b):
+    def f(data, b):
+        return weighted(sla.spsolve(square(data, form), b))
+
+    check_gradient(f, SQUARE, b)
+    if not np.iscomplexobj(b):
+        v = normal(SQUARE.size, seed=3), b
+        ḡ = ad.gradient(f, SQUARE, b)
+        assert ad.jvp(f, (SQUARE, b), v)[1] == pytest.approx(sum(np.sum(g * d) for g, d in zip(ḡ, v)))
+        above = ad.gradient(lambda data: f(data, b), SQUARE + 1e-6 * v[0])[0]
+        below = ad.gradient(lambda data: f(data, b), SQUARE - 1e-6 * v[0])[0]
+        second = ad.hvp(lambda data: f(data, b), (SQUARE,), (v[0],))[0]
+        np.testing.assert_allclose(second, (above - below) / 2e-6, rtol=1e-4, atol=1e-5)
+
+
+def test_factors_of_a_constant_matrix():
+    a = square(SQUARE)
+    for trans in ("N", "T", "H"):
+        check_gradient(lambda b, trans=trans: weighted(sla.splu(a).solve(b, trans)), X)
+    check_gradient(lambda b: weighted(sla.factorized(a)(b)), X)
+    with pytest.raises(NotDifferentiable):
+        ad.gradient(lambda data: weighted(sla.splu(square(data)).solve(X)), SQUARE)
+
+
+def test_exponentials():
+    check_gradient(lambda data, x: weighted(sla.expm_multiply(square(data), x)), 0.3 * SQUARE, X)
+
+
+def test_what_cancels_is_an_error():
+    a = sparse.csr_array(np.eye(2))
+    with pytest.raises(NotDifferentiable, match="lost"):
+        ad.gradient(lambda d: (sparse.diags_array(d).tocsr() - a).toarray().sum(), np.ones(2))
