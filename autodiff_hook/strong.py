@@ -8,10 +8,12 @@ what is zero in the derivative. Typed programs have plain products in their plac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
+
+from autodiff_hook.tangent import Tangent
 
 
 def times(cotangent: Any, derivative: Any) -> Any:
@@ -71,12 +73,29 @@ def is_plain(value: Any) -> bool:
 
 
 def has_nan(value: Any) -> bool:
-    """Whether a number or array is nan, or what lies in tuples, lists and dicts."""
-    if isinstance(value, (float, complex, np.generic, np.ndarray)):
-        return not is_plain(value)
-    if isinstance(value, dict):
-        return any(map(has_nan, value.values()))
-    return isinstance(value, (tuple, list)) and any(map(has_nan, value))
+    """Whether a number or array is nan, or what lies in tuples, lists, dicts and tangents, in circles or not."""
+    pending, seen = [value], set[int]()
+    while pending:
+        part = pending.pop()
+        if isinstance(part, (float, complex, np.generic, np.ndarray)):
+            if not is_plain(part):
+                return True
+        elif isinstance(part, (tuple, list, dict, Tangent)) and id(part) not in seen:
+            seen.add(id(part))
+            pending += _parts(part)
+    return False
+
+
+def _parts(whole: Any) -> Iterable[Any]:
+    if isinstance(whole, Tangent):
+        whole = whole._fields
+    if isinstance(whole, dict):
+        return whole.values()
+    numbers = type(whole) is list and _REAL.issuperset(map(type, whole))
+    return () if numbers and is_plain(sum(whole)) else whole
+
+
+_REAL: Final = frozenset({float, int})
 
 
 def skipping(product: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

@@ -15,7 +15,6 @@ from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
 from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.runtime.references import (
-    REAL,
     add_item,
     add_items,
     add_run,
@@ -33,8 +32,7 @@ from autodiff_hook.runtime.references import (
     taken,
 )
 from autodiff_hook.runtime.updates import surviving
-from autodiff_hook.strong import is_plain
-from autodiff_hook.tangent import Tangent
+from autodiff_hook.strong import has_nan
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
 from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
 from autodiff_hook.transform.improve.site import Site, common_dtype
@@ -140,7 +138,7 @@ def no_nan(*gradients: Any) -> None:
             row = gradient if gradient.ndim == 1 else gradient.ravel("K")
             gradient = np.vdot(row, row)
         elif gradient is not None and type(gradient) is not float:
-            gradient = math.nan if _has_nan(gradient) else None
+            gradient = math.nan if has_nan(gradient) else None
         if gradient != gradient:
             raise Undefined
 
@@ -166,22 +164,6 @@ def no_nan_in_product(product: Any, a: Any, b: Any) -> None:
 def undefined() -> None:
     """Give up because a gradient is nan."""
     raise Undefined
-
-
-def _has_nan(gradient: Any) -> bool:
-    if type(gradient) is np.ndarray:
-        return not is_plain(gradient)
-    if isinstance(gradient, Tangent):
-        gradient = gradient._fields
-    if isinstance(gradient, dict):
-        gradient = tuple(gradient.values())
-    if isinstance(gradient, tuple):
-        return any([x is not None and _has_nan(x) for x in gradient])
-    if isinstance(gradient, list):
-        if not REAL.issuperset(map(type, gradient)):
-            return any([x is not None and _has_nan(x) for x in gradient])
-        gradient = sum(gradient)
-    return not is_plain(gradient)
 
 
 def float_list(items: list[Any]) -> list[float]:

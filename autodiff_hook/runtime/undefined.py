@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, no_nan, no_nan_in_product
-from autodiff_hook.transform.specialise.abstract import Abstract, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, List, Number, Tuple
 from autodiff_hook.transform.specialise.infer import Inference, RulePlan
 from autodiff_hook.transform.specialise.splice import multiplies_strongly
 
@@ -94,16 +94,22 @@ def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract
     """Give up if one of some cotangents is nan; where to go on."""
     made = {s.result: s for s in out.statements}
     leaves = [leaf for abstract, operand in cotangents for leaf in _leaves(abstract, operand, made)]
-    others = [operand for abstract, operand in leaves if not isinstance(abstract, Number)]
+    others = [operand for abstract, operand in leaves if not (isinstance(abstract, Number) or _is_of_floats(abstract))]
     if others:
         builder.emit(out, "call", Constant(RUNTIME["no_nan"]), *others, data=(), result=False)
     numbers = [operand for abstract, operand in leaves if isinstance(abstract, Number)]
+    lists = [operand for abstract, operand in leaves if _is_of_floats(abstract)]
+    numbers += [builder.emit(out, "call", Constant(sum), operand, data=()) for operand in lists]
     if not numbers:
         return out
     total = numbers[0]
     for number in numbers[1:]:
         total = builder.emit(out, "binary", total, number, data="+")
     return _go_on_if(builder, out, builder.emit(out, "compare", total, total, data="=="))
+
+
+def _is_of_floats(abstract: Abstract) -> bool:
+    return isinstance(abstract, List) and isinstance(abstract.item, Number) and abstract.item.types == {float}
 
 
 def _go_on_if(builder: Builder, out: Block, test: Operand) -> Block:

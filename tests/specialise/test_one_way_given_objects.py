@@ -303,6 +303,19 @@ def test_objects_that_refer_to_each_other():
         )
 
 
+def test_gradients_that_hold_themselves_are_looked_at_for_nan():
+    a, b = Spring(2.0, 3.0), Spring(4.0, 5.0)
+    a.parts, b.parts = b, [a]
+
+    def f(s):
+        return s.stiffness * s.parts.length if s.length > 1.0 else s.parts.parts[0].length / s.stiffness
+
+    for _ in range(3):
+        (found,) = ad.gradient(f, a)
+        assert (found.stiffness, found.length, found.parts.length) == (5.0, 0.0, 2.0)
+    assert is_specialised(f)
+
+
 def test_gradients_share_nothing_with_the_object():
     layer = Layer(2)
     for _ in range(3):
