@@ -71,7 +71,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=deeper_recursion.keep_own)
 
 
-_MEANINGS: Final = ("autodiff_hook.semantics.controls", "autodiff_hook.semantics.derivatives")
+_MEANINGS: Final = (
+    "autodiff_hook.semantics.controls",
+    "autodiff_hook.semantics.derivatives",
+    "autodiff_hook.runtime.within",
+)
 """What says what functions of ``api`` mean, which comes later than this module."""
 
 _prepared = -1

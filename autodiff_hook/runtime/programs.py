@@ -55,7 +55,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.named_tuples import holds_named
-from autodiff_hook.transform.specialise.prepare import prepare
+from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
 
 
@@ -174,16 +174,32 @@ class Understood:
     ) -> Made:
         """A program made simpler, which begins with ``body`` behind its guards; who has it all verifies it."""
         inference, prologue = self.inference, self.prologue
-        essential = {s for s in primal if _may_raise(s, inference)}
         self.clock("adjoint")
-        small = _small(inference)
-        types = inference.types if polished and not _is_complex(inference) else None
-        numbers, volatile = isinstance(small, _Everything), self.shape.memory.volatile
-        simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile)
+        simplified(ir, inference, self.shape, derivatives, primal, polished)
         self.clock("simplify")
         outside = bool(prologue.outside - set(self.taken.values()))
         told = inference.codes, inference.refusals
-        return Made(ir, self.times, outside, body, small, prologue.functions, inference.quiet, *told)
+        return Made(ir, self.times, outside, body, _small(inference), prologue.functions, inference.quiet, *told)
+
+
+def simplified(
+    ir: IR,
+    inference: Inference,
+    shape: Shape,
+    derivatives: set[Statement],
+    primal: Iterable[Statement],
+    polished: bool,
+) -> None:
+    """Make a program with its ``derivatives`` simpler; what the ``primal`` may raise stays."""
+    essential = {s for s in primal if _may_raise(s, inference)}
+    types = inference.types if polished and not _is_complex(inference) else None
+    numbers, volatile = only_numbers(inference), shape.memory.volatile
+    simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile)
+
+
+def only_numbers(inference: Inference) -> bool:
+    """Whether no array takes part."""
+    return isinstance(_small(inference), _Everything)
 
 
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
@@ -203,7 +219,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
     own = [s for block in primal for s in block.statements]
-    small = isinstance(_small(inference), _Everything)
+    small = only_numbers(inference)
     chooses = any(_chooses(s) for s in inference.plans)
     doubtful = chooses or may_be_undefined(inference, primal, small)
     if doubtful:

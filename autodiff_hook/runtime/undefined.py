@@ -105,22 +105,24 @@ def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract
     total = numbers[0]
     for number in numbers[1:]:
         total = builder.emit(out, "binary", total, number, data="+")
-    return _go_on_if(builder, out, builder.emit(out, "compare", total, total, data="=="))
+    after, stop = go_on_if(builder, out, builder.emit(out, "compare", total, total, data="=="))
+    builder.emit(stop, "call", Constant(RUNTIME["undefined"]), data=(), result=False)
+    stop.terminator = Terminator("return", [Constant(None)])
+    return after
 
 
 def _is_of_floats(abstract: Abstract) -> bool:
     return isinstance(abstract, List) and isinstance(abstract.item, Number) and abstract.item.types == {float}
 
 
-def _go_on_if(builder: Builder, out: Block, test: Operand) -> Block:
+def go_on_if(builder: Builder, out: Block, test: Operand) -> tuple[Block, Block]:
+    """Where to go on if a test holds, and where to stop."""
     test = builder.emit(out, "truth", test)
     after, stop = builder.block(), builder.block()
     out.terminator = Terminator("branch", [test], [builder.edge(out, after), builder.edge(out, stop)])
     for block in (after, stop):
         builder.seal(block)
-    builder.emit(stop, "call", Constant(RUNTIME["undefined"]), data=(), result=False)
-    stop.terminator = Terminator("return", [Constant(None)])
-    return after
+    return after, stop
 
 
 def refuse_nan_in_objects(builder: Builder, out: Block, gradients: list[Operand]) -> None:

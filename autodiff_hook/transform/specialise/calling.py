@@ -60,6 +60,9 @@ from autodiff_hook.transform.specialise.results import exact_types, outcome, rul
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.writing import written
 
+BODIES: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], None]]] = {}
+"""Functions in whose calls' place the program gets a body that is made for it."""
+
 
 def call(
     inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]
@@ -105,19 +108,19 @@ def call_with(
 def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     """``f(*args, **kwargs)`` of tuples and dicts that are known in their parts."""
     function, args, kwargs = s.operands
-    args = _of_one_length(inf, args)
+    args = of_one_length(inf, args)
     items = items_of(inf.type_of(args))
-    values = _spread(inf, args, range(len(items or ())), items)
+    values = spread(inf, args, range(len(items or ())), items)
     whole = inf.type_of(kwargs)
     if isinstance(whole, Known) and whole.value is None:
         return call(inf, s, function, values, {})
     if not isinstance(whole, Tuple) or whole.cls is not dict:
         raise Refused("a call with **kwargs that are not known")
-    named = _spread(inf, kwargs, whole.keys, whole.items)
+    named = spread(inf, kwargs, whole.keys, whole.items)
     return call(inf, s, function, values, dict(zip(whole.keys, named)))
 
 
-def _of_one_length(inf: Inference, args: Operand) -> Operand:
+def of_one_length(inf: Inference, args: Operand) -> Operand:
     """A list from outside has as many items as the one at hand, or the program gives up."""
     kind = inf.type_of(args)
     if not isinstance(kind, List) or not kind.site.given or inf.block is None:
@@ -139,15 +142,14 @@ def exactly(items: list[Any], count: int) -> None:
         raise Given("a list of another length")
 
 
-def _spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
+def spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
     """The parts of a tuple or a dict, read before the statement at hand."""
     if items is None or inf.block is None:
         raise Refused("a call with *args that are not known")
+    if isinstance(whole, Constant):
+        return [Constant(whole.value[key]) for key in keys]
     parts: list[Operand] = []
     for key, item in zip(keys, items):
-        if isinstance(item, Known):
-            parts.append(Constant(item.value))
-            continue
         part = Statement("project", [whole], Variable(), key)
         if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
             part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
@@ -173,6 +175,10 @@ def call_known(
         return call_known(inf, s, *target, {})
     if function is getattr and not inf.one_way and not kwargs:
         return _attribute_by_name(inf, s, args)
+    placed = BODIES.get(function) if is_hashable(function) and not kwargs else None
+    if placed is not None:
+        placed(inf, s, args)
+        return None
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:

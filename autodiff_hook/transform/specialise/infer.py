@@ -49,6 +49,7 @@ from autodiff_hook.transform.specialise.bodies import (
     resolve,
     substitute,
 )
+from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
     is_none,
@@ -180,6 +181,8 @@ class Inference:
         """The lists that stand for generator expressions."""
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
+        self.fixed: list[tuple[Operand, Abstract]] = []
+        """What derivatives within the program have been made for."""
         self.quiet = False
         self.commits: list[tuple[Operand, str | None, Operand]] = []
         self.warnings: list[tuple[Operand, Operand, dict[str, Any], int]] = []
@@ -196,11 +199,22 @@ class Inference:
         call: Parameters,
     ) -> None:
         """Interpret the function for arguments of these types, bound by ``call``."""
+        cells: list[Operand] = [Variable() for _ in closure or ()]
+        self.cells.update((variable, self.world.captured(cell)) for variable, cell in zip(cells, closure or ()))
+        self.interpret(code, globals_, types, call, cells)
+
+    def interpret(
+        self,
+        code: Any,
+        globals_: dict[str, Any],
+        types: dict[Variable, Abstract],
+        call: Parameters,
+        cells: list[Operand],
+    ) -> None:
+        """Interpret code whose captured variables are ``cells``."""
         body = self._copy(code, globals_)
         self.types.update(types)
         self.params.update(types)
-        cells: list[Operand] = [Variable() for _ in body.frees]
-        self.cells.update((variable, self.world.captured(cell)) for variable, cell in zip(cells, closure or ()))
         first = Block(list(types))
         self._bind(body, call, cells, first)
         body.blocks[0].params = first.params
@@ -295,9 +309,14 @@ class Inference:
             found = _called(self.type_of(operand))
             if not (found is assumed or _same_closure(found, assumed)):
                 raise Refused("what is called changes while the program runs")
+        for operand, kind in self.fixed:
+            if join(kind, self.type_of(operand)) != kind:
+                raise Refused("what is differentiated within changes its type while the program runs")
 
     def _copy(self, code: Any, globals_: dict[str, Any]) -> Body:
         body = copied(lifted(code), self.world.load(globals_))
+        if not self.one_way:
+            gather(body.blocks)
         self.tests |= refine(body)
         return body
 

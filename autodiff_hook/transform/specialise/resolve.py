@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import cells, dicts, lists, named_tuples, stores, texts
+from autodiff_hook.transform.specialise import cells, dicts, displays, lists, named_tuples, stores, texts
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -397,6 +397,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "project": _project,
     "getitem": _getitem,
     "build_list": _build_tuple,
+    "star": displays.star,
+    "display": displays.display,
     "import_name": imported,
     "import_from": imported_from,
     "list_append": lists.append,

@@ -1,0 +1,296 @@
+"""Derivatives within typed programs.
+
+The gradient of a function, for arguments of the types at hand, is a program of its own; it becomes a function that is
+put in the place of the call like any function of the user's, and is differentiated with what is around it. Derivatives
+within it have been put in their places by then, so there may be any number of levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook import api
+from autodiff_hook.emit import emit
+from autodiff_hook.ir.analysis import free_variables
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.verifier import verify
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime.programs import only_numbers, simplified
+from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
+from autodiff_hook.runtime.undefined import go_on_if, may_be_undefined
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Cell, Closure, Fresh, Known, Number
+from autodiff_hook.transform.specialise.activity import needed
+from autodiff_hook.transform.specialise.bodies import Parameters, Refused, bind
+from autodiff_hook.transform.specialise.calling import BODIES, inline_call
+from autodiff_hook.transform.specialise.folding import merge
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.joint import Joint, joint_pass
+from autodiff_hook.transform.specialise.lattice import item_like, number_types
+from autodiff_hook.transform.specialise.prepare import prepare
+from autodiff_hook.transform.specialise.wording import named
+
+_REAL: Final = {float, int, np.float64}
+
+
+def _gradients(inf: Inference, s: Statement, args: list[Operand]) -> None:
+    """``gradient``."""
+    _require_function(args)
+    _place(inf, s, args[0], args[1:], tuple(range(len(args) - 1)), False)
+
+
+def _value_and_gradients(inf: Inference, s: Statement, args: list[Operand]) -> None:
+    """``withgradient``."""
+    _require_function(args)
+    _place(inf, s, args[0], args[1:], tuple(range(len(args) - 1)), True)
+
+
+def _require_function(args: list[Operand]) -> None:
+    if not args:
+        raise Refused("a derivative of no function")
+
+
+def _chosen(inf: Inference, s: Statement, args: list[Operand]) -> None:
+    """What ``grad`` and ``value_and_grad`` return, called."""
+    function, argnums, valued, *primals = args
+    numbers, value = inf.type_of(argnums), inf.type_of(valued)
+    if not isinstance(numbers, Known) or not isinstance(value, Known):
+        raise Refused("an operator of argnums that are not known")
+    _place(inf, s, function, primals, numbers.value, value.value)
+
+
+def _place(inf: Inference, s: Statement, function: Operand, primals: list[Operand], argnums: Any, valued: bool) -> None:
+    """Put the gradients of a function, with its value or without it, in the place of a call."""
+    chosen = (argnums,) if isinstance(argnums, int) else argnums
+    if inf.one_way or inf.block is None or type(chosen) is not tuple:
+        raise Refused("a derivative within one way")
+    if not all(type(i) is int and -len(primals) <= i < len(primals) for i in chosen):
+        raise Refused("argnums that do not fit")
+    inf.assume(function)
+    inner = _Within(inf, s)
+    code, operands = inner.program(function, primals, chosen, isinstance(argnums, int), valued)
+    inf.fixed += inner.fixed
+    inf.inline(s, code, inf.globals_of[inf.block], Parameters([*operands]), [])
+
+
+class _Within:
+    """A function that is differentiated within a program, with values of that program as its parameters."""
+
+    def __init__(self, outer: Inference, s: Statement) -> None:
+        self.outer, self.statement = outer, s
+        self.inner = Inference(outer.world, outer.evaluate, outer.types, outer.program.changed)
+        self.params: dict[Variable, Operand] = {}
+        """The parameters, each with the operand that it stands for."""
+        self.fixed: list[tuple[Operand, Abstract]] = []
+
+    def program(
+        self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], single: bool, valued: bool
+    ) -> tuple[CodeType, list[Operand]]:
+        """Code that gives the gradients by the arguments ``chosen``, and the operands that it is called with."""
+        places = {i % len(primals) for i in chosen}
+        params = {i: self._parameter(primals[i]) for i in places}
+        self._follow(function, [params[i] if i in places else self._constant(x) for i, x in enumerate(primals)])
+        sources = [params[i % len(primals)] for i in chosen]
+        inner = self.inner
+        shape = prepare(inner)
+        if inner.warnings or inner.commits or inner.quiet:
+            raise Refused("a derivative of what has effects")
+        types = number_types(inner.type_of(shape.exit.params[0]))
+        if types is None or not types <= _REAL:
+            raise Refused("a derivative of what is no real scalar")
+        needs = needed(inner.program, shape, sources)
+        runtime = RUNTIME | {"strong": False}
+        joint = joint_pass(inner.program, shape, [*self.params], needs, runtime, None, [])
+        primal = joint.builder.blocks[: len(shape.ir.blocks)]
+        own = {s for block in primal for s in block.statements}
+        last, grads = self._gradients(joint, sources)
+        if may_be_undefined(inner, primal, only_numbers(inner)):
+            last = _require_numbers(joint.builder, last, grads)
+        result = grads[0] if single else joint.builder.emit(last, "build_tuple", *grads)
+        if valued:
+            result = joint.builder.emit(last, "build_tuple", joint.value, result)
+        last.terminator = Terminator("return", [result])
+        blocks = joint.builder.finish()
+        merge(blocks)
+        ir = self._empty()
+        ir.blocks = blocks
+        operands = self._take_parameters(ir)
+        derivatives = {s for block in blocks for s in block.statements} - own
+        simplified(ir, inner, shape, derivatives, own, polished=False)
+        operands = self._take_parameters(ir)
+        verify(ir)
+        return emit(ir), operands
+
+    def _empty(self) -> IR:
+        """A program without blocks, in the place of the call."""
+        assert self.outer.block is not None
+        position = self.statement.position
+        line = position.line if position is not None else None
+        return IR("gradient", Signature(), "gradient", self.outer.filename_of(self.outer.block), line or 1)
+
+    def _parameter(self, operand: Operand) -> Variable:
+        """A parameter for a value, of a type that does not become another one."""
+        kind = self.outer.type_of(operand)
+        general = kind if isinstance(kind, Array) else item_like(kind)
+        if general is None:
+            raise Refused(f"a derivative of a function of {named(kind)}")
+        if isinstance(kind, Known) and type(kind.value) is int:
+            general = Number(frozenset({int, float}), example=kind.value)
+        param = Variable(operand.name if isinstance(operand, Variable) else None)
+        self.params[param] = operand
+        self.inner.types[param] = general
+        self.fixed.append((operand, general))
+        return param
+
+    def _constant(self, operand: Operand) -> Operand:
+        """What the function has captured, or is bound to."""
+        operand = self.outer.final(operand)
+        kind = self.outer.type_of(operand)
+        if isinstance(operand, Constant):
+            return operand
+        if isinstance(kind, Known) and number_types(kind) is None:
+            self.fixed.append((operand, kind))
+            return Constant(kind.value)
+        if self.outer.world.is_outside(operand):
+            return operand
+        if not isinstance(kind, (Closure, Bound, Fresh)):
+            return self._parameter(operand)
+        made = Variable()
+        self.inner.types[made] = self._object(made, kind) if isinstance(kind, Fresh) else self._function(kind)
+        return made
+
+    def _object(self, made: Variable, kind: Fresh) -> Abstract:
+        """An object of the program around, as it is then."""
+        if kind.made in self.outer.records:
+            raise Refused(f"a derivative of a function of a {named(kind)} whose attributes are assigned again")
+        for (owner, name), (value, store) in list(self.outer.fields.items()):
+            if owner is kind.made:
+                self._read_after(store)
+                self.inner.fields[made, name] = self._constant(value), None
+        return Fresh(kind.cls, made)
+
+    def _read_after(self, store: Statement | None) -> None:
+        if store is not None:
+            self.outer.orders.append((store, self.statement))
+
+    def _function(self, kind: Closure | Bound) -> Abstract:
+        """A function of the program around, as one of the program within."""
+        if isinstance(kind, Bound):
+            return Bound(kind.function, self._constant(kind.receiver))
+        if kind.keyword_defaults:
+            raise Refused("a derivative of a function with defaults by keyword")
+        cells, defaults = tuple(map(self._cell, kind.cells)), tuple(map(self._constant, kind.defaults))
+        return Closure(kind.code, kind.globals, cells, defaults)
+
+    def _cell(self, cell: Operand) -> Operand:
+        """A captured variable, which has the value that it has then."""
+        made = Variable()
+        self.inner.types[made] = Cell(None)
+        self.inner.cells[made] = self._constant(self.outer.before(self.statement, "cell_get", [cell]))
+        return made
+
+    def _follow(self, function: Operand, args: list[Operand]) -> None:
+        """Interpret the function."""
+        inner, kind = self.inner, self.outer.type_of(function)
+        if isinstance(kind, Bound):
+            args = [self._constant(kind.receiver), *args]
+            kind = Known(kind.function)
+        types = {p: inner.types[p] for p in self.params}
+        if isinstance(kind, Closure):
+            made = self._function(kind)
+            assert isinstance(made, Closure)
+            types = {p: inner.types[p] for p in self.params}
+            call = bind(kind.code, args, {}, made.defaults, None)
+            inner.interpret(kind.code, kind.globals, types, call, list(made.cells))
+            return
+        f = kind.value if isinstance(kind, Known) else None
+        if not isinstance(f, FunctionType) or not inner.world.in_scope(f) or registry.has_rules(f):
+            raise Refused(f"a derivative of {named(kind)}")
+        inner.world.function(f)
+        call = bind(f.__code__, args, {}, inner.defaults(f), f.__kwdefaults__)
+        inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
+
+    def _gradients(self, joint: Joint, sources: list[Variable]) -> tuple[Block, list[Operand]]:
+        grads: list[Operand] = []
+        for param in sources:
+            kind, cotangent = self.inner.types[param], joint.cotangents[param]
+            if isinstance(kind, Array):
+                zeros = joint.builder.emit(joint.last, "call", Constant(np.zeros_like), param, data=())
+                if not isinstance(cotangent, Constant):
+                    cotangent = joint.builder.emit(joint.last, "binary", zeros, cotangent, data="+")
+                else:
+                    cotangent = zeros
+            elif number_types(kind) is None or not number_types(kind) <= {float, int}:  # type: ignore[operator]
+                raise Refused(f"a derivative with respect to {named(kind)}")
+            grads.append(cotangent)
+        return joint.last, grads
+
+    def _take_parameters(self, ir: IR) -> list[Operand]:
+        """Let what is read that is loaded on entry be parameters, too; the operands for all of them."""
+        first = ir.blocks[0]
+        first.params = []
+        loaded = [x for x in free_variables(ir.blocks) if x not in self.params]
+        first.params = [*loaded, *self.params]
+        count = len(first.params)
+        ir.signature = Signature(tuple(f"x{i}" for i in range(count)), count)
+        return [*loaded, *self.params.values()]
+
+
+def _require_numbers(builder: Builder, last: Block, grads: list[Operand]) -> Block:
+    """Give up if a gradient is nan: it may be zero."""
+    total: Operand | None = None
+    for gradient in grads:
+        if isinstance(gradient, Variable):
+            part = builder.emit(last, "call", Constant(np.sum), gradient, data=())
+            total = part if total is None else builder.emit(last, "binary", total, part, data="+")
+    if total is None:
+        return last
+    after, stop = go_on_if(builder, last, builder.emit(last, "compare", total, total, data="=="))
+    stop.terminator = Terminator("raise", [Constant(Undefined)])
+    return after
+
+
+def _of_chosen(f: Callable[..., Any], argnums: Any, valued: bool, *args: Any) -> Any:
+    """The gradients by some arguments, with the value or without it."""
+    return (api.value_and_grad if valued else api.grad)(f, argnums)(*args)
+
+
+def _gradient_of(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """``grad`` as what is followed."""
+
+    def gradient_of_f(*args: Any) -> Any:
+        return _of_chosen(f, argnums, False, *args)
+
+    return gradient_of_f
+
+
+def _value_and_gradient_of(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """``value_and_grad`` as what is followed."""
+
+    def value_and_gradient_of_f(*args: Any) -> Any:
+        return _of_chosen(f, argnums, True, *args)
+
+    return value_and_gradient_of_f
+
+
+def _operator(followed: Any, inf: Inference, s: Statement, args: list[Operand]) -> None:
+    """Make a function that gives gradients."""
+    if inf.one_way:
+        raise Refused("a derivative within one way")
+    inline_call(inf, s, followed, args, {})
+
+
+BODIES.update(
+    {
+        api.gradient: _gradients,
+        api.withgradient: _value_and_gradients,
+        api.grad: partial(_operator, _gradient_of),
+        api.value_and_grad: partial(_operator, _value_and_gradient_of),
+        _of_chosen: _chosen,
+    }
+)

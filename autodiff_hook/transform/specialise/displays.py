@@ -1,0 +1,61 @@
+"""Displays with stars, ``(a, *b)``, ``[*a, b]``, ``{**a, "k": b}``, and arguments of calls like ``f(a, *b, **c)``.
+
+What they spread has to be known in its parts; then they are written out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.specialise.abstract import Abstract, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.calling import of_one_length, spread
+from autodiff_hook.transform.specialise.gathering import STEPS
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.plans import alias, items_of
+
+
+def star(inf: Inference, s: Statement) -> Abstract | None:
+    """What is spread: a tuple or a dict that is known in its parts, or a list from outside."""
+    operand = of_one_length(inf, s.operands[0])
+    kind = inf.type_of(operand)
+    known = items_of(kind) is not None
+    if s.data in STEPS["build_map"]:
+        known = isinstance(kind, Tuple) and kind.cls is dict
+    if not known:
+        raise Refused("what a star spreads is not known in its parts")
+    return alias(inf, s, operand)
+
+
+def display(inf: Inference, s: Statement) -> Abstract | None:
+    """A display whose stars are known in their parts: it is written out."""
+    kind, stars = s.data
+    s.op, s.data = kind, None
+    if kind == "build_map":
+        s.operands = _entries(inf, s.operands, stars)
+        return inf.evaluate(inf, s)
+    parts: list[Operand] = []
+    for operand, starred in zip(s.operands, stars):
+        items = items_of(inf.type_of(operand)) if starred else None
+        parts += spread(inf, operand, range(len(items or ())), items) if starred else [operand]
+    s.operands = parts
+    return inf.evaluate(inf, s)
+
+
+def _entries(inf: Inference, operands: list[Operand], stars: tuple[str, ...]) -> list[Operand]:
+    """Keys and values of a dict, each key once."""
+    count = stars.count("")
+    entries: dict[Any, tuple[Operand, Operand]] = {}
+    for key, value in zip(operands[:count:2], operands[1:count:2]):
+        if not isinstance(key, Constant):
+            raise Refused("a dict with stars and a key that is not written out")
+        entries[key.value] = key, value
+    for operand, star in zip(operands[count:], stars[count:]):
+        whole = inf.type_of(operand)
+        assert isinstance(whole, Tuple)
+        if star == "dict_merge" and not entries.keys().isdisjoint(whole.keys):
+            raise Refused("a keyword that is given twice")
+        values = spread(inf, operand, whole.keys, whole.items)
+        entries |= {k: (Constant(k), v) for k, v in zip(whole.keys, values)}
+    return [x for entry in entries.values() for x in entry]

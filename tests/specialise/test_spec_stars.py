@@ -1,0 +1,158 @@
+"""Stars in displays and calls: what they spread is written out where its parts are known."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from specialised_cases import check
+
+import autodiff_hook as ad
+
+
+def g(a, b, c=1.0, d=2.0):
+    return a * b**2 * c * math.sin(d)
+
+
+def passing(function):
+    @functools.wraps(function)
+    def passed(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return passed
+
+
+passed_on = passing(passing(g))
+
+
+def positional(x, *rest):
+    return g(x, *rest)
+
+
+def between(x, y):
+    return g(*(x, y), 3.0, *(y,))
+
+
+def named(x, y, **options):
+    return g(x, y, **options)
+
+
+def by_name(x, y):
+    return named(x, y, c=x, d=y)
+
+
+def in_dicts(x, y):
+    options = {"d": 1.0, **{"c": x}, **{"d": y}}
+    return g(x, y, **options) + sum(options.values())
+
+
+def decorated(x, y):
+    return passed_on(x, y, d=x) * passed_on(x, y)
+
+
+def displays(x, y):
+    t = (x, *(y, x), 2.0)
+    items = [*t, y, *[x, x * y]]
+    return sum(items) * items[1] * t[2]
+
+
+def stepped(f, t, y, *args):
+    return y + 0.1 * f(t, y, *args)
+
+
+def integrated(y, k):
+    for i in range(5):
+        y = stepped(lambda t, y, a, b: a * y + b * t, 0.1 * i, y, k, 0.5)
+    return y
+
+
+@pytest.mark.parametrize("f", [positional, between, by_name, in_dicts, decorated, displays, integrated])
+def test_parts_that_are_known(f):
+    check(f, 2.0, 3.0)
+
+
+def from_a_list(x, parameters):
+    return g(x, *parameters)
+
+
+def test_lists_that_are_given():
+    check(from_a_list, 2.0, [3.0, 4.0])
+    check(from_a_list, 2.0, [3.0, 4.0, 5.0], specialised=None)
+
+
+def from_an_array(x, parameters):
+    return g(x, *parameters)
+
+
+def changed_on_the_way(x, items):
+    both = [x, *items, items.append(x)]
+    return both[1] * items[-1]
+
+
+def of_any_length(x, n):
+    return sum([x, *[x * i for i in range(n)]])
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (from_an_array, (2.0, np.array([3.0, 4.0]))),
+        (of_any_length, (2.0, 4)),
+        (lambda x, items: (lambda *args: args[0] * args[1])(*items, x), (2.0, (3.0,))),
+    ],
+)
+def test_parts_that_are_not(f, args):
+    check(f, *args, specialised=None)
+
+
+def test_what_changes_while_it_is_spread():
+    for _ in range(2):
+        assert ad.gradient(changed_on_the_way, 2.0, [3.0]) == (3.0, [2.0])
+
+
+@pytest.mark.parametrize("keywords", [{"c": 1.0, "x": 2.0}, {"a": 1.0}])
+def test_keywords_that_do_not_fit_are_the_errors_of_python(keywords):
+    def f(x):
+        return g(x, 2.0, **keywords)
+
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            ad.gradient(f, 2.0)
+
+
+def given_twice(x):
+    def f(**options):
+        return g(x, 2.0, c=3.0, **options)
+
+    return f(c=x)
+
+
+def test_a_keyword_that_is_given_twice_is_an_error():
+    for _ in range(2):
+        with pytest.raises(TypeError, match="multiple values"):
+            ad.gradient(given_twice, 2.0)
+
+
+def called(h, *args):
+    return h(*args)
+
+
+def begins_with_a_constant(w):
+    x = 0.5
+    for _ in range(3):
+        x = called(lambda a, b: a * b + a, x, w)
+    return x
+
+
+def begins_with_a_constant_by_name(w):
+    x = 0.5
+    for _ in range(3):
+        x = named(x, w, c=x)
+    return x
+
+
+@pytest.mark.parametrize("f", [begins_with_a_constant, begins_with_a_constant_by_name])
+def test_what_is_spread_in_a_loop_is_not_what_it_began_with(f):
+    check(f, 0.7)

@@ -1,0 +1,231 @@
+"""Derivatives within typed programs: they are of the types at hand, and are differentiated like what is around them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from specialised_cases import check, close, oracle
+
+import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
+
+typed_only = pytest.mark.skipif(GENERIC or ONE_WAY, reason="only programs of all ways have derivatives within them")
+
+
+def energy(q, k):
+    return 0.5 * k * q * q + math.sin(q) * k
+
+
+class Oscillator:
+    def __init__(self, k):
+        self.k = k
+
+    def energy(self, q):
+        return self.k * q**4
+
+    def force(self, q):
+        return -ad.grad(self.energy)(q)
+
+
+def of_a_captured_number(w):
+    return ad.grad(lambda x: w * x * x)(2.0)
+
+
+def within_a_loop(k):
+    q, p = 1.0, 0.0
+    for _ in range(20):
+        p = p - 0.01 * ad.gradient(energy, q, k)[0]
+        q = q + 0.01 * p
+    return q * q
+
+
+def descent(w):
+    def loss(x):
+        s = 0.0
+        for i in range(5):
+            s = s + (x - w * i) ** 2 if i % 2 else s + x * math.cos(x)
+        return s
+
+    x = 0.5
+    for _ in range(20):
+        x = x - 0.05 * ad.grad(loss)(x)
+    return x
+
+
+def newton(a):
+    x = 1.0
+    for _ in range(6):
+
+        def f(x):
+            return x**3 - a
+
+        x = x - f(x) / ad.grad(f)(x)
+    return x
+
+
+def what_is_captured_changes(w):
+    y = 0.0
+    for _ in range(3):
+        y = y + ad.grad(lambda x: x * x * w + y * x)(w)  # noqa: B023
+    return y
+
+
+def defaults_change(w):
+    y = 0.5
+    for _ in range(3):
+        y = y + ad.grad(lambda x, y=y, n=2: x**n * w + y * x)(w)
+    return y
+
+
+def of_a_method(k):
+    oscillator, q = Oscillator(k), 1.0
+    for _ in range(3):
+        q = q + 0.1 * oscillator.force(q)
+    return q
+
+
+def with_values(w):
+    value, slope = ad.value_and_grad(lambda x: math.exp(w * x) * x)(0.3)
+    total, grads = ad.withgradient(energy, value, slope)
+    return total * grads[0] * grads[1]
+
+
+def second(w):
+    return ad.grad(ad.grad(lambda x: math.sin(w * x)))(0.4)
+
+
+def third(x):
+    return ad.grad(ad.grad(lambda y: y**4 * x))(x)
+
+
+def by_several_arguments(w, x):
+    a, b = ad.grad(lambda a, b: a * a * b, (0, -1))(w, x)
+    return a * b * ad.grad(lambda a, b: a / b, 1)(w, x)
+
+
+def on_branches(w):
+    def f(x):
+        return x * w if x > 1.0 else x * x * w
+
+    return ad.grad(f)(w) + ad.grad(f)(0.1)
+
+
+def not_on_all_ways(w):
+    return ad.grad(lambda x: x * math.sqrt(w))(2.0) if w > 0.0 else w
+
+
+def of_whole_numbers(w):
+    n = 1
+    for _ in range(3):
+        n = n + ad.grad(lambda x: x * x * w)(n)
+    return n
+
+
+@typed_only
+@pytest.mark.parametrize(
+    "f",
+    [
+        of_a_captured_number,
+        within_a_loop,
+        descent,
+        newton,
+        what_is_captured_changes,
+        defaults_change,
+        of_a_method,
+        with_values,
+        second,
+        third,
+        on_branches,
+        not_on_all_ways,
+    ],
+)
+@pytest.mark.parametrize("x", [1.3, 0.7])
+def test_derivatives_of_numbers(f, x):
+    check(f, x)
+
+
+@typed_only
+def test_derivatives_by_several_arguments():
+    check(by_several_arguments, 1.5, 0.6)
+
+
+def test_derivatives_by_what_begins_as_a_whole_number():
+    check(of_whole_numbers, 1.5, specialised=None)
+
+
+@typed_only
+def test_an_object_that_is_given():
+    def end(oscillator):
+        q = 1.0
+        for _ in range(3):
+            q = q + 0.1 * oscillator.force(q)
+        return q
+
+    for _ in range(2):
+        (found,) = ad.gradient(end, Oscillator(2.0))
+        assert found.k == pytest.approx(ad.gradient(of_a_method, 2.0)[0])
+
+
+def of_arrays(w):
+    x = np.array([1.0, 2.0])
+    for _ in range(5):
+        x = x - 0.1 * ad.grad(lambda x: x @ x + np.sum(np.sin(w * x)))(x)
+    return np.sum(x * x)
+
+
+def of_lists(ws):
+    return ad.grad(lambda x: sum([w * x**i for i, w in enumerate(ws)]))(0.5)
+
+
+def by_lists(w):
+    xs = ad.grad(lambda xs: xs[0] * xs[1] * w)([w, 2.0])
+    return xs[0] * xs[1]
+
+
+@pytest.mark.parametrize("f, x", [(of_arrays, np.array([0.5, 0.7])), (of_lists, [1.0, 2.0, 3.0]), (by_lists, 1.5)])
+def test_other_derivatives(f, x):
+    check(f, x, specialised=None)
+
+
+def hidden_zero(w):
+    def f(x):
+        return math.sqrt(x) * w if x > 0.0 else 0.0
+
+    return ad.grad(f)(w) + ad.grad(lambda x: 0.0 * math.sqrt(x - w) if w > 1.0 else x)(w) * w
+
+
+@pytest.mark.parametrize("x", [0.25, 4.0])
+def test_zeros_that_a_product_with_what_is_infinite_would_lose(x):
+    expected = oracle(hidden_zero, x)[1]
+    for _ in range(5):
+        close(ad.gradient(hidden_zero, x), expected)
+
+
+def test_what_is_differentiated_within_says_what_is_wrong():
+    for _ in range(2):
+        with pytest.raises(ad.Unsupported, match="real scalar"):
+            ad.gradient(lambda w: ad.grad(lambda x: (x, w))(2.0), 1.0)
+        with pytest.raises(ad.Unsupported, match="out of range"):
+            ad.gradient(lambda w: ad.grad(lambda x: x * w, 1)(2.0), 1.0)
+        with pytest.raises(ZeroDivisionError):
+            ad.gradient(lambda w: ad.grad(lambda x: w / x)(0.0), 1.0)
+
+
+def doubled(x):
+    return x + x
+
+
+@ad.rrule(doubled)
+def doubled_rule(x):
+    return doubled(x), lambda ȳ: (3.0 * ȳ,)
+
+
+def test_functions_with_a_rule_have_its_derivative():
+    for _ in range(2):
+        assert ad.gradient(lambda w: ad.grad(doubled)(w) * w, 2.0) == (ad.grad(doubled)(2.0),)
+
+
+def test_four_levels():
+    check(lambda x: ad.grad(ad.grad(ad.grad(lambda y: y**5 * x)))(x), 1.5, specialised=None)
