@@ -1,4 +1,5 @@
-"""What forward mode and second order cost: jvp beside the plain call, hvp and hessian beside the gradient.
+"""What forward mode and higher orders cost: jvp beside the plain call, hvp and hessian beside the gradient; derivatives
+within derivatives beside the same program with the inner derivatives written by hand.
 
     python benchmarks/directions.py --quick
 
@@ -26,6 +27,7 @@ from benchmarks import measure, report
 from benchmarks.workloads.base import disagreement
 
 SIZE = 50
+HEADS_WITHIN = ["within", "plain, by hand", "gradient", "gradient / plain", "gradient / gradient by hand"]
 HEADS = ["program", "plain", "gradient", "jvp / plain", "hvp / gradient", f"hessian of {SIZE} / gradient"]
 
 
@@ -61,6 +63,59 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
 }
 
 
+def potential(q: float, k: float) -> float:
+    """An anharmonic well."""
+    return 0.5 * k * q * q + math.sin(q) * k
+
+
+def by_grad(slope: Callable[[float, float], float], k: float) -> float:
+    """A hundred steps of a leapfrog, by forces that ``slope`` gives."""
+    q, p = 1.0, 0.0
+    for _ in range(100):
+        p = p - 0.01 * slope(q, k)
+        q = q + 0.01 * p
+    return q
+
+
+def first_order(k: float) -> float:
+    """The leapfrog with the gradient of the potential within."""
+    return by_grad(autodiff_hook.grad(potential), k)
+
+
+def second_order(k: float) -> float:
+    """The leapfrog with a second derivative within."""
+    return by_grad(autodiff_hook.grad(autodiff_hook.grad(potential)), k)
+
+
+def first_by_hand(k: float) -> float:
+    """The leapfrog with the force written out."""
+    return by_grad(lambda q, k: k * q + math.cos(q) * k, k)
+
+
+def second_by_hand(k: float) -> float:
+    """The leapfrog with the second derivative written out."""
+    return by_grad(lambda q, k: k - math.sin(q) * k, k)
+
+
+WITHIN = {"grad": (first_order, first_by_hand), "grad of grad": (second_order, second_by_hand)}
+
+
+def row_within(name: str, pace: measure.Pace) -> tuple[list[str], str | None]:
+    """The gradient of a function that takes derivatives, and what is wrong with it."""
+    f, hand = WITHIN[name]
+    problem = disagreement(autodiff_hook.gradient(hand, 0.9)[0], autodiff_hook.gradient(f, 0.9)[0])
+    clocks = {
+        "plain": measure.timer(hand, (0.9,)),
+        "gradient": measure.timer(autodiff_hook.gradient, (f, 0.9)),
+        "hand": measure.timer(autodiff_hook.gradient, (hand, 0.9)),
+    }
+    times = measure.interleaved(clocks, pace)
+    cells = [name, *[report.duration(min(times[key])) for key in ("plain", "gradient")]]
+    cells.append(report.factor(measure.ratio(times, "gradient", "plain")))
+    cells.append(report.factor(measure.ratio(times, "gradient", "hand")))
+    return cells, problem
+
+
 def row(name: str, pace: measure.Pace) -> tuple[list[str], str | None]:
     """One program of the table, and what is wrong with its products."""
     f, x, v = PROGRAMS[name]
@@ -91,10 +146,13 @@ def main(arguments: list[str] | None = None) -> int:
     pace = measure.QUICK if parser.parse_args(arguments).quick else measure.FULL
     rows = [row(name, pace) for name in PROGRAMS]
     print(report.as_text([HEADS, *[cells for cells, _ in rows]]))
-    for cells, problem in rows:
+    within = [row_within(name, pace) for name in WITHIN]
+    print()
+    print(report.as_text([HEADS_WITHIN, *[cells for cells, _ in within]]))
+    for cells, problem in [*rows, *within]:
         if problem:
             print(f"{cells[0]}: ERROR: {problem}")
-    return int(any(problem for _, problem in rows))
+    return int(any(problem for _, problem in [*rows, *within]))
 
 
 if __name__ == "__main__":

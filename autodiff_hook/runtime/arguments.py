@@ -36,7 +36,7 @@ def constant_kind(value: Any) -> bool:
     return issubclass(type(value), (FunctionType, type, ModuleType, BuiltinFunctionType, UnionType, GenericAlias)) or (
         type(value).__module__ == "typing"
         or callable(value)
-        and type(value).__module__ in ("numpy", "builtins", "functools", "operator")
+        and type(value).__module__ in ("numpy", "builtins", "functools", "operator", "autodiff_hook.operators")
     )
 
 

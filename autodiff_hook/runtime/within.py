@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook import api
+from autodiff_hook import api, operators
 from autodiff_hook.emit import emit
 from autodiff_hook.ir.analysis import free_variables
 from autodiff_hook.ir.builder import Builder
@@ -24,27 +24,38 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.programs import only_numbers, simplified
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
 from autodiff_hook.runtime.undefined import go_on_if, may_be_undefined
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Cell, Closure, Fresh, Known, Number
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Cell,
+    Closure,
+    Fresh,
+    Known,
+    Number,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, bind
-from autodiff_hook.transform.specialise.calling import BODIES, inline_call
+from autodiff_hook.transform.specialise.calling import BODIES, inline_call, spread
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import Joint, joint_pass
 from autodiff_hook.transform.specialise.lattice import item_like, number_types
+from autodiff_hook.transform.specialise.plans import items_of
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.wording import named
 
 _REAL: Final = {float, int, np.float64}
 
 
-def _gradients(inf: Inference, s: Statement, args: list[Operand]) -> None:
+def _gradients(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """``gradient``."""
     _require_function(args)
     _place(inf, s, args[0], args[1:], tuple(range(len(args) - 1)), False)
 
 
-def _value_and_gradients(inf: Inference, s: Statement, args: list[Operand]) -> None:
+def _value_and_gradients(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """``withgradient``."""
     _require_function(args)
     _place(inf, s, args[0], args[1:], tuple(range(len(args) - 1)), True)
@@ -55,13 +66,27 @@ def _require_function(args: list[Operand]) -> None:
         raise Refused("a derivative of no function")
 
 
-def _chosen(inf: Inference, s: Statement, args: list[Operand]) -> None:
-    """What ``grad`` and ``value_and_grad`` return, called."""
-    function, argnums, valued, *primals = args
-    numbers, value = inf.type_of(argnums), inf.type_of(valued)
-    if not isinstance(numbers, Known) or not isinstance(value, Known):
-        raise Refused("an operator of argnums that are not known")
-    _place(inf, s, function, primals, numbers.value, value.value)
+def _chosen(valued: bool, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+    """What an operator does when it is called."""
+    function, argnums, has_aux, whole, options = args
+    numbers, primals, named = map(inf.type_of, (argnums, whole, options))
+    aux, items = inf.type_of(has_aux), items_of(primals)
+    if not isinstance(numbers, Known) or not isinstance(aux, Known) or aux.value or items is None or _some(named):
+        raise Refused("an operator whose options are not known")
+    _place(inf, s, function, spread(inf, whole, range(len(items)), items), numbers.value, valued)
+
+
+def _operated(inf: Inference, s: Statement, called: operators.Operator, args: list[Operand]) -> None:
+    """What an operator from outside has made, called."""
+    valued = called._work is operators._value_and_grad
+    if called._has_aux or not valued and called._work is not operators._grad:
+        raise Refused(f"a call of {called!r}")
+    _place(inf, s, Constant(called._f), args, called._argnums, valued)
+
+
+def _some(named: Abstract) -> bool:
+    """Whether there are arguments by name."""
+    return not isinstance(named, Tuple) or bool(named.items)
 
 
 def _place(inf: Inference, s: Statement, function: Operand, primals: list[Operand], argnums: Any, valued: bool) -> None:
@@ -110,7 +135,7 @@ class _Within:
         own = {s for block in primal for s in block.statements}
         last, grads = self._gradients(joint, sources)
         if may_be_undefined(inner, primal, only_numbers(inner)):
-            last = _require_numbers(joint.builder, last, grads)
+            last = _require_numbers(joint.builder, last, grads, [isinstance(inner.types[p], Array) for p in sources])
         result = grads[0] if single else joint.builder.emit(last, "build_tuple", *grads)
         if valued:
             result = joint.builder.emit(last, "build_tuple", joint.value, result)
@@ -241,12 +266,12 @@ class _Within:
         return [*loaded, *self.params.values()]
 
 
-def _require_numbers(builder: Builder, last: Block, grads: list[Operand]) -> Block:
+def _require_numbers(builder: Builder, last: Block, grads: list[Operand], arrays: list[bool]) -> Block:
     """Give up if a gradient is nan: it may be zero."""
     total: Operand | None = None
-    for gradient in grads:
+    for gradient, is_array in zip(grads, arrays):
         if isinstance(gradient, Variable):
-            part = builder.emit(last, "call", Constant(np.sum), gradient, data=())
+            part = builder.emit(last, "call", Constant(np.sum), gradient, data=()) if is_array else gradient
             total = part if total is None else builder.emit(last, "binary", total, part, data="+")
     if total is None:
         return last
@@ -255,16 +280,11 @@ def _require_numbers(builder: Builder, last: Block, grads: list[Operand]) -> Blo
     return after
 
 
-def _of_chosen(f: Callable[..., Any], argnums: Any, valued: bool, *args: Any) -> Any:
-    """The gradients by some arguments, with the value or without it."""
-    return (api.value_and_grad if valued else api.grad)(f, argnums)(*args)
-
-
 def _gradient_of(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     """``grad`` as what is followed."""
 
-    def gradient_of_f(*args: Any) -> Any:
-        return _of_chosen(f, argnums, False, *args)
+    def gradient_of_f(*args: Any, **kwargs: Any) -> Any:
+        return operators._grad(f, argnums, False, args, kwargs)
 
     return gradient_of_f
 
@@ -272,13 +292,13 @@ def _gradient_of(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 def _value_and_gradient_of(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     """``value_and_grad`` as what is followed."""
 
-    def value_and_gradient_of_f(*args: Any) -> Any:
-        return _of_chosen(f, argnums, True, *args)
+    def value_and_gradient_of_f(*args: Any, **kwargs: Any) -> Any:
+        return operators._value_and_grad(f, argnums, False, args, kwargs)
 
     return value_and_gradient_of_f
 
 
-def _operator(followed: Any, inf: Inference, s: Statement, args: list[Operand]) -> None:
+def _operator(followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """Make a function that gives gradients."""
     if inf.one_way:
         raise Refused("a derivative within one way")
@@ -289,8 +309,10 @@ BODIES.update(
     {
         api.gradient: _gradients,
         api.withgradient: _value_and_gradients,
-        api.grad: partial(_operator, _gradient_of),
-        api.value_and_grad: partial(_operator, _value_and_gradient_of),
-        _of_chosen: _chosen,
+        operators.Operator: _operated,
+        operators.grad: partial(_operator, _gradient_of),
+        operators.value_and_grad: partial(_operator, _value_and_gradient_of),
+        operators._grad: partial(_chosen, False),
+        operators._value_and_grad: partial(_chosen, True),
     }
 )

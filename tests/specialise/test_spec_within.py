@@ -29,6 +29,15 @@ class Oscillator:
         return -ad.grad(self.energy)(q)
 
 
+force = ad.grad(energy)
+of_k = ad.value_and_grad(energy, 1)
+
+
+def by_operators_from_outside(k):
+    value, slope = of_k(0.3, k)
+    return value * slope * force(0.3, k) - force(k, 2.0)
+
+
 def of_a_captured_number(w):
     return ad.grad(lambda x: w * x * x)(2.0)
 
@@ -127,6 +136,7 @@ def of_whole_numbers(w):
 @pytest.mark.parametrize(
     "f",
     [
+        by_operators_from_outside,
         of_a_captured_number,
         within_a_loop,
         descent,

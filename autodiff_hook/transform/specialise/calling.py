@@ -60,8 +60,8 @@ from autodiff_hook.transform.specialise.results import exact_types, outcome, rul
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.writing import written
 
-BODIES: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], None]]] = {}
-"""Functions in whose calls' place the program gets a body that is made for it."""
+BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], None]]] = {}
+"""Functions, and classes of callables, in whose calls' place the program gets a body that is made for it."""
 
 
 def call(
@@ -175,9 +175,9 @@ def call_known(
         return call_known(inf, s, *target, {})
     if function is getattr and not inf.one_way and not kwargs:
         return _attribute_by_name(inf, s, args)
-    placed = BODIES.get(function) if is_hashable(function) and not kwargs else None
-    if placed is not None:
-        placed(inf, s, args)
+    placed = BODIES.get(type(function)) or (BODIES.get(function) if is_hashable(function) else None)
+    if placed is not None and not kwargs:
+        placed(inf, s, function, args)
         return None
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
