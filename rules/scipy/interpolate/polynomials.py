@@ -1,0 +1,105 @@
+"""Piecewise polynomials: ``PPoly`` and its kin (``CubicSpline``, ``PchipInterpolator``, ``Akima1DInterpolator``)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.interpolate import _ppoly
+
+from autodiff_hook.registry import LINEAR, frule, rrule, writes
+from autodiff_rules.scipy._standins import follow_instead, natively, settled
+
+
+def scattered(values, index, size):
+    """An array of ``size`` rows, each the sum of the rows of ``values`` whose index it is."""
+    total = np.zeros((size, *values.shape[1:]), values.dtype)
+    np.add.at(total, index, values)
+    return total
+
+
+@rrule(scattered)
+def scattered_rule(values, index, size):
+    def scattered_pullback(ȳ):
+        return ȳ[index], None, None
+
+    return scattered(values, index, size), scattered_pullback
+
+
+frule(scattered, LINEAR)
+
+
+def interval(x, xp):
+    """The interval between the breakpoints ``x`` of each point, the first or last one if it is outside."""
+    if x[-1] < x[0]:
+        x, xp = -x, -xp
+    return np.clip(np.searchsorted(x, xp, side="right") - 1, 0, len(x) - 2)
+
+
+def piecewise(c, x, xp, nu, extrapolate):
+    """The derivative of order ``nu`` of a piecewise polynomial, with ``c`` of shape (order, intervals, n)."""
+    out = np.empty((len(xp), c.shape[2]), c.dtype)
+    _ppoly.evaluate(c, x, xp, nu, extrapolate, out)
+    return out
+
+
+@rrule(piecewise)
+def piecewise_rule(c, x, xp, nu, extrapolate):
+    y = piecewise(c, x, xp, nu, extrapolate)
+
+    def piecewise_pullback(ȳ):
+        i = interval(x, xp)
+        inside = np.isfinite(xp) & (extrapolate | (np.minimum(x[0], x[-1]) <= xp) & (xp <= np.maximum(x[0], x[-1])))
+        ȳ = np.where(inside[:, None], ȳ, 0.0)
+        x̄p = np.sum(ȳ * piecewise(c, x, xp, nu + 1, True), axis=1)
+        s, k = xp - x[i], c.shape[0]
+        rows = [np.zeros((c.shape[1], c.shape[2])) for _ in range(min(nu, k))]
+        for power in range(nu, k):
+            factor = math.perm(power, nu) * s ** (power - nu)
+            rows.append(scattered(ȳ * factor[:, None], i, c.shape[1]))
+        return np.stack(rows[::-1]), scattered(-x̄p, i, len(x)), x̄p, None, None
+
+    return y, piecewise_pullback
+
+
+def evaluate_into(c, x, xp, nu, extrapolate, out):
+    out[...] = piecewise(c, x, xp, nu, extrapolate)
+
+
+def antiderivative(c, x):
+    """The coefficients of the integral from the first breakpoint."""
+    k = c.shape[0]
+    raised = c / np.arange(k, 0, -1)[:, None, None]
+    width = np.diff(x)[:, None]
+    areas = sum(raised[j] * width ** (k - j) for j in range(k))
+    start = np.concatenate([np.zeros((1, c.shape[2])), np.cumsum(areas, axis=0)[:-1]])
+    return np.concatenate([raised, start[None]])
+
+
+def integrate_into(c, x, a, b, extrapolate, out):
+    ends = piecewise(antiderivative(c, x), x, np.array([a, b], float), 0, True)
+    out[...] = settled(ends[1] - ends[0], natively(integral, (c, x, a, b, extrapolate), {}))
+
+
+def integral(c, x, a, b, extrapolate):
+    out = np.empty(c.shape[2], c.dtype)
+    _ppoly.integrate(c, x, a, b, extrapolate, out)
+    return out
+
+
+def fix_continuity(c, x, order):
+    """Make the derivatives up to ``order`` those of the interval before, in place; those of the first one stay."""
+    k = c.shape[0]
+    for i in range(1, c.shape[1]):
+        step = x[i] - x[i - 1]
+        for nu in range(order + 1):
+            terms = [c[k - 1 - power, i - 1] * (math.comb(power, nu) * step ** (power - nu)) for power in range(nu, k)]
+            c[k - 1 - nu, i] = sum(terms)
+
+
+writes(_ppoly.evaluate, 5)
+writes(_ppoly.integrate, 5)
+writes(_ppoly.fix_continuity, 0)
+follow_instead(_ppoly.evaluate, evaluate_into)
+follow_instead(_ppoly.integrate, integrate_into)
+follow_instead(_ppoly.fix_continuity, fix_continuity)

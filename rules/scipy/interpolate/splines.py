@@ -1,0 +1,130 @@
+"""B-splines: ``BSpline``, ``make_interp_spline`` and what is made of them (``interp1d``, FITPACK's functions)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import _dierckx
+from scipy.linalg import lapack, solve_banded
+
+from autodiff_hook.registry import rrule, writes
+from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.semantics.structures import gather
+from autodiff_rules._constants import IS_A_POSITION, declare
+from autodiff_rules.scipy._standins import follow_instead, natively, settled
+
+
+def native_spline(t, c, k, x, nu, extrapolate):
+    return _dierckx.evaluate_spline(*map(np.ascontiguousarray, (t, c)), k, np.ascontiguousarray(x), nu, extrapolate)
+
+
+def spline(t, c, k, x, nu, extrapolate):
+    """The derivative of order ``nu`` of splines with coefficients (n, m), at the points x: an array (points, m)."""
+    return natively(native_spline, (t, c, k, x, nu, extrapolate), {})
+
+
+def spline_with_knots(t, c, k, x, nu, extrapolate):
+    """The same, if the knots have derivatives."""
+    return natively(native_spline, (t, c, k, x, nu, extrapolate), {})
+
+
+def inside(t, k, x, extrapolate):
+    """Which points have a value."""
+    return np.isfinite(x) & (extrapolate | (t[k] <= x) & (x <= t[-k - 1]))
+
+
+def basis(evaluate, t, n, k, x, nu):
+    """What the n coefficients are multiplied with: an array (points, n). The last ones of FITPACK are not used."""
+    return evaluate(t, np.eye(n, len(t) - k - 1).T, k, x, nu, True)
+
+
+@rrule(spline)
+def spline_rule(t, c, k, x, nu, extrapolate):
+    y = spline(t, c, k, x, nu, extrapolate)
+
+    def spline_pullback(ȳ):
+        ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
+        x̄ = np.sum(ȳ * spline(t, c, k, x, nu + 1, True), axis=1)
+        return None, basis(spline, t, len(c), k, x, nu).T @ ȳ, None, x̄, None, None
+
+    return y, spline_pullback
+
+
+@rrule(spline_with_knots)
+def spline_with_knots_rule(t, c, k, x, nu, extrapolate):
+    y = spline_with_knots(t, c, k, x, nu, extrapolate)
+
+    def spline_with_knots_pullback(ȳ):
+        ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
+        x̄ = np.sum(ȳ * spline_with_knots(t, c, k, x, nu + 1, True), axis=1)
+        c̄ = basis(spline_with_knots, t, len(c), k, x, nu).T @ ȳ
+        t̄ = np.array([np.sum(ȳ * by_knot(t, c, k, x, nu, j)) for j in range(len(t))])
+        return t̄, c̄, None, x̄, None, None
+
+    return y, spline_with_knots_pullback
+
+
+def by_knot(t, c, k, x, nu, j):
+    """The derivative of a spline by the knot t[j]: a spline with that knot twice.
+
+    It follows from the basis functions as divided differences, in which the derivative by an argument repeats it.
+    """
+    n = len(t) - k - 1
+    c = c[:n]
+    knots = np.concatenate([t[: j + 1], t[j:]])
+    zero = np.zeros((1, c.shape[1]))
+    change = np.concatenate([zero, c]) - np.concatenate([c, zero])
+    width = knots[k + 1 :] - knots[: n + 1]
+    near = np.arange(n + 1)
+    near = (j - k <= near) & (near <= j) & (width > 0.0)
+    raised = np.where(near[:, None], change / np.where(near, width, 1.0)[:, None], 0.0)
+    if width[n] == 0.0:  # else the last point would lie in an interval without width
+        knots, raised = knots[:-1], raised[:-1]
+    return spline_with_knots(knots, raised, k, x, nu, True)
+
+
+@means(_dierckx.evaluate_spline)
+def evaluate_spline(alg, t, args, kwargs):
+    moving = gather(alg, args[0], t[0]) is not None
+    if not loses(alg, t, _dierckx.evaluate_spline, args, kwargs):
+        return call_constant(alg, _dierckx.evaluate_spline, args, kwargs)
+    return apply(alg, (None, *t), spline_with_knots if moving else spline, args, kwargs)
+
+
+writes(_dierckx.evaluate_spline)
+
+
+def basis_at(t, k, x, m, nu=0):
+    """``_dierckx.evaluate_all_bspl``: the basis functions that are not zero in the interval m."""
+    found = _dierckx.evaluate_spline(t, np.eye(len(t) - k - 1), k, np.reshape(x, (1,)), nu, True)
+    return settled(found[0, m - k : m + 1], natively(_dierckx.evaluate_all_bspl, (t, k, x, m, nu), {}))
+
+
+def colocate(x, t, k, banded, offset=0):
+    """``_dierckx._coloc``: the matrix of the basis functions at the points, in LAPACK's banded form."""
+    n = len(t) - k - 1
+    values = _dierckx.evaluate_spline(t, np.eye(n), k, x, 0, True)
+    left = np.clip(np.searchsorted(t, x, side="right") - 1, k, n - 1)
+    rows = np.repeat(np.arange(len(x)), k + 1)
+    columns = np.ravel(left[:, None] + np.arange(-k, 1))
+    banded[columns, 2 * k + rows + offset - columns] = values[rows, columns]
+
+
+declare(IS_A_POSITION, _dierckx.find_interval)
+writes(_dierckx._coloc, 3)
+writes(_dierckx.evaluate_all_bspl)
+follow_instead(_dierckx.evaluate_all_bspl, basis_at)
+follow_instead(_dierckx._coloc, colocate)
+
+
+def banded_solution(kl, ku, banded, b):
+    return solve_banded((kl, ku), banded[kl:], b)
+
+
+@means(lapack.dgbsv)
+def gbsv(alg, t, args, kwargs):
+    """What is left of the matrix has no derivative; nobody looks at it."""
+    value = lapack.dgbsv(*args[:4])
+    return value, (None, None, enter(alg, (None, *t[:4]), banded_solution, args[:4], {})[1], None)

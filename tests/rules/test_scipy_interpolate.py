@@ -1,0 +1,128 @@
+"""Interpolation: by the point, by the values and by the places of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import interpolate
+
+from autodiff_hook import gradient, hvp, jvp, withgradient
+
+POINT = np.array([1.31, 0.73, 0.42])
+DIRECTION = np.array([0.6, -0.8, 0.3])
+PLACES = np.array([0.0, 0.5, 1.3, 2.0, 3.1, 4.0])
+VALUES = np.sin(PLACES)
+
+
+def agrees(f, p=POINT, v=DIRECTION, rtol=1e-6, second=True):
+    """Whether the derivatives of ``f`` in one direction are those of finite differences."""
+    step = 1e-5 * v
+    value, (slope,) = withgradient(f, p)
+    expected = (f(p + step) - f(p - step)) / 2e-5
+    assert value == f(p)
+    assert slope @ v == pytest.approx(expected, rel=rtol, abs=1e-7)
+    assert jvp(f, (p,), (v,))[1] == pytest.approx(slope @ v, rel=1e-9, abs=1e-12)
+    if second:
+        twice = (gradient(f, p + step)[0] - gradient(f, p - step)[0]) / 2e-5
+        assert hvp(f, (p,), (v,))[0] == pytest.approx(twice, rel=1e-4, abs=1e-5)
+
+
+def data(p):
+    """Places and values that both depend on the parameters."""
+    return PLACES * p[1] + 0.1 * p[0] * PLACES**2, VALUES * p[0] + p[1] * PLACES**2
+
+
+def summary(f, p):
+    """What a function of one variable gives for one number and for several."""
+    return f(p[2]) + np.sum(f(np.array([0.71, 1.52]) * p[0]) ** 2)
+
+
+KINDS = ["linear", "nearest", "nearest-up", "zero", "slinear", "quadratic", "cubic", "previous", "next", 3, 5]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_interp1d(kind):
+    agrees(lambda p: summary(interpolate.interp1d(*data(p), kind=kind), p), second=kind in ("linear", "cubic"))
+
+
+def test_interp1d_of_rows_and_outside():
+    def f(p):
+        rows = np.outer(p, VALUES)
+        inside = interpolate.interp1d(PLACES, rows, axis=1, bounds_error=False, fill_value=0.0)
+        beyond = interpolate.interp1d(PLACES, rows[0], fill_value="extrapolate")
+        return np.sum(inside(np.array([1.0, p[1], 9.0])) ** 2) + beyond(4.2 * p[0])
+
+    agrees(f)
+
+
+CONDITIONS = ["not-a-knot", "natural", "clamped", "periodic", ((1, 0.3), (2, 0.1))]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_cubic_splines(condition):
+    def f(p):
+        places, values = data(p)
+        if condition == "periodic":
+            values = np.append(values[:-1], values[0])
+        spline = interpolate.CubicSpline(places, values, bc_type=condition)
+        whole = spline.integrate(0.1, p[0]) + spline.antiderivative()(p[0])
+        return summary(spline, p) + spline(p[2], 1) + spline.derivative()(p[1]) + whole
+
+    agrees(f)
+
+
+LOCAL = [
+    lambda x, y: interpolate.PchipInterpolator(x, y),
+    lambda x, y: interpolate.Akima1DInterpolator(x, y),
+    lambda x, y: interpolate.Akima1DInterpolator(x, y, method="makima"),
+    lambda x, y: interpolate.CubicHermiteSpline(x, y, np.cos(y)),
+    lambda x, y: interpolate.PPoly(np.stack([y[1:], x[1:] * y[:-1], y[:-1]]), x),
+    lambda x, y: interpolate.PPoly(np.stack([y[1:], x[1:] * y[:-1], y[:-1]])[:, ::-1], x[::-1].copy()),
+]
+
+
+@pytest.mark.parametrize("make", LOCAL)
+def test_piecewise_polynomials(make):
+    def f(p):
+        curve = make(*data(p))
+        return summary(curve, p) + curve(p[2], 1) + curve.integrate(0.1, p[0])
+
+    agrees(f)
+
+
+def test_points_outside_have_no_value():
+    def f(p):
+        curve = interpolate.PPoly(np.outer(p, p), np.array([0.0, 0.5, 1.0, 2.0]), extrapolate=False)
+        return np.nansum(curve(np.array([-1.0, 0.7, 9.0]) * p[0]))
+
+    agrees(f)
+
+
+SPLINES = [
+    lambda x, y: interpolate.make_interp_spline(x, y),
+    lambda x, y: interpolate.make_interp_spline(x, y, k=2),
+    lambda x, y: interpolate.make_interp_spline(x, y, k=5),
+    lambda x, y: interpolate.make_interp_spline(x, y, bc_type="natural"),
+    lambda x, y: interpolate.make_interp_spline(x, y, bc_type=([(1, y[0])], [(2, x[1])])),
+    lambda x, y: interpolate.make_interp_spline(x, np.append(y[:-1], y[0]), bc_type="periodic"),
+    lambda x, y: interpolate.BSpline(np.concatenate([x[[0, 0, 0]], x, x[[-1, -1, -1]]]), np.append(y, y[:2]), 3),
+    lambda x, y: interpolate.BSpline(np.concatenate([x[:4] - x[5], x, x[1:] + x[-1]]), np.tile(y, 2)[:11], 3),
+]
+
+
+@pytest.mark.parametrize("make", SPLINES)
+def test_splines(make):
+    def f(p):
+        spline = make(*data(p))
+        whole = spline.integrate(0.1, p[0]) + spline.derivative()(p[1])
+        return summary(spline, p) + spline(p[2], 1) + whole
+
+    agrees(f, second=False)
+
+
+def test_splines_of_several_values():
+    def f(p):
+        spline = interpolate.make_interp_spline(PLACES, np.outer(VALUES, p))
+        return np.sum(spline(p) ** 2) + spline(PLACES * p[1]).sum()
+
+    agrees(f)
