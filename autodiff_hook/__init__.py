@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from autodiff_hook.api import linearize as linearize
     from autodiff_hook.api import pullback as pullback
     from autodiff_hook.api import ravel as ravel
+    from autodiff_hook.api import register_tree as register_tree
     from autodiff_hook.api import stop_gradient as stop_gradient
     from autodiff_hook.api import tree_flatten as tree_flatten
     from autodiff_hook.api import tree_leaves as tree_leaves
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "api": (
         *("J", "checkpoint", "code_adjoint", "code_ir", "gradient", "hook", "hvp", "jvp", "linearize", "pullback"),
-        *("ravel", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map", "vjp", "withgradient"),
+        *("ravel", "register_tree", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map", "vjp", "withgradient"),
     ),
     "debugging": ("debug_nans",),
     "errors": (

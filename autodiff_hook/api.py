@@ -19,6 +19,7 @@ from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import opened
 from autodiff_hook.runtime.specialising import differentiated, entries
 from autodiff_hook.runtime.trees import ravel as ravel
+from autodiff_hook.runtime.trees import register_tree as register_tree
 from autodiff_hook.runtime.trees import tree_flatten as tree_flatten
 from autodiff_hook.runtime.trees import tree_leaves as tree_leaves
 from autodiff_hook.runtime.trees import tree_map as tree_map

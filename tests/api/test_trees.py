@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,3 +126,73 @@ def test_arithmetic_of_gradients_is_differentiated():
         return (2.0 * g + g).x[0]
 
     assert ad.grad(norm)(3.0) == 12.0
+
+
+class Track:
+    """A container of its own: what counts is under names, the rest is kept."""
+
+    __slots__ = ("_points", "name", "scale")
+
+    def __init__(self, points, scale, name="a"):
+        self._points, self.scale, self.name = points, scale, name
+
+    def length(self):
+        return self.scale * sum(p * p for p in self._points)
+
+
+def parts_of_track(track):
+    return {"_points": track._points, "scale": track.scale}
+
+
+def track_like(track, parts):
+    return type(track)(parts["_points"], parts["scale"], track.name)
+
+
+class Named(Track):
+    __slots__ = ()
+
+
+ad.register_tree(Track, parts_of_track, track_like)
+
+
+@pytest.mark.parametrize("cls", [Track, Named])
+def test_registered_containers_are_trees(cls):
+    tree = {"t": cls([1.0, 2.0], 3.0, "x"), "n": 4.0}
+    assert ad.tree_leaves(tree) == [1.0, 2.0, 3.0, 4.0]
+    leaves, rebuild = ad.tree_flatten(tree)
+    made = rebuild([10 * leaf for leaf in leaves])["t"]
+    assert type(made) is cls and (made._points, made.scale, made.name) == ([10.0, 20.0], 30.0, "x")
+    both = ad.tree_map(lambda a, b: a + b, tree["t"], made)
+    assert both._points == [11.0, 22.0] and tree["t"]._points == [1.0, 2.0]
+
+
+def test_gradients_fit_registered_containers():
+    track = Track([1.0, 2.0], 3.0)
+    (slope,) = ad.gradient(Track.length, track)
+    stepped = ad.tree_map(lambda p, g: p - 0.1 * g, track, slope)
+    assert stepped._points == pytest.approx([0.4, 0.8]) and stepped.scale == pytest.approx(2.5)
+    assert ad.tree_map(lambda p, g: p + g, track, {"_points": [1.0, 1.0], "scale": 0.0})._points == [2.0, 3.0]
+
+
+def test_registered_containers_as_vectors_are_differentiated():
+    track = Track([1.0, 2.0], 3.0)
+    vector, unravel = ad.ravel(track)
+    assert vector.tolist() == [1.0, 2.0, 3.0]
+    slope = ad.grad(lambda v: unravel(v).length())(vector)
+    assert slope.tolist() == [6.0, 12.0, 5.0]
+
+
+def test_what_cannot_be_registered():
+    for cls in (list, float, np.ndarray, str, ad.Tangent):
+        with pytest.raises(ad.Unsupported, match="already"):
+            ad.register_tree(cls, dict, lambda value, parts: value)
+    with pytest.raises(ad.Unsupported, match="a class"):
+        ad.register_tree(3.0, dict, lambda value, parts: value)
+
+
+def test_dicts_of_every_type():
+    for tree in (OrderedDict(a=1.0), defaultdict(list, a=1.0)):
+        found = ad.tree_map(lambda x: 2 * x, tree)
+        assert type(found) is type(tree) and found == {"a": 2.0} and tree == {"a": 1.0}
+    assert ad.tree_map(lambda x: x, defaultdict(list, a=1.0))["b"] == []
+    assert ad.grad(lambda x: ad.tree_map(lambda v: v * v, OrderedDict(a=x))["a"])(3.0) == 6.0
