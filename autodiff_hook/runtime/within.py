@@ -76,8 +76,10 @@ def _chosen(valued: bool, inf: Inference, s: Statement, called: Any, args: list[
     _place(inf, s, function, spread(inf, whole, range(len(items)), items), numbers.value, valued)
 
 
-def _operated(inf: Inference, s: Statement, called: operators.Operator, args: list[Operand]) -> None:
-    """What an operator from outside has made, called."""
+def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+    """What an operator from outside has made, called; or the class of that, where an operator makes one."""
+    if not isinstance(called, operators.Operator):
+        raise Refused("an operator that is neither grad nor value_and_grad")
     valued = called._work is operators._value_and_grad
     if called._has_aux or not valued and called._work is not operators._grad:
         raise Refused(f"a call of {called!r}")
