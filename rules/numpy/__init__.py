@@ -31,6 +31,7 @@ from autodiff_rules.numpy import random as random
 from autodiff_rules.numpy import rearranging as rearranging
 from autodiff_rules.numpy import reductions as reductions
 from autodiff_rules.numpy import samples as samples
+from autodiff_rules.numpy import scalars as scalars
 from autodiff_rules.numpy import selection as selection
 from autodiff_rules.numpy import shapes as shapes
 from autodiff_rules.numpy import shortcuts as shortcuts

@@ -11,6 +11,7 @@ from autodiff_rules._constants import (
     CONSISTS_OF_STEPS,
     IS_A_POSITION,
     IS_A_SHAPE,
+    IS_A_SOURCE,
     IS_OF_INTEGERS,
     IS_TEXT,
     SETTING,
@@ -58,6 +59,7 @@ METHODS = {
     IS_TEXT: "tofile dump __format__ __repr__ __str__",
 }
 ATTRIBUTES = {IS_A_SHAPE: "shape ndim size dtype itemsize nbytes strides flags device"}
+OF_RANDOM = {IS_A_SOURCE: "BitGenerator Generator MT19937 PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence"}
 OF_UFUNCS = {IS_A_SHAPE: "identity nargs nin nout ntypes resolve_dtypes signature types"}
 EFFECTS = """
     set_printoptions printoptions errstate seterr geterr seterrcall geterrcall getbufsize setbufsize get_printoptions
@@ -71,5 +73,6 @@ for table in (METHODS, ATTRIBUTES):
     for owner in (np.ndarray, np.generic):
         declare_names(owner, table)
 declare_names(np.ufunc, OF_UFUNCS)
+declare_names(np.random, OF_RANDOM)
 declare(IS_A_POSITION, np.linalg.matrix_rank, array_utils.normalize_axis_index)
 effects(*(getattr(np, name) for name in EFFECTS if hasattr(np, name)), np.ndarray.tofile, np.ndarray.dump)

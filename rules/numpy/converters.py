@@ -1,6 +1,9 @@
-"""What NumPy's own Python code asks about array-likes: ``_array_converter``, as a class in Python."""
+"""What NumPy's own Python code asks about array-likes, and makes arrays of: classes of C as classes in Python."""
 
 from __future__ import annotations
+
+import math
+from itertools import islice
 
 import numpy as np
 from numpy._core._multiarray_umath import _array_converter
@@ -46,3 +49,47 @@ class Converter:
         """A result, as a scalar if all that was given are scalars."""
         scalar = all(self.scalar_input) if to_scalar is None else to_scalar
         return arr[()] if scalar and isinstance(arr, np.ndarray) else arr
+
+
+@defines(np.broadcast)
+def broadcast(*arrays):
+    """``np.broadcast(*arrays)``."""
+    return Broadcast(arrays)
+
+
+class Broadcast:
+    """Arrays that are gone through together."""
+
+    def __init__(self, arrays):
+        self.shape = np.broadcast_shapes(*map(np.shape, arrays))
+        self._arrays = [np.broadcast_to(array, self.shape) for array in arrays]
+        self.ndim = self.nd = len(self.shape)
+        self.size, self.numiter = math.prod(self.shape), len(arrays)
+        self.reset()
+
+    @property
+    def iters(self):
+        """The iterators of the single arrays."""
+        return tuple([iter(np.ravel(array)) for array in self._arrays])
+
+    def reset(self):
+        """Begin again."""
+        self.index = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.index == self.size:
+            raise StopIteration
+        self.index += 1
+        return tuple([array[np.unravel_index(self.index - 1, self.shape)] for array in self._arrays])
+
+
+@defines(np.fromiter)
+def from_iterator(iter, dtype, count=-1, *, like=None):
+    """``np.fromiter(iter, dtype, count)``."""
+    items = list(iter if count < 0 else islice(iter, count))
+    if len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
+    return np.array(items, dtype)

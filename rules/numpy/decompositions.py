@@ -176,15 +176,33 @@ def qr_rule(a, mode="reduced"):
     y = np.linalg.qr(a, mode)
 
     def qr_pullback(ȳ):
-        rows, columns = np.shape(a)[-2:]
-        if mode != "reduced" and not (mode == "complete" and rows == columns) or rows < columns:
-            raise NotDifferentiable("np.linalg.qr is differentiable in the mode 'reduced' of a tall matrix")
-        return unbroadcast(qr_cotangent(y[0], y[1], ȳ[0], ȳ[1]), a), None
+        if mode == "raw":
+            raise NotDifferentiable("np.linalg.qr is not differentiable in the mode 'raw'")
+        q, r = np.linalg.qr(a) if mode == "r" else (y[0], y[1])
+        q̄, r̄ = (None, ȳ) if mode == "r" else (ȳ[0], ȳ[1])
+        rank = min(np.shape(a)[-2:])
+        if mode == "complete" and q̄ is not None and np.any(q̄[..., rank:]):
+            raise NotDifferentiable("the columns that np.linalg.qr completes a basis with are not determined")
+        cut = [None if q̄ is None else q̄[..., :rank], None if r̄ is None else r̄[..., :rank, :]]
+        return unbroadcast(qr_cotangent(a, q[..., :rank], r[..., :rank, :], *cut), a), None
 
     return y, qr_pullback
 
 
-def qr_cotangent(q, r, q̄, r̄):
+def qr_cotangent(a, q, r, q̄, r̄):
+    """The cotangent of a matrix from those of its factors: of a wide one, the first columns determine ``q``."""
+    rows, columns = np.shape(a)[-2:]
+    if rows >= columns:
+        return tall_qr_cotangent(q, r, q̄, r̄)
+    if r̄ is None:
+        return np.concatenate([tall_qr_cotangent(q, r[..., :rows], q̄, None), np.zeros(np.shape(a[..., rows:]))], -1)
+    beyond = r̄[..., rows:]
+    turning = np.matmul(a[..., rows:], adjoint(beyond))
+    first = tall_qr_cotangent(q, r[..., :rows], turning if q̄ is None else q̄ + turning, r̄[..., :rows])
+    return np.concatenate([first, np.matmul(q, beyond)], -1)
+
+
+def tall_qr_cotangent(q, r, q̄, r̄):
     """The cotangent of a tall matrix from those of its factors."""
     m = np.zeros(np.shape(r))
     if r̄ is not None:

@@ -80,3 +80,13 @@ def modf_rule(x, /):
         return (ȳ[0],)
 
     return np.modf(x), modf_pullback
+
+
+@array_rrule(np.frexp)
+def frexp_rule(x, /):
+    y = np.frexp(x)
+
+    def frexp_pullback(ȳ):
+        return (None if ȳ[0] is None else np.ldexp(ȳ[0], -y[1]),)
+
+    return y, frexp_pullback

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.linalg import _umath_linalg
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
@@ -18,7 +18,16 @@ def adjoint(a):
 
 @array_rrule(np.linalg.inv)
 def inv_rule(a):
-    y = np.linalg.inv(a)
+    return inverse(a, np.linalg.inv(a))
+
+
+@rrule(_umath_linalg.inv)
+def inv_ufunc_rule(a, /, *, signature=None):
+    return inverse(a, _umath_linalg.inv(a) if signature is None else _umath_linalg.inv(a, signature=signature))
+
+
+def inverse(a, y):
+    """The value and the pullback of an inverse ``y``."""
 
     def inv_pullback(ȳ):
         h = adjoint(y)
@@ -143,8 +152,6 @@ def lstsq_rule(a, b, rcond=None):
 
     def lstsq_pullback(ȳ):
         x̄, r̄, _, s̄ = ȳ
-        if s̄ is not None and np.any(s̄):
-            raise NotDifferentiable("the singular values of np.linalg.lstsq have no derivative: use np.linalg.svd")
         columns = np.reshape(b, (np.shape(b)[0], -1))
         p = np.linalg.pinv(a, rcond)
         ā, b̄ = np.zeros(np.shape(a)), np.zeros(columns.shape)
@@ -154,6 +161,9 @@ def lstsq_rule(a, b, rcond=None):
         if r̄ is not None and np.size(r̄):
             rest = 2.0 * r̄ * (columns - np.dot(a, np.reshape(y[0], (np.shape(a)[1], -1))))
             ā, b̄ = ā - np.dot(rest, adjoint(np.reshape(y[0], (np.shape(a)[1], -1)))), b̄ + rest
+        if s̄ is not None and np.any(s̄):
+            factors = np.linalg.svd(a, full_matrices=False)
+            ā = ā + np.matmul(factors[0] * s̄, factors[2])
         return unbroadcast(ā, a), reshaped(b̄, b), None
 
     return y, lstsq_pullback

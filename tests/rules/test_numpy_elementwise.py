@@ -63,6 +63,7 @@ def unary_arguments(function):
 
 
 CASES = [
+    *(Case(np.frexp, x) for x in (normal(2, 3), single(3), 2.6, [0.3, -5.0], np.zeros((0, 2)), np.float64(-0.7))),
     *(Case(f, x) for f in UNARY for x in unary_arguments(f)),
     *(Case(f, x, y) for f in BINARY for x, y in BROADCAST),
     *(Case(f, complexes(3), normal(2, 3)) for f in COMPLEX_BINARY),

@@ -4,12 +4,14 @@ import operator
 
 import numpy as np
 import pytest
+from in_all_orders import check_orders
+from numpy.linalg import _umath_linalg
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
 from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
-from autodiff_hook.testing import check_rule
+from autodiff_hook.testing import check_gradient, check_rule
 
 MATMUL_SHAPES = (
     *(((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4))),
@@ -131,7 +133,10 @@ CASES = [
     *(Case(np.linalg.svd, x, compute_uv=False) for x in (TALL, WIDE, BATCH, complexes(4, 2))),
     *(Case(np.linalg.svd, x, full_matrices=False) for x in (TALL, WIDE, BATCH)),
     Case(np.linalg.svd, S),
-    *(Case(np.linalg.qr, x) for x in (TALL, BATCH, S)),
+    *(Case(np.linalg.qr, x) for x in (TALL, WIDE, BATCH, S, np.stack([WIDE, 2.0 * WIDE**2]), complexes(4, 2))),
+    *(Case(np.linalg.qr, x, mode) for x in (TALL, WIDE) for mode in ("r", "reduced")),
+    *(Case(np.linalg.qr, x, "complete") for x in (WIDE, S)),
+    *(Case(_umath_linalg.inv, x) for x in (S, BATCH, C)),
     *(Case(np.linalg.eigvals, x, layouts=False) for x in (normal(3, 3), C, BATCH)),
     Case(np.linalg.eigvals, POSITIVE + np.diag([0.0, 3.0, 9.0]) + 0.1 * S, layouts=False),
     *(Case(np.linalg.norm, x, ord) for x in (normal(5), complexes(4)) for ord in ORDERS),
@@ -171,18 +176,19 @@ def test_rule(case):
 @pytest.mark.parametrize(("rows", "columns"), [(5, 3), (3, 5), (3, 3)])
 @pytest.mark.parametrize("b", [1, 2])
 def test_least_squares(rows, columns, b):
-    """Solutions and residuals; the rank and the singular values are constants."""
+    """Solutions, residuals and singular values; the rank is a constant."""
 
     def solution(a, b):
-        return np.linalg.lstsq(a, b)[:2]
+        x, residuals, _, values = np.linalg.lstsq(a, b)
+        return x, residuals, values
 
     def solution_rule(a, b):
         value, back = registry.rule(np.linalg.lstsq, (np.ndarray, np.ndarray))(a, b)
 
         def solution_pullback(ȳ):
-            return back((*ȳ, None, None))[:2]
+            return back((ȳ[0], ȳ[1], None, ȳ[2]))[:2]
 
-        return value[:2], solution_pullback
+        return (value[0], value[1], value[3]), solution_pullback
 
     registry.add(solution, (), solution_rule)
     check_rule(solution, normal(rows, columns), normal(*(rows, 2)[:b], seed=1))
@@ -371,13 +377,6 @@ def test_a_rank_one_determinant_has_no_derivative_of_its_own():
     assert np.abs(cotangent(np.linalg.det, np.ones((3, 3)))).max() < 1e-12
 
 
-@pytest.mark.parametrize("mode", ["complete", "r"])
-def test_qr_of_other_modes_says_so(mode):
-    y, pullback = registry.rule(np.linalg.qr, (np.ndarray,))(TALL, mode)
-    with pytest.raises(NotDifferentiable, match="'reduced'"):
-        pullback(y)
-
-
 def test_full_singular_vectors_say_so():
     y, pullback = registry.rule(np.linalg.svd, (np.ndarray,))(TALL)
     assert pullback((None, np.ones(3), None))[0].shape == (4, 3)
@@ -388,3 +387,21 @@ def test_full_singular_vectors_say_so():
 def test_products_of_positive_floats_keep_single_precision():
     x = positive(3).astype(np.float32)
     assert cotangent(np.linalg.norm, x).dtype == np.float32
+
+
+def test_columns_that_complete_a_basis_have_no_derivative_and_those_before_have():
+    def first(a):
+        q, r = np.linalg.qr(a, "complete")
+        return np.sum(q[:, :2] * TALL[:, :2]) + np.sum(r**2 * r)
+
+    assert np.shape(TALL)[0] > 2
+    check_gradient(first, TALL[:, :2])
+    with pytest.raises(NotDifferentiable, match="completes a basis"):
+        gradient(lambda a: np.linalg.qr(a, "complete")[0][0, -1], TALL[:, :2])
+    with pytest.raises(NotDifferentiable, match="raw"):
+        gradient(lambda a: np.linalg.qr(a, "raw")[0][0, 0], TALL)
+
+
+@pytest.mark.parametrize("p", [None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"])
+def test_condition_numbers(p):
+    check_orders(lambda a: np.linalg.cond(a, p), S + 3.0 * np.eye(len(S)))
