@@ -302,6 +302,11 @@ class Registry:
         self.load_packs()
         return id(target) in self._rules
 
+    def targets(self, package: str) -> list[AnyType]:
+        """What the modules of a package have registered rules for."""
+        known = list(self._rules.values())
+        return [x for x, rules in known if any(_module_of(r.given).partition(".")[0] == package for r in rules)]
+
     def knows(self, target: AnyType) -> bool:
         """Whether ``target`` has rules or is declared to have no derivative."""
         self.load_packs()
@@ -389,6 +394,10 @@ def describe(target: AnyType) -> str:
     if not isinstance(name, str):
         return f"a {describe(type(target))}"
     return name if module in (None, "builtins", "__main__") else f"{module}.{name}"
+
+
+def _module_of(rule: Rule | Deferred) -> str:
+    return rule.module if isinstance(rule, Deferred) else rule.__module__ or ""
 
 
 def _named(rule: Rule | Deferred) -> str:
