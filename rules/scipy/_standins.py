@@ -63,7 +63,9 @@ def written(target, places, args):
 
 
 def settled(x, value):
-    """``value``, with the derivative of ``x``, which is the same but for rounding."""
+    """``value``, a number or array, with the derivative of ``x``, which is the same but for rounding."""
+    if not isinstance(value, (np.ndarray, np.number, float, complex)):
+        raise TypeError(f"a derivative cannot belong to a {type(value).__name__}")
     return value
 
 

@@ -8,6 +8,7 @@ from autodiff_rules.scipy.special import elementary as elementary
 from autodiff_rules.scipy.special import elliptic as elliptic
 from autodiff_rules.scipy.special import errors as errors
 from autodiff_rules.scipy.special import gammas as gammas
+from autodiff_rules.scipy.special import hidden as hidden
 from autodiff_rules.scipy.special import hypergeometric as hypergeometric
 from autodiff_rules.scipy.special import information as information
 from autodiff_rules.scipy.special import integrals as integrals

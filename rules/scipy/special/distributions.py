@@ -115,8 +115,6 @@ elementwise(special.nbdtri, k=None, n=None, q=lambda k, n, q, y: 1.0 / beta_dens
 # Noncentral χ²: half the difference of two distribution functions, and its density by a Bessel function
 # (N. L. Johnson, S. Kotz, N. Balakrishnan, Continuous univariate distributions 2, 1995, 29.4).
 
-IN_DF = "the noncentral χ² distribution with respect to the degrees of freedom"
-
 
 def noncentral_density(x, df, nc):
     order, root = 0.5 * df - 1.0, np.sqrt(nc * x)
@@ -128,11 +126,28 @@ def noncentral_in_nc(x, df, nc):
     return 0.5 * (special.chndtr(x, df + 2.0, nc) - special.chndtr(x, df, nc))
 
 
-elementwise(special.chndtr, x=noncentral_density, df=IN_DF, nc=noncentral_in_nc)
+def weights(nc):
+    """Those of the central distributions, with 0, 2, 4, … degrees of freedom more, that a noncentral one is made of."""
+    mean = np.reshape(0.5 * np.asarray(nc), (*np.shape(nc), 1))
+    largest = np.max(mean, initial=0.0)
+    more = np.arange(np.ceil(largest + 12.0 * np.sqrt(largest) + 25.0))
+    return more, np.exp(special.xlogy(more, mean) - mean - special.gammaln(more + 1.0))
+
+
+def noncentral_in_df(x, df, nc):
+    more, weight = weights(nc)
+    half_df, half = (
+        np.reshape(0.5 * np.asarray(df), (*np.shape(df), 1)),
+        np.reshape(0.5 * np.asarray(x), (*np.shape(x), 1)),
+    )
+    return np.sum(weight * 0.5 * gamma_in_order(half_df + more, half + 0.0 * more), -1)
+
+
+elementwise(special.chndtr, x=noncentral_density, df=noncentral_in_df, nc=noncentral_in_nc)
 elementwise(
     special.chndtrix,
     p=lambda p, df, nc, y: 1.0 / noncentral_density(y, df, nc),
-    df=IN_DF,
+    df=lambda df, nc, y: -noncentral_in_df(y, df, nc) / noncentral_density(y, df, nc),
     nc=lambda p, df, nc, y: -noncentral_in_nc(y, df, nc) / noncentral_density(y, df, nc),
 )
 
@@ -142,10 +157,21 @@ def tukey_slope(x, lmbda, y):
     return np.where((y > 0.0) & (y < 1.0), 1.0 / (np.power(y, lmbda - 1.0) + np.power(1.0 - y, lmbda - 1.0)), 0.0 * x)
 
 
+def tukey_in_shape(x, lmbda, y):
+    """That of the quantile, times minus the density; near λ = 0 by the first terms of its series."""
+    p = np.where((y > 0.0) & (y < 1.0), y, 0.5)
+    a, b = np.log(p), np.log1p(-p)
+    small = np.abs(lmbda) < 1e-5
+    shape = np.where(small, 1.0, lmbda)
+    plain = (np.exp(shape * a) * (shape * a - 1.0) - np.exp(shape * b) * (shape * b - 1.0)) / (shape * shape)
+    near = 0.5 * (a * a - b * b) + lmbda * (a * a * a - b * b * b) / 3.0
+    return -np.where(small, near, plain) * tukey_slope(x, lmbda, y)
+
+
 elementwise(
     special.tklmbda,
     x=tukey_slope,
-    lmbda="the distribution function of Tukey's λ distribution with respect to λ",
+    lmbda=tukey_in_shape,
 )
 elementwise(special.kolmogorov, lambda x: special._ufuncs._kolmogp(x))
 elementwise(special.kolmogi, p=lambda y: 1.0 / special._ufuncs._kolmogp(y))

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from autodiff_rules.scipy.stats import discrete as discrete
 from autodiff_rules.scipy.stats import families as families
+from autodiff_rules.scipy.stats import kernels as kernels
 from autodiff_rules.scipy.stats import methods as methods
 from autodiff_rules.scipy.stats import normal as normal

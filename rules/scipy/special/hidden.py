@@ -1,0 +1,171 @@
+"""Functions without a public name that ``scipy.stats`` calls; which of them there are depends on SciPy's version."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from autodiff_hook.extend import elementwise
+from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second
+from autodiff_rules.scipy.special.distributions import (
+    binomial_slope,
+    noncentral_density,
+    noncentral_in_df,
+    noncentral_in_nc,
+    weights,
+)
+from autodiff_rules.scipy.special.gammas import beta_density
+
+
+def hidden(name, **slopes):
+    """``elementwise`` for a function that this version may not have."""
+    target = getattr(special._ufuncs, name, None)
+    if target is not None:
+        elementwise(target, **slopes)
+
+
+hidden(
+    "_beta_ppf",
+    p=lambda a, b, y: 1.0 / beta_density(a, b, y),
+    a=lambda a, b, y: -beta_in_first(a, b, y) / beta_density(a, b, y),
+    b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
+)
+hidden(
+    "_beta_pdf",
+    x=lambda x, a, b, y: y * ((a - 1.0) / x - (b - 1.0) / (1.0 - x)),
+    a=lambda x, a, b, y: y * (np.log(x) - special.psi(a) + special.psi(a + b)),
+    b=lambda x, a, b, y: y * (np.log1p(-x) - special.psi(b) + special.psi(a + b)),
+)
+hidden("_log1mexp", x=lambda x, y: -np.exp(x - y))
+hidden("_cosine_cdf", x=lambda x: np.where(np.abs(x) < np.pi, (1.0 + np.cos(x)) / (2.0 * np.pi), 0.0 * x))
+hidden("_cosine_invcdf", p=lambda y: 2.0 * np.pi / (1.0 + np.cos(y)))
+hidden("_kolmogc", x=lambda x: -special._ufuncs._kolmogp(x))
+hidden("_kolmogci", p=lambda y: -1.0 / special._ufuncs._kolmogp(y))
+hidden("_smirnovc", n=None, x=lambda n, x: -special._ufuncs._smirnovp(n, x))
+hidden("_smirnovci", n=None, p=lambda n, y: -1.0 / special._ufuncs._smirnovp(n, y))
+
+# Numbers of events, and of trials of the binomial distribution, have no derivative.
+
+hidden("_binom_cdf", k=None, n=None, p=lambda k, n, p: -binomial_slope(k, n, p))
+hidden("_binom_sf", k=None, n=None, p=lambda k, n, p: binomial_slope(k, n, p))
+hidden("_binom_pmf", k=None, n=None, p=lambda k, n, p, y: y * (k / p - (n - k) / (1.0 - p)))
+hidden(
+    "_nbinom_cdf", k=None, n=lambda k, n, p: beta_in_first(n, k + 1.0, p), p=lambda k, n, p: beta_density(n, k + 1.0, p)
+)
+hidden(
+    "_nbinom_sf",
+    k=None,
+    n=lambda k, n, p: -beta_in_first(n, k + 1.0, p),
+    p=lambda k, n, p: -beta_density(n, k + 1.0, p),
+)
+hidden(
+    "_nbinom_pmf",
+    k=None,
+    n=lambda k, n, p, y: y * (special.psi(k + n) - special.psi(n) + np.log(p)),
+    p=lambda k, n, p, y: y * (n / p - k / (1.0 - p)),
+)
+
+
+def landau_density(x, loc, scale):
+    return special._ufuncs._landau_pdf(x, loc, scale)
+
+
+hidden(
+    "_landau_cdf",
+    x=landau_density,
+    loc=lambda x, loc, scale: -landau_density(x, loc, scale),
+    scale=lambda x, loc, scale: -landau_density(x, loc, scale) * (x - loc) / scale,
+)
+hidden(
+    "_landau_sf",
+    x=lambda x, loc, scale: -landau_density(x, loc, scale),
+    loc=landau_density,
+    scale=lambda x, loc, scale: landau_density(x, loc, scale) * (x - loc) / scale,
+)
+hidden(
+    "_landau_ppf",
+    p=lambda loc, scale, y: 1.0 / landau_density(y, loc, scale),
+    loc=lambda y: np.ones(np.shape(y)),
+    scale=lambda loc, scale, y: (y - loc) / scale,
+)
+hidden(
+    "_landau_isf",
+    p=lambda loc, scale, y: -1.0 / landau_density(y, loc, scale),
+    loc=lambda y: np.ones(np.shape(y)),
+    scale=lambda loc, scale, y: (y - loc) / scale,
+)
+
+
+def inverse_gauss_density(z, mu):
+    return np.exp(-0.5 * np.square((z - mu) / mu) / z) / np.sqrt(2.0 * np.pi * z * z * z)
+
+
+def inverse_gauss_in_mu(z, mu):
+    return -2.0 / (mu * mu) * np.exp(2.0 / mu + special.log_ndtr(-(z / mu + 1.0) / np.sqrt(z)))
+
+
+def in_mu(mu, scale, y):
+    z = y / scale
+    return -scale * inverse_gauss_in_mu(z, mu) / inverse_gauss_density(z, mu)
+
+
+hidden(
+    "_invgauss_ppf",
+    p=lambda mu, scale, y: scale / inverse_gauss_density(y / scale, mu),
+    mu=in_mu,
+    scale=lambda scale, y: y / scale,
+)
+hidden(
+    "_invgauss_isf",
+    p=lambda mu, scale, y: -scale / inverse_gauss_density(y / scale, mu),
+    mu=in_mu,
+    scale=lambda scale, y: y / scale,
+)
+
+
+# Noncentral χ²: by the recurrences of its Bessel functions, and as a mixture of central ones
+
+
+def noncentral_slope(x, df, nc):
+    return 0.5 * (noncentral_density(x, df - 2.0, nc) - noncentral_density(x, df, nc))
+
+
+def noncentral_slope_in_nc(x, df, nc):
+    return 0.5 * (noncentral_density(x, df + 2.0, nc) - noncentral_density(x, df, nc))
+
+
+def noncentral_slope_in_df(x, df, nc):
+    more, weight = weights(nc)
+    order, half = np.reshape(0.5 * np.asarray(df), (*np.shape(df), 1)) + more, np.reshape(x, (*np.shape(x), 1)) * 0.5
+    central = np.exp((order - 1.0) * np.log(half) - half - special.gammaln(order))
+    return 0.25 * np.sum(weight * central * (np.log(half) - special.psi(order)), -1)
+
+
+def noncentral_quantile_in_df(df, nc, y):
+    return -noncentral_in_df(y, df, nc) / noncentral_density(y, df, nc)
+
+
+def noncentral_quantile_in_nc(df, nc, y):
+    return -noncentral_in_nc(y, df, nc) / noncentral_density(y, df, nc)
+
+
+hidden("_ncx2_pdf", x=noncentral_slope, df=noncentral_slope_in_df, nc=noncentral_slope_in_nc)
+hidden("_ncx2_cdf", x=noncentral_density, df=noncentral_in_df, nc=noncentral_in_nc)
+hidden(
+    "_ncx2_sf",
+    x=lambda x, df, nc: -noncentral_density(x, df, nc),
+    df=lambda x, df, nc: -noncentral_in_df(x, df, nc),
+    nc=lambda x, df, nc: -noncentral_in_nc(x, df, nc),
+)
+hidden(
+    "_ncx2_ppf",
+    p=lambda df, nc, y: 1.0 / noncentral_density(y, df, nc),
+    df=noncentral_quantile_in_df,
+    nc=noncentral_quantile_in_nc,
+)
+hidden(
+    "_ncx2_isf",
+    p=lambda df, nc, y: -1.0 / noncentral_density(y, df, nc),
+    df=noncentral_quantile_in_df,
+    nc=noncentral_quantile_in_nc,
+)
