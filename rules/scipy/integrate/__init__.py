@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
+from autodiff_rules.scipy.integrate import lsoda as lsoda
 from autodiff_rules.scipy.integrate import quadrature as quadrature

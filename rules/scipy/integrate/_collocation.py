@@ -1,0 +1,73 @@
+"""Steps of an implicit method of Radau, at stages that are known: what a step of any solver has as derivatives.
+
+The equations Y = y + h A f(Y) of the stages are differentiated by the implicit function theorem. Their order is above
+that of the solver, so that the derivative of the exact flow is found within its tolerance, stiff or not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.semantics.functions import enter
+from autodiff_rules.scipy.optimize.implicit import improved
+
+
+@cache
+def radau(stages):
+    """Nodes and matrix of the method Radau IIA (Hairer and Wanner, Solving ODEs II, IV.5)."""
+    series = np.zeros(stages + 1)
+    series[-2:] = -1.0, 1.0
+    nodes = (np.sort(np.polynomial.legendre.legroots(series).real) + 1.0) / 2.0
+    nodes[-1] = 1.0
+    powers = np.arange(stages)
+    matrix = (nodes[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(nodes[:, None] ** powers)
+    return nodes, matrix
+
+
+def gap(fun, start, y, end, stages, nodes, matrix):
+    """What is 0 for the stages of a step, up to the tolerance of the solver."""
+    h = end - start
+    slopes = np.stack([np.asarray(fun(start + node * h, stage)) for node, stage in zip(nodes, stages)])
+    return stages - y - h * (matrix @ slopes)
+
+
+def moving_stages(alg, fun, start, y, end, stages, tokens):
+    """The token of the stages of a step; ``tokens`` has those of the function, the start, y and the end."""
+    nodes, matrix = radau(len(stages))
+    jacobian = jacobian_of_gap(alg, fun, start, end, stages)
+    moving, residual = None, None
+    for _ in range(alg.depth + 1):
+        operands = (fun, start, y, end, stages, nodes, matrix)
+        value, token = enter(alg, (None, *tokens, moving, None, None), gap, operands, {})
+        residual = value if residual is None else residual
+        moving = enter(
+            alg, (None, moving, token, None, None), improved, (stages, value, residual.ravel(), jacobian), {}
+        )[1]
+    return moving
+
+
+def jacobian_of_gap(alg, fun, start, end, stages):
+    """The derivatives of ``gap`` by the stages."""
+    nodes, matrix = radau(len(stages))
+    h, (count, n) = end - start, stages.shape
+    slopes = [jacobian_of(alg, fun, start + node * h, stage) for node, stage in zip(nodes, stages)]
+    blocks = np.eye(count * n).reshape(count, n, count, n)
+    for j, slope in enumerate(slopes):
+        blocks[:, :, j, :] -= h * matrix[:, j, None, None] * slope
+    return blocks.reshape(count * n, count * n)
+
+
+def jacobian_of(alg, fun, time, y):
+    """The derivatives of the right-hand side by y."""
+    session = Reverse(fun, (float(time), y), {}, modules=alg.modules)
+    rows = [session.back(row)[1] for row in np.eye(len(y), dtype=session.value.dtype)]
+    return np.stack([np.zeros_like(y) if row is None else row for row in rows])
+
+
+def between(nodes):
+    """The matrix that makes of values at 0 and at the nodes the coefficients of the polynomial through them."""
+    places = np.concatenate([[0.0], nodes])
+    return np.linalg.inv(places[:, None] ** np.arange(len(places)))

@@ -1,0 +1,131 @@
+"""``LSODA`` and ``odeint``: native steps, each differentiated as a step of an implicit method at the same places."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import integrate
+from scipy.integrate import LSODA, solve_ivp
+
+from autodiff_hook.algebras.shadows import keep_attribute, load_attribute, reaches, some
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import means
+from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy.integrate._collocation import between, moving_stages, radau
+
+_native_step, _native_dense = LSODA._step_impl, LSODA._dense_output_impl
+SAME = 1e-3
+"""How far what is differentiated may be from the values of ``odeint``, relative to the largest of them."""
+
+SUCCESS = "Integration successful."
+MATTER = ("func", "y0", "t", "args")
+
+
+@means(LSODA._step_impl)
+def step(alg, t, args, kwargs):
+    solver = args[0]
+    start, y = solver.t, solver.y
+    names = ("fun", "t", "y")
+    tokens = [load_attribute(alg, solver, name, getattr(solver, name)) for name in names]
+    bound = load_attribute(alg, solver, "t_bound", solver.t_bound)
+    value = _native_step(solver)
+    if not value[0]:
+        return value, None
+    end = solver.t
+    at_end = bound if end == solver.t_bound else None
+    calls, solver.t_old = solver.nfev, start
+    interpolant = _native_dense(solver)
+    nodes, _ = radau((solver._lsoda_solver._integrator.iwork[13] + 3) // 2 + 1)
+    stages = np.array([interpolant(start + node * (end - start)) for node in nodes])
+    stages[-1] = solver.y
+    moving = moving_stages(alg, solver.fun, start, y, end, stages, (*tokens, at_end))
+    solver.nfev = calls
+    solver._stages = (start, y, end, stages)
+    keep_attribute(alg, solver, "_stages", (tokens[1], tokens[2], at_end, moving))
+    keep_attribute(alg, solver, "t", at_end)
+    keep_attribute(alg, solver, "y", enter(alg, (None, moving), last, (stages,), {})[1])
+    return value, None
+
+
+def last(stages):
+    return stages[-1]
+
+
+@means(LSODA._dense_output_impl)
+def dense_output(alg, t, args, kwargs):
+    solver = args[0]
+    value = _native_dense(solver)
+    tokens = load_attribute(alg, solver, "_stages", solver._stages)
+    if tokens is not None:
+        order = value.yh.shape[1] - 1
+        moving = enter(alg, (None, *tokens, None, None), nordsieck, (*solver._stages, value.h, order), {})[1]
+        keep_attribute(alg, value, "yh", moving)
+        keep_attribute(alg, value, "t", tokens[2])
+        keep_attribute(alg, value, "t_old", tokens[0])
+    return value, None
+
+
+def nordsieck(start, y, end, stages, h, order):
+    """Scaled derivatives at the end: those of the polynomial through the start and all stages.
+
+    One of higher degree is replaced by the one that it meets at equally spaced points.
+    """
+    nodes, _ = radau(len(stages))
+    coefficients = between(nodes) @ np.concatenate([y[None], stages])
+    degree = min(order, len(stages))
+    places = np.linspace(0.0, 1.0, degree + 1)
+    values = places[:, None] ** np.arange(len(nodes) + 1) @ coefficients
+    scaled = (places - 1.0) * ((end - start) / h)
+    found = np.linalg.solve(scaled[:, None] ** np.arange(degree + 1), values)
+    return np.concatenate([found, np.zeros((order - degree, len(y)))]).T
+
+
+def followed(func, y0, t, args, tfirst, options):
+    """``odeint`` by ``solve_ivp``, which gives each time once."""
+
+    def fun(time, y):
+        return func(time, y, *args) if tfirst else func(y, time, *args)
+
+    times, start = np.asarray(t) * 1.0, np.ravel(np.asarray(y0) * 1.0)
+    new = np.concatenate([[True], times[1:] != times[:-1]])
+    if np.sum(new) == 1:
+        return np.stack([start for _ in times])
+    found = solve_ivp(fun, (times[0], times[-1]), start, "LSODA", t_eval=times[new], **options)
+    return found.y.T[np.cumsum(new) - 1] if found.success else None
+
+
+def options_of(arguments):
+    """The options of ``odeint`` by their names in ``solve_ivp``; its tolerances are 1.49012e-8 if none are given."""
+    found = {name: 1.49012e-8 if arguments[name] is None else arguments[name] for name in ("rtol", "atol")}
+    given = {"first_step": "h0", "max_step": "hmax", "min_step": "hmin"}
+    return found | {name: arguments[other] for name, other in given.items() if arguments[other]}
+
+
+@means(integrate.odeint)
+def odeint(alg, t, args, kwargs):
+    call = Call(alg, integrate.odeint, "func", t, args, kwargs)
+    full, call.arguments["full_output"] = call.arguments["full_output"], True
+    found, info = call.run()
+    value = (found, info) if full else found
+    held = [(call.tokens.get(name), call.arguments[name]) for name in MATTER]
+    if not some([token for token, _ in held]) and not any(reaches(alg, item) for _, item in held):
+        return value, None
+    token = followed_token(call, found) if info["message"] == SUCCESS else None
+    if token is None:
+        what = f"{call.name} did not come to the end, or has options that are not known"
+        token = alg.unknown(NotDifferentiable(what))
+    return value, (token, None) if full else token
+
+
+def followed_token(call, found):
+    """The token of what ``odeint`` has found; None if it is not found again."""
+    call.memory.rewind()
+    extra, token = call.extra(), call.tokens.get("args")
+    if token is not None and not isinstance(call.arguments["args"], tuple):
+        token = (token,)
+    operands = (call.callback, call.arguments["y0"], call.arguments["t"], extra, bool(call.arguments["tfirst"]))
+    tokens = (None, *[call.tokens.get(name) for name in MATTER[:3]], token, None, None)
+    again, moving = enter(call.alg, tokens, followed, (*operands, options_of(call.arguments)), {})
+    call.memory.settle(call.callback)
+    near = again is not None and np.allclose(again, found, SAME, SAME * np.max(np.abs(found), initial=0.0))
+    return moving if near else None

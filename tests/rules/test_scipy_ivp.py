@@ -1,0 +1,168 @@
+"""Initial value problems: by parameters, starting values and times, whichever method solves them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from autodiff_hook import gradient, hvp, jvp, withgradient
+from autodiff_hook.errors import NotDifferentiable
+
+POINT = np.array([1.3, 0.7, 0.4])
+DIRECTION = np.array([0.6, -0.8, 0.3])
+METHODS = ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
+TIGHT = {"rtol": 1e-8, "atol": 1e-9}
+
+
+def growth(t, y, rate, speed):
+    """y0 grows as exp(rate t), y1 = y1(0) exp(-speed t) is forced by nothing."""
+    return [rate * y[0], -speed * y[1]]
+
+
+def exact(p, t):
+    return np.array([np.exp(p[0] * t), p[2] * np.exp(-p[1] * t)])
+
+
+def agrees(f, reference, p=POINT, v=DIRECTION, rtol=1e-5, second=True):
+    """Whether the derivatives of ``f`` are those of a function that is known in closed form."""
+    expected = gradient(reference, p)[0]
+    value, (slope,) = withgradient(f, p)
+    assert value == f(p) == pytest.approx(reference(p), rel=1e-4)
+    assert slope == pytest.approx(expected, rel=rtol, abs=rtol)
+    assert jvp(f, (p,), (v,))[1] == pytest.approx(expected @ v, rel=rtol, abs=rtol)
+    if second:
+        assert hvp(f, (p,), (v,))[0] == pytest.approx(hvp(reference, (p,), (v,))[0], rel=rtol, abs=rtol)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_parameters_and_starting_values(method):
+    def f(p):
+        start = np.array([1.0, p[2]])
+        found = integrate.solve_ivp(growth, (0.0, 0.5), start, method, args=(p[0], p[1]), **TIGHT)
+        return found.y[0, -1] + 2.0 * found["y"][1, -1] + len(found.t) - len(found.t)
+
+    rtol = 1e-3 if method == "BDF" else 1e-5
+    agrees(f, lambda p: exact(p, 0.5) @ [1.0, 2.0], rtol=rtol, second=method in ("RK45", "Radau", "LSODA"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_values_between_steps(method):
+    times = np.array([0.0, 0.13, 0.4, 0.5])
+
+    def f(p):
+        def slope(t, y):
+            return growth(t, y, *p[:2])
+
+        found = integrate.solve_ivp(slope, (0.0, 0.5), [1.0, p[2]], method, times, dense_output=True, **TIGHT)
+        return np.sum(found.y**2) + np.sum(found.sol(0.37)) + np.sum(found.sol(times[1:3] * p[0]))
+
+    def reference(p):
+        dense = exact(p, 0.37) + exact(p, times[1] * p[0]) + exact(p, times[2] * p[0])
+        return sum(np.sum(exact(p, t) ** 2) for t in times) + np.sum(dense)
+
+    agrees(f, reference, second=method in ("RK45", "LSODA"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_events(method):
+    def f(p):
+        def low(t, y, rate, speed):
+            return y[1] - 0.2 * rate
+
+        low.terminal = True
+        found = integrate.solve_ivp(growth, (0.0, 9.0), [1.0, p[2]], method, events=low, args=(p[0], p[1]), **TIGHT)
+        return found.t_events[0][0] + found.y_events[0][0, 0] + found.t[-1]
+
+    def reference(p):
+        t = np.log(p[2] / (0.2 * p[0])) / p[1]
+        return 2.0 * t + np.exp(p[0] * t)
+
+    agrees(f, reference, second=method in ("RK45", "LSODA"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_times(method):
+    def f(p):
+        return integrate.solve_ivp(lambda t, y: -t * y, (p[2], p[0]), [p[1]], method, **TIGHT).y[0, -1]
+
+    agrees(f, lambda p: p[1] * np.exp((p[2] ** 2 - p[0] ** 2) / 2.0), second=method in ("RK45", "LSODA"))
+
+
+class Decay:
+    def __init__(self, p):
+        self.rates = [{"a": p[0]}, p[1]]
+
+    def slope(self, t, y):
+        return -self.rates[0]["a"] * self.rates[1] * y
+
+
+def test_objects_and_what_they_hold():
+    for method in ("RK45", "LSODA"):
+
+        def f(p, method=method):
+            return integrate.solve_ivp(Decay(p).slope, (0.0, 1.0), p[2:], method, **TIGHT).y[0, -1]
+
+        agrees(f, lambda p: p[2] * np.exp(-p[0] * p[1]), second=False)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+def test_stiff_problems(method):
+    """The fast component has come to a curve that moves with the parameters."""
+
+    def f(p):
+        def slope(t, y):
+            return [-1e4 * p[0] * (y[0] - p[1] * np.cos(t)), y[0] * p[2]]
+
+        return integrate.solve_ivp(slope, (0.0, 1.0), [0.0, 1.0], method, rtol=1e-7, atol=1e-9).y[1, -1]
+
+    expected = gradient(lambda p: 1.0 + p[1] * p[2] * np.sin(1.0), POINT)[0]
+    assert gradient(f, POINT)[0] == pytest.approx(expected, abs=2e-3)
+
+
+def test_odeint():
+    times = np.array([0.0, 0.1, 0.1, 0.5, 2.0])
+
+    def f(p):
+        found = integrate.odeint(lambda y, t, a, b: growth(t, y, a, b), [1.0, p[2]], times, args=(p[0], p[1]))
+        return np.sum(found[1:] ** 2)
+
+    agrees(f, lambda p: sum(np.sum(exact(p, t) ** 2) for t in times[1:]))
+
+
+def test_odeint_with_times_that_move():
+    def f(p):
+        times = np.array([p[2], 0.5, p[0]])[::-1]
+        found, info = integrate.odeint(lambda t, y: -t * y, p[1], times, tfirst=True, full_output=True)
+        return found[1, 0] + found[2, 0] + len(info) - len(info)
+
+    def reference(p):
+        return p[1] * (np.exp((p[0] ** 2 - 0.25) / 2.0) + np.exp((p[0] ** 2 - p[2] ** 2) / 2.0))
+
+    agrees(f, reference)
+
+
+def test_what_the_right_hand_side_stores():
+    def f(p):
+        calls, seen = [], {}
+
+        def slope(y, t):
+            calls.append(t)
+            seen["rate"] = p[0] * p[1]
+            return -seen["rate"] * y
+
+        found = integrate.odeint(slope, 1.0, [0.0, 1.0])[-1, 0]
+        return found * seen["rate"] + len(calls)
+
+    value, (slope,) = withgradient(f, POINT)
+    assert value == f(POINT)
+    assert slope[0] == pytest.approx(0.7 * np.exp(-0.91) * (1.0 - 0.91), rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.ODEintWarning")
+def test_what_does_not_come_to_an_end_is_an_error():
+    def f(p):
+        return integrate.odeint(lambda y, t: p[0] * y**2, 1.0, [0.0, 5.0])[-1, 0]
+
+    with pytest.raises(NotDifferentiable, match="did not come to the end"):
+        gradient(f, POINT)
