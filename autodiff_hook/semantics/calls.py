@@ -248,9 +248,12 @@ def plain_float(value: Any) -> Any:
 
 def looks_later(function: Any) -> bool:
     """Whether a call only begins to look at its arguments, which may change before it goes on."""
-    if type(function) is FunctionType and function.__code__.co_flags & inspect.CO_GENERATOR:
+    if type(function) is FunctionType and function.__code__.co_flags & _LATER:
         return True
     return id(function) in LAZY
+
+
+_LATER: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE
 
 
 def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -371,7 +374,8 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
 def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     if in_scope(alg, function):
         return enter(alg, t, function, args, kwargs)
-    if in_library(function) and loses(alg, t[1:], function, args, kwargs):
+    waits = function.__code__.co_flags & inspect.CO_COROUTINE
+    if in_library(function) and (waits or loses(alg, t[1:], function, args, kwargs)):
         return enter(alg, t, function, args, kwargs)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
 

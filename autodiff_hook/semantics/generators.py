@@ -25,6 +25,20 @@ class Exchange:
         self.out: Token = None
         self.sent: Token = None
 
+    def arrive(self, alg: Algebra, value: Any) -> Token:
+        """The token of the outcome, once ``value`` is there."""
+        return self.out
+
+
+def arrived(alg: Algebra, awaited: Any, value: Any) -> Token:
+    """The token of what a coroutine, task or future has come to; an exception has its own in itself."""
+    if isinstance(value, BaseException):
+        return None
+    noted = alg.generators.get(id(awaited))
+    if noted is not None:
+        return noted[1].arrive(alg, value)
+    return lose(alg, value, unknown_of(alg, awaited)) if reaches(alg, awaited) else None
+
 
 _SUSPENDING: Final = (GeneratorType, CoroutineType)
 
@@ -95,7 +109,13 @@ def awaitable(alg: Algebra, t: Any, data: Any, value: Any, exchange: Exchange) -
         iterator, token = apply(alg, (None, t[0]), method, (value,), {})
         return _delegate(alg, token, iterator, exchange), None
     found = value if type(value) in _SUSPENDING else _awaited(value)
+    if found is not value and hasattr(type(value), _FUTURE):
+        return _awaiting(alg, value, found, exchange), None
     return _delegate(alg, None, found, exchange), None
+
+
+_FUTURE: Final = "_asyncio_future_blocking"
+"""By this attribute ``asyncio`` tells futures, and tasks, which are some."""
 
 
 def _awaited(value: Any) -> Any:
@@ -108,14 +128,14 @@ def _awaited(value: Any) -> Any:
 def _delegate(alg: Algebra, token: Token, value: Any, exchange: Exchange) -> Any:
     inner = exchange_of(alg, value)
     if inner is not None:
-        return _resuming(value, inner, exchange)
+        return _resuming(alg, value, inner, exchange)
     if hasattr(type(value), "send"):
         unknown = unknown_of(alg, value) if reaches(alg, value) else None
         return _sending(alg, value, unknown, exchange)
     return _iterating(get_iter(alg, (token,), None, value)[0], exchange)
 
 
-def _resuming(generator: Any, inner: Exchange, outer: Exchange) -> Any:
+def _resuming(alg: Algebra, generator: Any, inner: Exchange, outer: Exchange) -> Any:
     """Delegate to a carried generator or coroutine."""
     try:
         value = generator.send(None)
@@ -135,8 +155,15 @@ def _resuming(generator: Any, inner: Exchange, outer: Exchange) -> Any:
             finally:
                 inner.sent = None
     except StopIteration as stop:
-        outer.out = inner.out
+        outer.out = inner.arrive(alg, stop.value)
         return stop.value
+
+
+def _awaiting(alg: Algebra, awaited: Any, iterator: Any, outer: Exchange) -> Any:
+    """Wait for a task or future, whose outcome may have a token by then."""
+    value = yield from iterator
+    outer.out = arrived(alg, awaited, value)
+    return value
 
 
 def _sending(alg: Algebra, generator: Any, unknown: Token, outer: Exchange) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import CellType
+from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType
 from typing import Any, Final
 
 import numpy as np
@@ -62,6 +62,9 @@ def call_opaque(
     if not (isinstance(result, (bool, np.bool_)) and not any(is_changed(*pair) for pair in arrays)):
         for array, content in arrays:
             alg.overwritten(array, content, unknown)
+    if isinstance(result, _SUSPENDED):
+        for reference, _ in before:
+            note_lost(alg, reference, unknown)
     if remembers(function):
         for reference, _ in contents(list(values)):
             note_lost(alg, reference, unknown)
@@ -69,6 +72,10 @@ def call_opaque(
     if is_plain(result) or any(reference is result for reference, _ in before):
         return result, None
     return result, lose(alg, result, unknown)
+
+
+_SUSPENDED: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
+"""What runs after the call that has made it."""
 
 
 def call_constant(alg: Algebra, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
@@ -104,6 +111,8 @@ def remembers(function: Any) -> bool:
     if getattr(function, "__module__", None) == "_thread":
         return True
     receiver = getattr(function, "__self__", None)
+    if type(receiver).__module__ == "_queue" or getattr(function, "__objclass__", type).__module__ == "_queue":
+        return True
     return receiver is not None and kind(receiver) == "object" and not type(receiver).__flags__ & _HEAP_TYPE
 
 

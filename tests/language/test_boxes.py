@@ -954,29 +954,6 @@ def statistics_regression(x):
     return slope * intercept + statistics.correlation(a, b) + statistics.covariance([1.0, x], [x, 3.0])
 
 
-def asynchronous(x):
-    async def part(v):
-        await asyncio.sleep(0)
-        return v * x
-
-    async def main():
-        return await part(x) + await part(3.0)
-
-    return asyncio.run(main())
-
-
-def asynchronous_gather(x):
-    async def part(v):
-        await asyncio.sleep(0)
-        return v * x
-
-    async def main():
-        a, b = await asyncio.gather(part(x), part(2.0))
-        return a * b
-
-    return asyncio.run(main())
-
-
 def asynchronous_stored(x):
     found = []
 
@@ -1142,8 +1119,6 @@ REFUSED = {
     typed_array_numpy: "numpy.asarray",
     class_body_init_subclass: "__init_subclass__, which is called while a class is made",
     class_body_set_name: "__set_name__, which is called while a class is made",
-    asynchronous: "asyncio",
-    asynchronous_gather: "asyncio",
     matrix: "ndarray.__new__",
     matrix_parts: "gets another shape in place|ndarray.__new__",
     matrix_inverse: "ndarray.__new__",
