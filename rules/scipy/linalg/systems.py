@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
-from scipy._lib.array_api_compat.numpy import linalg as array_api_linalg
+from scipy._lib._array_api import np_compat
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import rrule
@@ -163,7 +163,7 @@ def lstsq_rule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_fini
     return y, lstsq_pullback
 
 
-@stand_in(array_api_linalg.solve)
+@stand_in(np_compat.linalg.solve)
 def solve_of_the_array_api(x1, x2):
     """What SciPy's own code calls: NumPy's gufuncs, past ``np.linalg.solve``."""
     return np.linalg.solve(x1, x2)
