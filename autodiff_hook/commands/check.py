@@ -1,5 +1,5 @@
 """Compares the gradient of a function with finite differences, as autodiff_hook.testing.check_gradient does. The exit
-code is 0 if they agree, and 1 if they do not or if there is no gradient."""
+code is 0 if they agree, and 1 if they do not, if there is no gradient, or if the function raises an error."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ def execute(options: argparse.Namespace) -> int:
     args, kwargs = inputs.arguments(options.args)
     opted_in(options)
     function = inputs.target(options.function)
+    inputs.require_fit(function, args, kwargs)
     shown = inputs.called(options.args, function)
     try:
         check_gradient(function, *args, rtol=options.rtol, atol=options.atol, **kwargs)
         value, gradients = withgradient(function, *args, **kwargs)
     except (AssertionError, NotDifferentiable, Unsupported) as error:
         print(f"{shown}: {error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        print(f"{shown} {inputs.raised(error)}", file=sys.stderr)
         return 1
     print(f"{shown} = {value!r}")
     for index, gradient in enumerate(gradients):

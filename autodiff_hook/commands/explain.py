@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from autodiff_hook.commands import inputs
 
@@ -38,5 +39,12 @@ def execute(options: argparse.Namespace) -> int:
 
     args, kwargs = inputs.arguments(options.args)
     opted_in(options)
-    print(explain(inputs.target(options.function), *args, **kwargs))
+    function = inputs.target(options.function)
+    inputs.require_fit(function, args, kwargs)
+    try:
+        found = explain(function, *args, **kwargs)
+    except Exception as error:
+        print(f"{inputs.called(options.args, function)} {inputs.raised(error)}", file=sys.stderr)
+        return 1
+    print(found)
     return 0

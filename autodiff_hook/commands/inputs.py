@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import os
 import sys
+import traceback
 from typing import Any
 
 from autodiff_hook.registry import describe
@@ -112,6 +114,25 @@ def _array(parts: list[Any]) -> Any:
     if not 1 <= len(parts) <= 2:
         raise ValueError("array(...) takes its items, and perhaps a dtype")
     return np.array(parts[0], dtype=parts[1] if len(parts) == 2 else float)
+
+
+def require_fit(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise if a function cannot be called so."""
+    try:
+        parameters = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # of a builtin, which says by itself what it does not take
+    try:
+        parameters.bind(*args, **kwargs)
+    except TypeError as error:
+        raise BadInput(f"{describe(function)}{parameters} does not take these --args: {error}") from error
+
+
+def raised(error: Exception) -> str:
+    """What a program has raised, and where, in one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"raises {text} ({frames[-1].filename}:{frames[-1].lineno})" if frames else f"raises {text}"
 
 
 def called(text: str, function: Any) -> str:

@@ -43,6 +43,8 @@ def end_of(name: str, size: int) -> str:
 
 
 def bar(part: int, whole: int, size: int = 20) -> str:
-    """How much of a whole: ``#####...``."""
+    """How much of a whole: ``#####...``; full is what has all of it, empty what has nothing."""
     filled = round(size * part / whole) if whole else 0
+    if 0 < part < whole:
+        filled = min(max(filled, 1), size - 1)
     return "#" * filled + "." * (size - filled)

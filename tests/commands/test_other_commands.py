@@ -11,6 +11,7 @@ import pytest
 
 from autodiff_hook.commands import files, inputs, main
 from autodiff_hook.commands.standing import standing
+from autodiff_hook.commands.text import bar
 
 
 def test_explain(command):
@@ -25,6 +26,25 @@ def test_check(command):
     bad = command("check", "shop.model:packs", "--args=-1.0")
     assert (bad.returncode, bad.stdout) == (1, "importing shop\n") and "struct" in bad.stderr
     assert len(bad.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["check", "explain"])
+def test_what_the_function_raises_is_one_line(command, name):
+    found = command(name, "shop.model:fails", "--args", "0.0")
+    assert found.returncode == 1 and found.stdout == "importing shop\n"
+    (line,) = found.stderr.splitlines()
+    assert line.startswith("shop.model.fails(0.0) raises ZeroDivisionError: ") and "shop/model.py:" in line
+
+
+def test_bars():
+    assert [bar(part, 1000, 10) for part in (0, 1, 500, 999, 1000)] == [
+        "..........",
+        "#.........",
+        "#####.....",
+        "#########.",
+        "##########",
+    ]
+    assert bar(0, 0, 3) == "..."
 
 
 def test_a_function_with_a_wrong_derivative(command, folder):
@@ -94,6 +114,10 @@ BAD = [
     ["explain", "shop.model:price", "--args", "f(1)"],
     ["explain", "shop.model:math"],
     ["check", "shop.model:price", "--rtol", "x"],
+    ["check", "shop.model:price"],
+    ["check", "shop.model:price", "--args", "1.0, 2.0, 3.0"],
+    ["explain", "shop.model:price", "--args", "1.0, z=2.0"],
+    ["explain", "shop.model:Model.loss", "--args", "1.0"],
     ["scan", "nowhere"],
     ["scan", "shop", "--html", "nowhere/x.html"],
     ["coverage", "nowhere"],
