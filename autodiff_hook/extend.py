@@ -2,7 +2,8 @@
 
 *Short declarations* of derivatives: ``elementwise``, ``scalar``, ``linear``, ``cotangents``, with ``per`` and
 ``scaled`` for partial derivatives. *Rules* in full: ``rrule``, ``frule``, ``LINEAR``, ``nondifferentiable``,
-``not_implemented``, ``writes``, the kinds ``Real``, ``Complex``, ``Array``, ``Any``, and products with strong zeros.
+``not_implemented``, ``refused``, ``writes``, the kinds ``Real``, ``Complex``, ``Array``, ``Any``, and products with
+strong zeros.
 
 *Typing facts* say what typed programs may know of a function, a target or a helper of a pullback:
 
@@ -29,6 +30,7 @@ from autodiff_hook.registry import Real as Real
 from autodiff_hook.registry import frule as frule
 from autodiff_hook.registry import nondifferentiable as nondifferentiable
 from autodiff_hook.registry import not_implemented as not_implemented
+from autodiff_hook.registry import refused as refused
 from autodiff_hook.registry import registry as registry
 from autodiff_hook.registry import rrule as rrule
 from autodiff_hook.registry import writes as writes

@@ -171,6 +171,7 @@ class Registry:
         self._lock = threading.RLock()
         self._rules: dict[int, tuple[object, tuple[_Registered, ...]]] = {}
         self._constants: dict[int, tuple[object, str | None]] = {}
+        self._refused: dict[int, tuple[object, str]] = {}
         self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
         self._forms: dict[int, tuple[object, tuple[Form | Deferred, ...]]] = {}
         self._lookups: dict[tuple[object, ...], Rule | None] = {}
@@ -231,6 +232,15 @@ class Registry:
             self._rules.pop(id(target), None)
             self._forget_answers()
         self._tell()
+
+    def add_refusal(self, target: AnyType, because: str) -> None:
+        """Say why ``target`` shall have no derivative, and is an error if a gradient wants to pass."""
+        self._refused[id(target)] = target, because
+
+    def refusal(self, target: AnyType) -> str | None:
+        """Why ``target`` shall have no derivative; None if nothing is said."""
+        self.load_packs()
+        return self._refused.get(id(target), (None, None))[1]
 
     def add_written(self, target: AnyType, places: tuple[int, ...]) -> None:
         """Declare which arguments of ``target`` a call may write to."""
@@ -458,6 +468,15 @@ def nondifferentiable(target: AnyType, because: str | None = None) -> AnyType:
     >>> _ = nondifferentiable(len, "it counts")
     """
     registry.add_constant(target, because)
+    return target
+
+
+def refused(target: AnyType, because: str) -> AnyType:
+    """Say why a callable is an error if a gradient wants to pass: ``because`` goes on after its name, with "which …".
+
+    >>> _ = refused(id, "tells where an object lies")
+    """
+    registry.add_refusal(target, because)
     return target
 
 

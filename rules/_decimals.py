@@ -6,14 +6,16 @@ exact result.
 
 from __future__ import annotations
 
+import decimal
 import math
 from decimal import Context, Decimal
 
+from autodiff_hook.extend import effects
 from autodiff_hook.registry import Exact, Real, nondifferentiable, rrule
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.strong import over, times
-from autodiff_rules._constants import CONSISTS_OF_STEPS
+from autodiff_rules._constants import CONSISTS_OF_STEPS, SETTING, TAKES_APART, declare, refuse
 from autodiff_rules._exact import (
     of_absolute,
     of_difference,
@@ -224,3 +226,6 @@ for owner in (Decimal, Context):
             *("__int__", "__floor__", "__ceil__", "__trunc__", "__round__", "__bool__", "__hash__"),
         ):
             nondifferentiable(vars(owner)[name], CONSISTS_OF_STEPS)
+refuse(Decimal, {TAKES_APART: "as_integer_ratio as_tuple rotate shift"})
+declare(SETTING, Context, decimal.getcontext, decimal.setcontext, decimal.localcontext)
+effects(Context, decimal.getcontext, decimal.setcontext, decimal.localcontext)

@@ -7,6 +7,7 @@ Containers and iteration (``list``, ``zip``, ``sorted``, …) are the runtime's.
 from __future__ import annotations
 
 import bisect
+import builtins
 import math
 
 from autodiff_hook.extend import effects
@@ -20,10 +21,14 @@ from autodiff_rules._constants import (
     CONSISTS_OF_STEPS,
     IS_A_POSITION,
     IS_A_SHAPE,
+    IS_ASYNCHRONOUS,
     IS_OF_INTEGERS,
     IS_TEXT,
+    RUNS_TEXT,
+    SHOWS_MEMORY,
     declare,
     declare_names,
+    refuse,
 )
 from autodiff_rules._numbers import COMPLEXES, binary, is_array, is_number, is_real, project, repeated
 from autodiff_rules._powers import (
@@ -291,3 +296,4 @@ for name, method in vars(str).items():
 nondifferentiable(str.__format__, IS_TEXT)
 nondifferentiable(bytes.decode, IS_TEXT)
 effects(print, input, open, compile, breakpoint, __import__)
+refuse(builtins, {RUNS_TEXT: "eval exec globals locals", IS_ASYNCHRONOUS: "aiter anext", SHOWS_MEMORY: "memoryview"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import abc
 import os
 import sys
 import time
@@ -20,6 +22,7 @@ for function in (
     *(warnings.warn, warnings.warn_explicit, warnings.simplefilter, warnings.filterwarnings),
     *(os.getpid, os.getcwd, os.getenv, os.cpu_count, os.urandom, os.listdir),
     *(os.path.exists, os.path.isfile, os.path.isdir, os.path.join, os.path.basename, os.path.dirname),
+    *(os.fspath, abc.get_cache_token, _thread.RLock),
     *(sys.getsizeof, sys.getrefcount, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern),
 ):
     nondifferentiable(function, ASKS_THE_SYSTEM)

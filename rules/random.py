@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 
+from autodiff_hook.extend import effects
 from autodiff_hook.registry import nondifferentiable
-from autodiff_rules._constants import IS_A_SOURCE
+from autodiff_rules._constants import IS_A_SOURCE, declare
 
 SOURCES = ("random", "seed", "getrandbits", "getstate", "setstate", "randbytes", "randrange", "randint")
 
@@ -22,3 +23,5 @@ for name in ("_randbelow", "_randbelow_with_getrandbits", "_randbelow_without_ge
 if hasattr(random, "binomialvariate"):
     nondifferentiable(random.binomialvariate, IS_A_SOURCE)
     nondifferentiable(random.Random.binomialvariate, IS_A_SOURCE)
+declare(IS_A_SOURCE, random.Random, random.SystemRandom)
+effects(random.Random, random.SystemRandom)

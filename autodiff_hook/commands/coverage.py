@@ -2,8 +2,9 @@
 
 A *rule*: a derivative is registered, or known by other means. *Own source*: Python code that lifts, and comes to
 nothing that has no derivative. *In part*: Python code that may come to such, on some way. *Constant*: declared to have
-no derivative. *Missing*: native code that nothing is known of. Which of them take and give floats is not known:
-functions of text and files are listed, too. By default, the modules that have rules.
+no derivative. *Refused*: an error on purpose, if a gradient wants to pass. *Missing*: native code that nothing is known
+of. Which of them take and give floats is not known: functions of text and files are listed, too. By default, the
+modules that have rules.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from typing import Any, Final
 NAME = "coverage"
 HELP = "which functions of a module have derivatives"
 EXAMPLE = "coverage math numpy.ndarray scipy.special --missing"
-KINDS: Final = ("rule", "own source", "in part", "constant", "missing")
+KINDS: Final = ("rule", "own source", "in part", "constant", "refused", "missing")
 BEGINS_EMPTY: Final = "it makes an object that begins without numbers"
 _KIND_OF: Final = {
-    **{"rule": "rule", "constant": "constant", "native": "missing"},
+    **{"rule": "rule", "constant": "constant", "refused": "refused", "native": "missing"},
     **dict.fromkeys(("source", "library", "not opted in"), "own source"),
 }
 
@@ -37,7 +38,7 @@ class Coverage:
     module: str
     names: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
     reasons: dict[str, str] = field(default_factory=dict)
-    """Why names are constants."""
+    """Why names are constants, or refused."""
     obstacles: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What own source may come to."""
 
@@ -69,6 +70,8 @@ def coverage(*modules: str) -> list[Coverage]:
                 kind, found.obstacles[name] = "in part", obstacles
             if kind == "constant":
                 found.reasons[name] = registry.reason(value) or BEGINS_EMPTY
+            if kind == "refused":
+                found.reasons[name] = f"it {registry.refusal(value)}"
             found.names[kind].append(name)
         result.append(found)
     return result

@@ -30,6 +30,7 @@ constant, as far as globals, modules and classes say what is called.
 * **in part**: Python code that lifts, but may come to native code without derivative on some way: the gradient is \
 right, or an error there. What that is stands behind the name.
 * **constant**: declared to have no derivative. The reasons are below.
+* **refused**: an error on purpose, if a gradient wants to pass. The reasons are below.
 * **missing**: native code that nothing is known of: an error if a gradient wants to pass.
 
 Which of them take and give floats is not known here: what is about text, files and memory is listed, too.
@@ -39,7 +40,7 @@ Which of them take and give floats is not known here: what is about text, files 
 def page(found: Sequence[Coverage]) -> str:
     """The page in Markdown."""
     lines = [HEAD.format(versions=versions(), command=COMMAND), *_table(found), "", "## Constants, and why", ""]
-    lines += _constants(found)
+    lines += [*_explained(found, "constant"), "", "## Refused, and why", "", *_explained(found, "refused")]
     for each in found:
         lines += ["", f"## {each.module}", *_names(each)]
     return "\n".join(lines) + "\n"
@@ -62,10 +63,10 @@ def _table(found: Sequence[Coverage]) -> Iterator[str]:
         yield f"| {' | '.join(map(str, row))} |"
 
 
-def _constants(found: Sequence[Coverage]) -> Iterator[str]:
+def _explained(found: Sequence[Coverage], kind: str) -> Iterator[str]:
     by_reason: dict[str, list[str]] = {}
     for each in found:
-        for name in each.names["constant"]:
+        for name in each.names[kind]:
             by_reason.setdefault(each.reasons[name], []).append(f"{each.module}.{name}")
     for reason in sorted(by_reason):
         yield from wrapped(f"* *{reason}:*", by_reason[reason])
@@ -73,7 +74,7 @@ def _constants(found: Sequence[Coverage]) -> Iterator[str]:
 
 def _names(found: Coverage) -> Iterator[str]:
     for kind in KINDS:
-        if found.names[kind] and kind != "constant":
+        if found.names[kind] and kind not in ("constant", "refused"):
             yield ""
             yield from wrapped(f"**{kind}:**", [_shown(found, name) for name in found.names[kind]])
 

@@ -13,10 +13,10 @@ from autodiff_hook.semantics.meanings import MEANINGS, WITH_OPTIONS
 from autodiff_hook.semantics.scope import in_library, module_of
 from autodiff_hook.semantics.table import TABLE as TABLE  # all meanings are registered when it is there
 
-Standing = Literal["rule", "constant", "source", "library", "not opted in", "native"]
+Standing = Literal["rule", "constant", "refused", "source", "library", "not opted in", "native"]
 """``rule``: a rule, or what it means is known otherwise; ``source``: Python code of the packages in question;
 ``library``: Python code of the standard library, NumPy or SciPy, which is entered where derivatives need it;
-``native``: nothing is known, and there is no Python code."""
+``refused``: an error on purpose; ``native``: nothing is known, and there is no Python code."""
 
 
 def standing(function: Any, packages: Iterable[str] = ()) -> Standing:
@@ -25,6 +25,8 @@ def standing(function: Any, packages: Iterable[str] = ()) -> Standing:
         return "rule"
     if registry.is_constant(function):
         return "constant"
+    if registry.refusal(function) is not None:
+        return "refused"
     form, inner = unfolding(function)
     if form == "class":
         return _of_class(function, packages)

@@ -23,7 +23,7 @@ from autodiff_hook.algebras.shadows import (
     some,
 )
 from autodiff_hook.errors import user_frame
-from autodiff_hook.registry import describe
+from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.effects import written_by
@@ -42,6 +42,8 @@ def call_opaque(
     if not some(t) and not any(token is not None or is_written(alg, array) for token, array in found):
         if not any(reaches(alg, value) for value in values):
             return call_constant(alg, function, args, kwargs)
+    refusal = registry.refusal(function)
+    reason = reason if refusal is None else f"which {refusal}"
     lost = first_lost(alg, [*t, *[held_by(alg, value) for value in values]])
     unknown = alg.unknown(failure(function, reason)) if lost is None else lost
     if reports.wanted():

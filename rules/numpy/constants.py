@@ -9,15 +9,18 @@ from autodiff_hook.extend import effects
 from autodiff_rules._constants import (
     COMPARES,
     CONSISTS_OF_STEPS,
+    DRAWS_INTEGERS,
     IS_A_POSITION,
     IS_A_SHAPE,
     IS_A_SOURCE,
     IS_OF_INTEGERS,
     IS_TEXT,
     SETTING,
+    SHOWS_MEMORY,
     TIMES,
     declare,
     declare_names,
+    refuse,
 )
 
 HAS_NO_VALUES_YET = "it is an array of zeros, ones or places, whatever it is made like"
@@ -61,6 +64,17 @@ METHODS = {
 ATTRIBUTES = {IS_A_SHAPE: "shape ndim size dtype itemsize nbytes strides flags device"}
 OF_RANDOM = {IS_A_SOURCE: "BitGenerator Generator MT19937 PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence"}
 OF_UFUNCS = {IS_A_SHAPE: "identity nargs nin nout ntypes resolve_dtypes signature types"}
+REFUSED = {
+    SHOWS_MEMORY: "frombuffer from_dlpack ndarray nditer nested_iters record void",
+    "makes arrays of objects, which numbers in have no derivatives": "frompyfunc object_",
+}
+REFUSED_METHODS = {SHOWS_MEMORY: "base byteswap ctypes data dumps getfield setfield tobytes resize"}
+REFUSED_DRAWS = {
+    DRAWS_INTEGERS: """
+        binomial geometric hypergeometric logseries multinomial multivariate_hypergeometric negative_binomial poisson
+        zipf""",
+    SHOWS_MEMORY: "bit_generator",
+}
 EFFECTS = """
     set_printoptions printoptions errstate seterr geterr seterrcall geterrcall getbufsize setbufsize get_printoptions
     show_config show_runtime load loadtxt fromfile fromregex genfromtxt save savetxt savez savez_compressed info test
@@ -74,5 +88,11 @@ for table in (METHODS, ATTRIBUTES):
         declare_names(owner, table)
 declare_names(np.ufunc, OF_UFUNCS)
 declare_names(np.random, OF_RANDOM)
+refuse(np, REFUSED)
+for owner in (np.ndarray, np.generic):
+    refuse(owner, REFUSED_METHODS)
+for owner in (np.random, np.random.Generator, np.random.RandomState):
+    refuse(owner, REFUSED_DRAWS)
 declare(IS_A_POSITION, np.linalg.matrix_rank, array_utils.normalize_axis_index)
+effects(*(getattr(np.random, name) for name in OF_RANDOM[IS_A_SOURCE].split()))
 effects(*(getattr(np, name) for name in EFFECTS if hasattr(np, name)), np.ndarray.tofile, np.ndarray.dump)

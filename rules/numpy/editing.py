@@ -57,9 +57,16 @@ def chosen_options(a, count, mode):
 @array_rrule(np.bincount, 2)
 def bincount_rule(x, /, weights=None, minlength=0):
     def bincount_pullback(ȳ):
-        return None, None if weights is None else unbroadcast(ȳ[np.asarray(x)], weights), None
+        return None, None if weights is None else unbroadcast(ȳ[np.asarray(x, int)], weights), None
 
     return np.bincount(x, weights, minlength), bincount_pullback
+
+
+@defines(np.polymul)
+def product_of_polynomials(a1, a2):
+    """The product of polynomials, which ``np.convolve`` takes as objects."""
+    product = np.convolve(np.poly1d(a1).coeffs, np.poly1d(a2).coeffs)
+    return np.poly1d(product) if isinstance(a1, np.poly1d) or isinstance(a2, np.poly1d) else product
 
 
 @defines(np.vectorize._vectorize_call)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from autodiff_hook import NotDifferentiable, gradient
 from autodiff_hook.commands import coverage_page
 from autodiff_hook.commands.coverage import KINDS, coverage, default_modules
 from autodiff_hook.commands.reaching import Reach
@@ -98,6 +99,15 @@ def test_methods_and_attributes_of_native_classes():
     assert {"shape", "argmax", "dtype"} <= set(found.names["constant"])
 
 
+def test_what_is_an_error_on_purpose_says_why():
+    import numpy as np
+
+    (found,) = coverage("numpy")
+    assert "frombuffer" in found.names["refused"] and found.reasons["frombuffer"].startswith("it shows memory")
+    with pytest.raises(NotDifferentiable, match="frombuffer, which shows memory past what derivatives follow"):
+        gradient(lambda x: np.frombuffer(x)[0], np.ones(2))
+
+
 def test_reach_stops_at_rules_and_constants():
     import statistics
 
@@ -130,12 +140,14 @@ def is_public(target):
 def test_the_page_has_totals_reasons_and_names():
     found = coverage("math", "statistics")
     lines = coverage_page.page(found).splitlines()
-    assert "| math | 55 | 41 | 0 | 0 | 14 | 0 |" in lines or sys.version_info > (3, 12)
+    assert "| math | 55 | 41 | 0 | 0 | 14 | 0 | 0 |" in lines or sys.version_info > (3, 12)
     assert any(line.startswith("* *it is constant by steps:* math.ceil, math.floor") for line in lines)
     assert any(line.startswith("**rule:** `acos`, `acosh`") for line in lines)
-    assert [line for line in lines if line.startswith("## ")] == ["## Constants, and why", "## math", "## statistics"]
+    assert [line for line in lines if line.startswith("## ")] == [
+        *("## Constants, and why", "## Refused, and why", "## math", "## statistics")
+    ]
 
 
 def test_the_committed_page_is_of_its_modules():
     lines = PAGE.read_text().splitlines()
-    assert [line[3:] for line in lines if line.startswith("## ")][1:] == list(coverage_page.MODULES)
+    assert [line[3:] for line in lines if line.startswith("## ")][2:] == list(coverage_page.MODULES)
