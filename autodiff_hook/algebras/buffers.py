@@ -173,7 +173,7 @@ class Buffers:
         known, held, others = self.versions.get(id(root)), id(root) in self.held, self._others(root)
         for memory in others:
             memory.later.append((array, ..., before))
-        if array.dtype.kind not in "fciuO" or known is None and unknown is None and not held:
+        if array.dtype.kind not in "fciuOV" or known is None and unknown is None and not held:
             return
         layout = self._layout(root, array)
         version = self._begun(root, array, None, layout) if known is None else known[1]

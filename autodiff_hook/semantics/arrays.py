@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, kind
 from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.semantics.library import viewed
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.structures import gather
@@ -29,12 +30,20 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     alg.write(array, key, value, t[0], moving)
 
 
+PARTS_OF_COMPLEX: Final = ({np.dtype("f8"), np.dtype("c16")}, {np.dtype("f4"), np.dtype("c8")})
+"""Complex numbers and their parts: arrays of the ones may be seen as of the others."""
+
+
 @means(np.ndarray.view)
 def view(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """``array.view()`` or ``array.view(cls)``: the same elements."""
     array, *kinds = *args, *kwargs.values()
-    if "dtype" in kwargs or not all(isinstance(cls, type) and issubclass(cls, np.ndarray) for cls in kinds):
-        return call_opaque(alg, t, np.ndarray.view, args, kwargs, "which has no rule for another type of the elements")
+    dtypes = [np.dtype(kind) for kind in kinds if not (isinstance(kind, type) and issubclass(kind, np.ndarray))]
+    if dtypes and dtypes[0] != array.dtype:
+        if len(kinds) > 1 or {array.dtype, dtypes[0]} not in PARTS_OF_COMPLEX:
+            reason = "which has no rule for another type of the elements"
+            return call_opaque(alg, t, np.ndarray.view, args, kwargs, reason)
+        return apply(alg, (None, t[0], None), viewed, (array, dtypes[0]), {})
     value = np.ndarray.view(*args, **kwargs)
     return value, alg.part(array, ..., value, t[0])
 

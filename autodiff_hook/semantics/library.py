@@ -121,3 +121,20 @@ def stored_part(out: Any, ufunc: Any, *args: Any, where: Any = True, **options: 
     chosen = np.broadcast_to(np.asarray(where, bool), out.shape)
     out[chosen] = ufunc(*[np.broadcast_to(x, out.shape)[chosen] for x in args], **options)
     return out
+
+
+def viewed(array: Any, dtype: Any) -> Any:
+    """Complex numbers as their parts, or parts as complex numbers."""
+    return array.view(dtype)
+
+
+@rrule(viewed)
+def viewed_rule(array: Any, dtype: Any) -> Any:
+    """The parts of a cotangent are those of the parts."""
+
+    def viewed_pullback(ȳ: Any) -> Any:
+        if array.dtype.kind == "c":
+            return ȳ[..., ::2] + 1j * ȳ[..., 1::2], None
+        return np.reshape(np.stack((np.real(ȳ), np.imag(ȳ)), -1), array.shape), None
+
+    return viewed(array, dtype), viewed_pullback

@@ -12,6 +12,7 @@ from autodiff_rules.numpy import conversion as conversion
 from autodiff_rules.numpy import converters as converters
 from autodiff_rules.numpy import creation as creation
 from autodiff_rules.numpy import decompositions as decompositions
+from autodiff_rules.numpy import dunders as dunders
 from autodiff_rules.numpy import editing as editing
 from autodiff_rules.numpy import elementwise as elementwise
 from autodiff_rules.numpy import extremes as extremes

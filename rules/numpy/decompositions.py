@@ -7,7 +7,7 @@ import numpy as np
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
-from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent
+from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent, solved
 
 
 def one_triangle(c, uplo):
@@ -214,7 +214,7 @@ def tall_qr_cotangent(q, r, q̄, r̄):
     c = np.matmul(q, low + adjoint(low) + real_diagonal)
     if q̄ is not None:
         c = c + q̄
-    return adjoint(np.linalg.solve(r, adjoint(c)))
+    return adjoint(solved(r, adjoint(c)))
 
 
 @array_rrule(np.linalg.eig)
@@ -230,7 +230,7 @@ def eig_rule(a):
             turned = np.matmul(h, v̄)
             lengths = np.sum(np.real(np.eye(np.shape(a)[-1]) * turned), -2)
             middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(w, v̄))
-        return (unbroadcast(np.linalg.solve(h, np.matmul(middle, h)), a),)
+        return (unbroadcast(solved(h, np.matmul(middle, h)), a),)
 
     return y, eig_pullback
 
@@ -249,6 +249,6 @@ def of_any_phase(v, v̄):
 def eigvals_rule(a):
     def eigvals_pullback(ȳ):
         v = np.linalg.eig(a)[1]
-        return (unbroadcast(np.linalg.solve(adjoint(v), ȳ[..., :, None] * adjoint(v)), a),)
+        return (unbroadcast(solved(adjoint(v), ȳ[..., :, None] * adjoint(v)), a),)
 
     return np.linalg.eigvals(a), eigvals_pullback

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import linear
+from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import unbroadcast
 
 _TRANSPOSED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -73,3 +74,13 @@ for rfft, signature in ((np.fft.rfft2, TWO), (np.fft.rfftn, ALL)):
     linear(rfft, signature, lambda ȳ, a, s, axes, norm: half_transposed(ȳ, a, s, axes_of(a, s, axes), norm))
 for irfft, signature in ((np.fft.irfft2, TWO), (np.fft.irfftn, ALL)):
     linear(irfft, signature, lambda ȳ, a, s, axes, norm: doubled(ȳ, a, axes_of(a, s, axes), norm))
+
+
+@defines(np.fft.ihfft)
+def ihfft(a, n=None, axis=-1, norm=None, out=None):
+    """``np.fft.ihfft``."""
+    y = np.conjugate(np.fft.rfft(a, n, axis, _TRANSPOSED[norm]))
+    if out is None:
+        return y
+    out[...] = y
+    return out

@@ -7,6 +7,8 @@ from numpy.linalg import _umath_linalg
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
+from autodiff_hook.strong import times
+from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
 from autodiff_rules.numpy.joining import contained
 
@@ -58,6 +60,32 @@ def solve_tangent(ȧ, y, a, b):
     return -np.linalg.solve(a, np.matmul(ȧ, y))
 
 
+def solved(a, b):
+    """The solutions of stacked equations with matrices on the right; nan where a matrix is singular.
+
+    What a singular matrix would make of zeros is zero.
+    """
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        if a.ndim == 2 and b.ndim == 2:
+            return np.where(np.any(b != 0, 0), np.nan, 0.0 * b)
+        shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        pairs = zip(*[np.broadcast_to(x, (*shape, *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (a, b)])
+        return np.stack([solved(*pair) for pair in pairs]).reshape(*shape, *b.shape[-2:])
+
+
+@rrule(solved)
+def solved_rule(a, b):
+    y = solved(a, b)
+
+    def solved_pullback(ȳ):
+        c = solved(adjoint(a), ȳ)
+        return unbroadcast(-np.matmul(c, adjoint(y)), a), unbroadcast(c, b)
+
+    return y, solved_pullback
+
+
 cotangents(
     np.linalg.det, "a", a=lambda ȳ, y, a: unbroadcast(np.reshape(ȳ, (*np.shape(ȳ), 1, 1)) * adjoint(adjugate(a, y)), a)
 )
@@ -84,7 +112,9 @@ def slogdet_rule(a):
         c = 0.0 if log is None else log
         if sign is not None and np.iscomplexobj(a):
             c = c - 1j * np.imag(conj(sign) * y[0])
-        return (unbroadcast(np.reshape(c, (*np.shape(c), 1, 1)) * adjoint(np.linalg.inv(a)), a),)
+        return (
+            unbroadcast(times(np.reshape(c, (*np.shape(c), 1, 1)), adjoint(solved(a, np.eye(np.shape(a)[-1])))), a),
+        )
 
     return y, slogdet_pullback
 
@@ -167,3 +197,14 @@ def lstsq_rule(a, b, rcond=None):
         return unbroadcast(ā, a), reshaped(b̄, b), None
 
     return y, lstsq_pullback
+
+
+@defines(np.linalg.tensorsolve)
+def tensorsolve(a, b, axes=None):
+    """``np.linalg.tensorsolve``: equations of as many unknowns as ``b`` has elements."""
+    a, b = np.asarray(a), np.asarray(b)
+    if axes is not None:
+        kept = [axis for axis in range(a.ndim) if axis not in axes]
+        a = np.transpose(a, (*kept, *axes))
+    shape = a.shape[-(a.ndim - b.ndim) :]
+    return np.reshape(np.linalg.solve(np.reshape(a, (b.size, -1)), np.ravel(b)), shape)

@@ -13,11 +13,12 @@ import test_numpy_options
 import test_numpy_reductions
 import test_numpy_samples
 import test_numpy_shapes
+import test_numpy_special_methods
 import test_numpy_values
 
 from autodiff_hook import strong
 from autodiff_hook.registry import describe, registry
-from autodiff_rules.numpy import _shared, constants, quantiles, rearranging
+from autodiff_rules.numpy import _shared, constants, linalg, quantiles, rearranging
 
 TABLES = (
     test_numpy_elementwise,
@@ -26,11 +27,12 @@ TABLES = (
     test_numpy_options,
     test_numpy_reductions,
     test_numpy_shapes,
+    test_numpy_special_methods,
     test_numpy_values,
 )
 ELSEWHERE = {
     *(_shared.unbroadcast, _shared.expand, _shared.conj, _shared.nest, _shared.collect, rearranging.diagonal_matrix),
-    *(_shared.stretched, quantiles.moving_with),
+    *(_shared.stretched, quantiles.moving_with, linalg.solved),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
     *(strong.times, strong.over, strong.with_value),
 }

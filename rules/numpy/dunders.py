@@ -1,0 +1,120 @@
+"""Special methods called by name: they are the operators."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from autodiff_hook.registry import Array, Real, nondifferentiable, rrule
+from autodiff_rules import operator as numbers
+from autodiff_rules._definitions import defines
+from autodiff_rules._numbers import COMPLEXES, REALS, binary
+from autodiff_rules.numpy import operators, products
+from autodiff_rules.numpy.operators import array_operator
+
+ARRAYS = {
+    "add": operators.add_rule,
+    "sub": operators.sub_rule,
+    "mul": operators.mul_rule,
+    "truediv": operators.truediv_rule,
+    "mod": operators.mod_rule,
+    "floordiv": operators.floordiv_rule,
+    "divmod": operators.divmod_rule,
+    "pow": operators.pow_rule,
+    "matmul": products.matmul_rule,
+}
+SCALARS = {
+    "add": (numbers.add_rule, numbers.complex_add_rule),
+    "sub": (numbers.sub_rule, numbers.complex_sub_rule),
+    "mul": (numbers.mul_rule, numbers.complex_mul_rule),
+    "truediv": (numbers.truediv_rule, numbers.complex_truediv_rule),
+    "mod": (numbers.mod_rule,),
+    "floordiv": (numbers.floordiv_rule,),
+    "pow": (numbers.pow_rule, numbers.complex_pow_rule),
+}
+UNARY = {
+    "neg": (operators.neg_rule, numbers.neg_rule),
+    "pos": (operators.pos_rule, numbers.pos_rule),
+    "abs": (operators.abs_rule, numbers.abs_rule),
+}
+
+
+def reflected(rule):
+    """The rule of ``x.__radd__(y)``, which is ``y + x``."""
+
+    def reflected_rule(x, y):
+        z, pullback = rule(y, x)
+
+        def reflected_pullback(z̄):
+            ȳ, x̄ = pullback(z̄)
+            return x̄, ȳ
+
+        return z, reflected_pullback
+
+    return reflected_rule
+
+
+for name, rule in ARRAYS.items():
+    array_operator(getattr(np.ndarray, f"__{name}__"))(rule)
+    array_operator(getattr(np.ndarray, f"__r{name}__"))(reflected(rule))
+rrule(np.ndarray.__pow__, Array, Real)(operators.pow_number_rule)
+for name, found in SCALARS.items():
+    for rule, signatures, classes in zip(found, (REALS, COMPLEXES), ((np.float64,), (np.float64, np.complex128))):
+        for cls in classes:
+            binary(getattr(cls, f"__{name}__"), signatures=signatures)(rule)
+            binary(getattr(cls, f"__r{name}__"), signatures=signatures)(reflected(rule))
+for name, (of_array, of_number) in UNARY.items():
+    rrule(getattr(np.ndarray, f"__{name}__"), Array)(of_array)
+    rrule(getattr(np.float64, f"__{name}__"), Real)(of_number)
+
+
+@rrule(np.float64.__float__, Real)
+def float_of_scalar_rule(self, /):
+    def float_pullback(ȳ):
+        return (ȳ,)
+
+    return self.__float__(), float_pullback
+
+
+def define_in_place(name):
+    """Define ``x.__iadd__(y)``: a store."""
+    compute = getattr(operator, name)
+
+    def in_place(self, value, /):
+        self[...] = compute(self, value)
+        return self
+
+    defines(getattr(np.ndarray, f"__i{name}__"))(in_place)
+
+
+for name in ("add", "sub", "mul", "truediv", "mod", "floordiv", "pow", "matmul"):
+    define_in_place(name)
+
+
+@defines(np.ndarray.__array__)
+def array_of(self, dtype=None, /, *, copy=None):
+    """``ndarray.__array__``."""
+    return np.array(self, dtype, copy=copy)
+
+
+@defines(np.ndarray.__iter__)
+def iterator_of(self, /):
+    """``ndarray.__iter__``."""
+    return iter(self)
+
+
+@defines(np.ndarray.__array_ufunc__)
+def array_ufunc(self, ufunc, method, /, *inputs, **options):
+    """``ndarray.__array_ufunc__``, which leaves what others override to them."""
+    outputs = options.get("out", ())
+    if any(overrides(x) for x in (*inputs, *outputs)):
+        return NotImplemented
+    return ufunc(*inputs, **options) if method == "__call__" else getattr(ufunc, method)(*inputs, **options)
+
+
+@nondifferentiable
+def overrides(x):
+    """Whether the class of an operand has its own ``__array_ufunc__``."""
+    own = getattr(type(x), "__array_ufunc__", np.ndarray.__array_ufunc__)
+    return own is not np.ndarray.__array_ufunc__ and not isinstance(x, np.generic)
