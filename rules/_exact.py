@@ -13,7 +13,12 @@ from fractions import Fraction
 from autodiff_hook.registry import Complex, Exact, Real, nondifferentiable, not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._numbers import binary
-from autodiff_rules._powers import base_cotangent, exponent_cotangent
+from autodiff_rules._powers import (
+    base_cotangent,
+    complex_base_cotangent,
+    complex_exponent_cotangent,
+    exponent_cotangent,
+)
 
 REALS = ((Exact, Exact), (Exact, Real), (Real, Exact), (Exact, bool), (bool, Exact))
 NUMBERS = (*REALS, (Exact, Complex), (Complex, Exact))
@@ -58,6 +63,8 @@ def of_remainder(z̄, x, y, z):
 
 def of_power(z̄, x, y, z):
     x, y, z = plain(x), plain(y), plain(z)
+    if isinstance(x, complex) or isinstance(y, complex):
+        return complex_base_cotangent(z̄, x, y), complex_exponent_cotangent(z̄, x, y, z)
     if x > 0:
         return times(z̄ * y, x ** (y - 1)), times(z̄ * z, math.log(x))
     return base_cotangent(z̄, x, y, z), exponent_cotangent(z̄, x, y, z)
@@ -93,14 +100,14 @@ for name, signatures, cotangents in (
     ("truediv", NUMBERS, of_quotient),
     ("floordiv", REALS, of_steps),
     ("mod", REALS, of_remainder),
-    ("pow", REALS, of_power),
+    ("pow", NUMBERS, of_power),
 ):
     plainly, in_place = getattr(operator, name), getattr(operator, f"i{name}")
     binary(plainly, in_place, signatures=signatures)(operation(plainly, cotangents))
 binary(divmod, signatures=REALS)(operation(divmod, of_division))
 
 
-@binary(pow, signatures=REALS)
+@binary(pow, signatures=NUMBERS)
 def pow_rule(base, exp, mod=None):
     z = pow(base, exp, mod)
 

@@ -37,7 +37,7 @@ def test_operators_on_one_number(x):
     check_rule(complex, x)
 
 
-@pytest.mark.parametrize("function", [operator.add, operator.sub, operator.mul, operator.truediv])
+@pytest.mark.parametrize("function", [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, pow])
 def test_fractions_and_complex_numbers(function):
     check_rule(function, Fraction(3, 4), 1.2 - 0.7j, second_order=True)
     check_rule(function, 1.2 - 0.7j, Fraction(3, 4), second_order=True)
