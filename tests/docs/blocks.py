@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _FENCE = re.compile(r"((?:^<!-- .*? -->\n)*)^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"<!-- ([a-z ]+?)(?:: (.*?))? -->")

@@ -1,4 +1,4 @@
-"""The blocks of the README and of the pages in docs/ do what they show (``blocks.py`` says what a block is)."""
+"""The blocks of README, CONTRIBUTING and docs do what they show (``blocks.py`` says what they are for)."""
 
 from __future__ import annotations
 
