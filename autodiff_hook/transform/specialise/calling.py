@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
-from autodiff_hook.transform.specialise import dicts, draws, named_tuples
+from autodiff_hook.transform.specialise import dicts, draws, named_tuples, partials
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Outside,
+    Partial,
     Record,
     Several,
     Tuple,
@@ -83,6 +84,9 @@ def call(
     if isinstance(callee, Bound):
         inf.assume(function)
         return call_known(inf, s, callee.function, [callee.receiver, *args], kwargs)
+    if isinstance(callee, Partial):
+        inf.assume(function)
+        return call(inf, s, *partials.unfold(s, callee, args, kwargs))
     if isinstance(callee, (Fresh, Outside, Record)):
         method = look(inf, callee.cls, "__call__")
         if isinstance(method, FunctionType):
@@ -169,6 +173,10 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
+    if function is functools.partial:
+        return partials.make(inf, s, args, kwargs)
+    if type(function) is functools.partial:
+        return call(inf, s, *partials.unfold_known(inf, s, function, args, kwargs))
     target = _target(inf, function, args, kwargs)
     if target is not None:
         s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()

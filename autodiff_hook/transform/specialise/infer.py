@@ -34,6 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Optional,
     Outside,
+    Partial,
     Record,
     Reference,
     Site,
@@ -589,6 +590,8 @@ def _called(found: Abstract) -> Any:
 def _same_closure(a: Any, b: Any) -> bool:
     if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
         return True
+    if isinstance(a, Partial) and isinstance(b, Partial):
+        return a == b
     if isinstance(a, Bound) and isinstance(b, Bound):
         return a.function is b.function and a.receiver is b.receiver
     return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells

@@ -1,0 +1,43 @@
+"""``functools.partial``: made by the program, or from outside."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.specialise.abstract import Abstract, Partial
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Alias, Inference
+
+Call = tuple[Operand, list[Operand], dict[str, Operand]]
+"""A function, with arguments by position and by name."""
+
+
+def make(inf: Inference, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+    """A call of ``functools.partial``: nothing is made, its parts are known."""
+    if not args:
+        raise Refused("a partial of no function")
+    inf.plans[s] = Alias(Constant(None))
+    return Partial(args[0], tuple(args[1:]), dict(kwargs))
+
+
+def unfold(s: Statement, made: Partial, args: list[Operand], kwargs: dict[str, Operand]) -> Call:
+    """The call that calling a partial is, which is written in its place."""
+    return _write(s, made.function, [*made.args, *args], {**made.kwargs, **kwargs})
+
+
+def unfold_known(
+    inf: Inference, s: Statement, made: partial[Any], args: list[Operand], kwargs: dict[str, Operand]
+) -> Call:
+    """The same of a partial from outside, whose arguments are loaded on entry."""
+    whole, options = Constant(made.args), Constant(made.keywords)
+    inf.world.length(options, made.keywords)
+    bound = [inf.world.part(whole, made.args, i, True) for i in range(len(made.args))]
+    named = {name: inf.world.part(options, made.keywords, name, True) for name in made.keywords}
+    return _write(s, Constant(made.func), [*bound, *args], {**named, **kwargs})
+
+
+def _write(s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]) -> Call:
+    s.op, s.operands, s.data = "call", [function, *args, *kwargs.values()], tuple(kwargs)
+    return function, args, kwargs
