@@ -91,7 +91,7 @@ def add_items(table: dict[int, Any], items: Any, contribution: Any) -> None:
     if contribution is None:
         return
     found = slots_buffer(table, items)
-    for key in items if type(items) is dict else range(len(items)):
+    for key in items if type(items) is dict else range(len(found)):
         found[key] = _added(table, items[key], found[key], contribution[key])
 
 

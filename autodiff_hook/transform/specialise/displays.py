@@ -25,6 +25,7 @@ def star(inf: Inference, s: Statement) -> Abstract | None:
         known = isinstance(kind, Tuple) and kind.cls is dict
     if not known:
         raise Refused("what a star spreads is not known in its parts")
+    s.operands = [operand]
     return alias(inf, s, operand)
 
 

@@ -19,7 +19,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
 )
 from autodiff_hook.transform.specialise.bodies import resolve
-from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, STRUCTURAL, Plan, Program
+from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, STRUCTURAL, Plan, Program
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
@@ -131,7 +131,7 @@ def _row_of(s: Statement, program: Program) -> Site | None:
 
 
 def _changed(s: Statement, program: Program) -> list[Site]:
-    kind = program.type_of(s.operands[0]) if program.plans.get(s) in (APPEND, STORE) else None
+    kind = program.type_of(s.operands[0]) if program.plans.get(s) in (APPEND, DROP, STORE) else None
     return [kind.site.root()] if isinstance(kind, Reference) else []
 
 

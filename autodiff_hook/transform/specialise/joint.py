@@ -31,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Reference,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, PARTS, STORE, TAKE, Program
+from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
 from autodiff_hook.transform.specialise.joint_primal import NONE, Split
 from autodiff_hook.transform.specialise.prepare import Shape
@@ -70,7 +70,7 @@ class Joint(NamedTuple):
     """The buffers of lists and dicts by identity."""
 
 
-_WITH_BUFFERS: Final = (STORE, APPEND, ITEMS, TAKE, PARTS, COPY)
+_WITH_BUFFERS: Final = (STORE, APPEND, DROP, ITEMS, TAKE, PARTS, COPY)
 """The plans of statements whose cotangents lie in buffers, which others may hold."""
 
 

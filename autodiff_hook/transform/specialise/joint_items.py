@@ -5,6 +5,8 @@ To go back over a store is to take the cotangent of the value out of the buffer 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
@@ -15,7 +17,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Reference,
     Tuple,
 )
-from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, LOAD, PARTS, READ, STORE, TAKE
+from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, LOAD, PARTS, READ, STORE, TAKE
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots
@@ -124,6 +126,8 @@ class Items(Buffers):
             return
         if self.program.plans.get(s) == APPEND:
             self._reverse_append(s, owner, out)
+        elif self.program.plans.get(s) == DROP:
+            self._reverse_drop(s, owner, out)
         elif isinstance(self.program.types[owner], Reference) or not is_zero(self.builder.read(("c", owner, ()), out)):
             self._reverse_store(s, owner, out)
 
@@ -133,6 +137,15 @@ class Items(Buffers):
         slot = self.builder.emit(out, "getitem", buffer, last, position=s.position)
         self.builder.emit(out, "delitem", buffer, last, result=False, position=s.position)
         self._give_slot(slot, s.operands[1], (), out)
+
+    def _reverse_drop(self, s: Statement, owner: Variable, out: Block) -> None:
+        """What was dropped is there again, with the cotangent zero."""
+        blank = self._blank(self._pattern_at(owner, s.operands[1]), out)
+        self.builder.emit(out, "list_append", self._buffer(owner, out), blank, result=False, position=s.position)
+
+    def _blank(self, pattern: Any, out: Block) -> Operand:
+        """The cotangent zero of an item."""
+        return ZERO if pattern == 0.0 else self._call("blank", Constant(pattern), out)
 
     def _reverse_store(self, s: Statement, owner: Variable, out: Block) -> None:
         """Take the cotangent of what was stored, and leave zero."""
@@ -144,9 +157,7 @@ class Items(Buffers):
             if value in self.needs:
                 slot = builder.emit(out, "getitem", buffer, index, position=s.position)
                 self._give_slot(slot, value, (), out)
-            blank: Operand = ZERO
-            if pattern != 0.0:
-                blank = builder.emit(out, "call", Constant(self.runtime["blank"]), Constant(pattern), data=())
+            blank = self._blank(pattern, out)
             builder.emit(out, "setitem", buffer, index, blank, result=False, position=s.position)
             return
         cotangent: Operand = NONE
@@ -198,14 +209,15 @@ class Items(Buffers):
         kind = self.program.types[owner]
         count: Operand = Constant(len(kind.items)) if isinstance(kind, Tuple) else NONE
         if not isinstance(kind, Tuple):
-            count = self.builder.emit(out, "call", Constant(len), self._residual(owner, out), data=())
+            # The list may have another length when the adjoint comes here; its buffer has that of then.
+            count = self.builder.emit(out, "call", Constant(len), self._buffer(owner, out), data=())
         folded = self._call("folded", self._buffer(s.result, out), count, out)
         self._add(owner, (), folded, out)
 
     def _reverse_of_items(self, s: Statement, out: Block) -> bool:
         """Go back over a statement about items; whether it was one."""
         plan = self.program.plans.get(s)
-        if plan in (APPEND, STORE):
+        if plan in (APPEND, DROP, STORE):
             self._reverse_change(s, out)
         elif s.result in self.needs and plan == LOAD:
             self._reverse_load(s, out)

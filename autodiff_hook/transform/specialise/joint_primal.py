@@ -26,7 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Tuple,
 )
-from autodiff_hook.transform.specialise.infer import APPEND, LOAD, STORE, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
 )
@@ -64,8 +64,8 @@ class PrimalHalf:
         self.counted = {iteration.start: iteration for iteration in found}
         self.indices: dict[Block, Variable] = {}
         turned = {x.backwards for iteration in found for x in iteration.sources if x.backwards is not None}
-        self.turned = turned if APPEND in program.plans.values() else set[Statement]()
-        """What turns lists round that may be longer when the adjoint comes there."""
+        self.turned = turned if {APPEND, DROP} & _names_of(program) else set[Statement]()
+        """What turns lists round that may have another length when the adjoint comes there."""
         self.lengths: dict[Statement | None, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
         self.memory = shape.memory
@@ -306,6 +306,11 @@ class PrimalHalf:
                 if plan == STORE or s.result in self.needs and s.op == "getitem" and (plan == LOAD or loops_of[block]):
                     found[owner] = None
         return {x: None for x in found if isinstance(self.program.types[x], Array)}
+
+
+def _names_of(program: Program) -> set[str]:
+    """The plans that are no more than a name."""
+    return {plan for plan in program.plans.values() if isinstance(plan, str)}
 
 
 def _spine(shape: Shape) -> set[Block]:

@@ -13,7 +13,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Iterator,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, STORE, Inference
+from autodiff_hook.transform.specialise.infer import APPEND, DROP, STORE, Inference
 from autodiff_hook.transform.specialise.lattice import (
     differentiable,
 )
@@ -56,7 +56,9 @@ def _require_unchanged(blocks: list[Block], loops_of: Mapping[Block, list[Loop]]
     places = {s: (i, j) for i, block in enumerate(blocks) for j, s in enumerate(block.statements)}
     home = {s: block for block in blocks for s in block.statements}
     made: dict[Operand, tuple[int, int]] = {s.result: place for s, place in places.items() if s.result is not None}
-    changes = [s for s in places if plans.get(s) in (APPEND, STORE) and s.operands[0] not in inference.expressions]
+    changes = [
+        s for s in places if plans.get(s) in (APPEND, DROP, STORE) and s.operands[0] not in inference.expressions
+    ]
     for items in inference.expressions & made.keys():
         used = [s for s in places if items in s.operands]
         filled = max((places[s] for s in used if plans.get(s) == APPEND), default=made[items])

@@ -24,7 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
+from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
     example_of,
@@ -63,6 +63,43 @@ def append(inf: Inference, s: Statement) -> Abstract:
     if len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
         owner.example.append(example_of(value))
     inf.plans[s] = APPEND
+    return Known(None)
+
+
+def extend(inf: Inference, s: Statement, owner: Operand, parts: list[Operand]) -> None:
+    """Append several values in the place of a statement, which is the owner or None afterwards."""
+    assert inf.block is not None
+    s.op, s.operands, s.data = "same", [owner if s.op == "inplace" else Constant(None)], None
+    for part in parts:
+        step = Statement("list_append", [owner, part], None, None, s.position)
+        inf.block.statements.insert(inf.index, step)
+        append(inf, step)
+        inf.index = inf.block.statements.index(step) + 1
+
+
+def pop(inf: Inference, s: Statement) -> Abstract:
+    """``items.pop()``: the last item is read, and dropped."""
+    read = Statement("getitem", [s.operands[0], Constant(-1)], s.result, None, s.position)
+    s.op, s.operands, s.data, s.result = "delitem", list(read.operands), None, None
+    if read.result is not None and inf.block is not None:
+        found = inf.evaluate(inf, read)
+        assert found is not None
+        inf.types[read.result] = found
+        inf.block.statements.insert(inf.index, read)
+        inf.index += 1
+    return drop(inf, s)
+
+
+def drop(inf: Inference, s: Statement) -> Abstract:
+    """``del items[-1]``."""
+    owner, key = map(inf.type_of, s.operands)
+    if isinstance(owner, Tuple):
+        ask_for_changes(inf, s.operands[0])
+    last = isinstance(s.operands[1], Constant) and isinstance(key, Known) and key.value == -1
+    if not isinstance(owner, List) or inf.one_way or not last:
+        raise Refused("an item is deleted that is not the last one of a list")
+    require_own(inf, s, owner)
+    inf.plans[s] = DROP
     return Known(None)
 
 

@@ -32,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
+from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call, spread
 from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference
 from autodiff_hook.transform.specialise.lattice import (
     inert_class,
@@ -44,7 +44,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, part_of, pure
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, items_of, known_as, part_of, pure
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
 
@@ -219,6 +219,13 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             inf.types[s.result] = Known(None)
         s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
         return lists.append(inf, s)
+    if isinstance(value, List) and name == "extend" and len(args) == 1 and not names and not inf.one_way:
+        items = items_of(inf.type_of(args[0]))
+        if items is not None:
+            lists.extend(inf, s, owner, spread(inf, args[0], range(len(items)), items))
+            return inf.evaluate(inf, s)
+    if isinstance(value, List) and name == "pop" and not args and not inf.one_way:
+        return lists.pop(inf, s)
     if isinstance(value, (Dict, Tuple)) and name in ("keys", "values", "items") and not args and not inf.one_way:
         if isinstance(value, Dict) or value.cls is dict:
             return dicts.view(inf, s, name)
@@ -226,7 +233,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         found = lists.copy_of(inf, s, owner)
         if found is not None:
             return found
-    if isinstance(value, Tuple) and name == "append":
+    if isinstance(value, Tuple) and (name in ("append", "extend") or name == "pop" and not args):
         lists.ask_for_changes(inf, owner)
     if isinstance(value, Tuple) and named_tuples.is_named(value):
         return _named_method(inf, s, value, name, args, names)

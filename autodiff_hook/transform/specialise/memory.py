@@ -24,7 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import (
     reached,
     sites_in,
@@ -54,7 +54,7 @@ class Memory:
 
 def settle(ir: IR, program: Program) -> Memory:
     """Let each reading from what is changed be a ``READ``; ``Refused`` where one name is not enough."""
-    if not {STORE, APPEND} & {plan for plan in program.plans.values() if isinstance(plan, str)}:
+    if not {STORE, APPEND, DROP} & {plan for plan in program.plans.values() if isinstance(plan, str)}:
         return Memory()
     return _Settling(ir, program).run()
 
@@ -88,7 +88,7 @@ class _Settling:
             self.homes[s.result], self.made[s.result] = (block, place), s
         for operand in s.operands:
             self.users.setdefault(operand, []).append(s)
-        if self.program.plans.get(s) in (STORE, APPEND):
+        if self.program.plans.get(s) in (STORE, APPEND, DROP):
             assert isinstance(s.operands[0], Variable)
             self.changes.setdefault(s.operands[0], []).append((block, place))
 

@@ -20,6 +20,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
     COPY,
+    DROP,
     ITEMS,
     LOAD,
     PARTS,
@@ -144,7 +145,7 @@ class Pushforward(Rules):
     def _push(self, s: Statement, out: Block) -> Block:
         """The tangent of what a statement makes, or changes; where to go on."""
         plan = self.program.plans.get(s)
-        if plan in (APPEND, STORE):
+        if plan in (APPEND, STORE, DROP):
             if s.operands[0] in self.needs:
                 self._push_change(s, out)
             return out
@@ -231,10 +232,13 @@ class Pushforward(Rules):
             self._spread(result, part, out)
 
     def _push_change(self, s: Statement, out: Block) -> None:
-        """What is appended or stored: its tangent, too."""
+        """What is appended, stored or dropped: its tangent, too."""
         owner, value = s.operands[0], s.operands[-1]
         assert isinstance(owner, Variable)
         whole = self._whole(owner, (), out)
+        if self.program.plans.get(s) == DROP:
+            self.builder.emit(out, s.op, whole, value, result=False)
+            return
         if isinstance(self.program.types[owner], Array) and value not in self.needs:
             tangent: Operand = ZERO
         else:

@@ -35,7 +35,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of, spread
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
@@ -108,13 +108,27 @@ _OF_VALUES: Final = {
 """The operations that None has no part in, and of how many of their first operands that is true."""
 
 
+def _extended(inf: Inference, s: Statement, owner: Array | List) -> Abstract | None:
+    """``items += (a, b)``."""
+    items = items_of(inf.type_of(s.operands[1]))
+    if not isinstance(owner, List) or s.data != "+" or items is None or inf.one_way:
+        raise Refused("an array or a list is changed in place")
+    lists.extend(inf, s, s.operands[0], spread(inf, s.operands[1], range(len(items)), items))
+    return _same(inf, s)
+
+
+def _same(inf: Inference, s: Statement) -> Abstract:
+    """What is left of a statement whose work others do."""
+    return alias(inf, s, s.operands[0])
+
+
 def _binary(inf: Inference, s: Statement) -> Abstract | None:
     if s.op == "inplace":
         owner = inf.type_of(s.operands[0])
         if isinstance(owner, Array) and not inf.one_way:
             return stores.augmented(inf, s)
         if isinstance(owner, (Array, List)):
-            raise Refused("an array or a list is changed in place")
+            return _extended(inf, s, owner)
         if (
             isinstance(owner, (Fresh, Outside, Record))
             and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None
@@ -413,6 +427,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "getattr": attribute_of,
     "setattr": write,
     "setitem": stores.store,
+    "delitem": lists.drop,
+    "same": _same,
     "build_map": dicts.mapping,
     "call": call_of,
     "call_method": method_call,
