@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.strong import times
+from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
 
@@ -109,9 +110,7 @@ def along_back(c, x, axis):
 
 
 @array_rrule(np.interp)
-def interp_rule(x, xp, fp, left=None, right=None, period=None):
-    if period is not None:
-        raise NotDifferentiable("np.interp with a period is not differentiable yet: map x into one period first")
+def interp_rule(x, xp, fp, left=None, right=None):
     y = np.interp(x, xp, fp, left, right)
 
     def interp_pullback(ȳ):
@@ -122,23 +121,35 @@ def interp_rule(x, xp, fp, left=None, right=None, period=None):
         width = np.where(high == low, 1.0, nodes[high] - nodes[low])
         slope = (values[high] - values[low]) / width
         part = np.where(below | above, 0.0, (x - nodes[low]) / width)
-        low_share = inside * (1.0 - part)
+        low_share = times(inside, 1.0 - part)
         if left is None:
             low_share = low_share + np.where(below, ȳ, 0.0)
-        high_share = inside * part
+        high_share = times(inside, part)
         if right is None:
             high_share = high_share + np.where(above, ȳ, 0.0)
-        x_share = inside * conj(slope)
+        x_share = times(inside, conj(slope))
         return (
             unbroadcast(x_share, x),
-            at_nodes(-x_share * (1.0 - part), -x_share * part, low, high, xp),
+            at_nodes(times(-x_share, 1.0 - part), times(-x_share, part), low, high, xp),
             at_nodes(low_share, high_share, low, high, fp),
             None if left is None else unbroadcast(np.where(below, ȳ, 0.0), left),
             None if right is None else unbroadcast(np.where(above, ȳ, 0.0), right),
-            None,
         )
 
     return y, interp_pullback
+
+
+@defines(np.interp)
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """``np.interp`` with a period: the nodes of one, and one more on either side."""
+    if period == 0:
+        raise ValueError("period must be a non-zero value")
+    length = np.abs(period)
+    places, values = np.asarray(xp) % length, np.asarray(fp)
+    order = np.argsort(places)
+    places, values = places[order], values[order]
+    around = np.concatenate((places[-1:] - length, places, places[:1] + length))
+    return np.interp(np.asarray(x) % length, around, np.concatenate((values[-1:], values, values[:1])))
 
 
 @nondifferentiable

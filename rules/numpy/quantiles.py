@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import along_axis, scatter_add, scatter_along
@@ -114,6 +115,38 @@ def slopes(ranks, count, method):
     slope = count + 1.0 - alpha - beta
     places = alpha - 1.0 + slope * ranks
     return np.where((places < 0.0) | (places >= count - 1.0), 0.0, slope)
+
+
+@defines(np.quantile)
+def weighted_quantile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
+):
+    """``np.quantile`` with weights: which elements it selects does not move with them."""
+    if weights is None:
+        return np.quantile(a, q, axis, out, overwrite_input, method, keepdims)
+    y = np.take(a, selected_places(a, q, axis, method, keepdims, weights))
+    if out is None:
+        return y
+    out[...] = y
+    return out
+
+
+@defines(np.percentile)
+def weighted_percentile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
+):
+    """``np.percentile`` with weights."""
+    return weighted_quantile(a, np.true_divide(q, 100), axis, out, overwrite_input, method, keepdims, weights=weights)
+
+
+@nondifferentiable
+def selected_places(a, q, axis, method, keepdims, weights):
+    """Which elements of ``a`` a weighted quantile is: that of the ranks, in the place of the elements."""
+    order = np.argsort(a, None, "stable")
+    ranks = np.empty(order.size)
+    ranks[order] = np.arange(order.size)
+    found = np.quantile(ranks.reshape(np.shape(a)), q, axis, method=method, keepdims=keepdims, weights=weights)
+    return order[found.astype(int)]
 
 
 @array_rrule(np.partition)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
@@ -97,14 +96,14 @@ def average_rule(a, axis=None, weights=None, returned=False, *, keepdims=False):
         m̄, t̄ = ȳ if returned else (ȳ, None)
         w = aligned(weights, a, axis)
         total = np.sum(w + np.zeros(np.shape(a)), axis, keepdims=True)
-        c = np.zeros(np.shape(a)) if m̄ is None else expand_reduced(m̄, a, axis, keepdims) / conj(total)
-        ā = unbroadcast(c * conj(w), a)
+        c = np.zeros(np.shape(a)) if m̄ is None else over(expand_reduced(m̄, a, axis, keepdims), conj(total))
+        ā = unbroadcast(times(c, conj(w)), a)
         if weights is None:
             return ā, None, None, None
-        c = c * conj(a - restore_axes(mean, a, axis, keepdims))
+        c = times(c, conj(a - restore_axes(mean, a, axis, keepdims)))
         if t̄ is not None:
             c = c + restore_axes(t̄, a, axis, keepdims)
-        return ā, None, reshaped(unbroadcast(c, w), weights), None
+        return ā, None, weights_back(unbroadcast(c, w), weights, a, axis), None
 
     return y, average_pullback
 
@@ -115,9 +114,17 @@ def aligned(weights, a, axis):
         return np.ones((1,) * np.ndim(a))
     if np.shape(weights) == np.shape(a):
         return np.asarray(weights)
-    if isinstance(axis, tuple):
-        raise NotDifferentiable("np.average with weights along several axes: sum(a * w) / sum(w) is differentiable")
-    return np.reshape(weights, [-1 if i == axis % np.ndim(a) else 1 for i in range(np.ndim(a))])
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    ordered = np.transpose(weights, np.argsort([i % np.ndim(a) for i in axes]))
+    return np.reshape(ordered, [n if i in [k % np.ndim(a) for k in axes] else 1 for i, n in enumerate(np.shape(a))])
+
+
+def weights_back(c, weights, a, axis):
+    """The cotangent of ``weights`` from that of what is ``aligned``."""
+    if np.shape(weights) != np.shape(a) and isinstance(axis, tuple):
+        order = np.argsort([i % np.ndim(a) for i in axis])
+        c = np.transpose(np.reshape(c, [np.shape(weights)[i] for i in order]), np.argsort(order))
+    return reshaped(c, weights)
 
 
 @array_rrule(np.nansum)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import linear
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.registry import Array, nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
 
@@ -154,3 +155,27 @@ def reshaped_back(ȳ, arrays):
     """The cotangents of arrays that were given axes of length 1, one array bare."""
     cotangents = (ȳ,) if len(arrays) == 1 else ȳ
     return tuple([None if c is None else unbroadcast(c.reshape(np.shape(x)), x) for c, x in zip(cotangents, arrays)])
+
+
+@rrule(np.lib.stride_tricks.as_strided, Array)
+def as_strided_rule(x, shape=None, strides=None, subok=False, writeable=True):
+    def as_strided_pullback(ȳ):
+        places = strided_places(x, shape, strides)
+        return reshaped(scatter_add((np.size(x),), float_dtype(x), places, ȳ), x), *[None] * 4
+
+    return np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable), as_strided_pullback
+
+
+@nondifferentiable
+def strided_places(x, shape, strides):
+    """Which elements of ``x``, row by row, the elements of a strided view are."""
+    if not x.flags.c_contiguous:
+        raise NotDifferentiable("np.lib.stride_tricks.as_strided is differentiable for arrays in C order: np.array(x)")
+    shape, strides = x.shape if shape is None else shape, x.strides if strides is None else strides
+    places = np.zeros(shape, int)
+    for axis, (length, stride) in enumerate(zip(places.shape, strides)):
+        steps = stride * np.arange(length)
+        places += steps.reshape([-1 if i == axis else 1 for i in range(places.ndim)])
+    if np.any(places % x.itemsize) or np.any((places < 0) | (places >= x.nbytes)):
+        raise NotDifferentiable("np.lib.stride_tricks.as_strided leads out of the array")
+    return places // x.itemsize

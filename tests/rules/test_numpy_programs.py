@@ -7,6 +7,7 @@ import operator
 import numpy as np
 import pytest
 from in_all_orders import check_orders
+from numpy.lib.stride_tricks import as_strided
 from numpy_checks import normal, positive
 
 import autodiff_hook as ad
@@ -126,6 +127,13 @@ def test_signatures_say_so():
         ad.gradient(lambda x: np.add(x, x, signature="dd->d").sum(), V)
 
 
+def strided_then_changed(x):
+    y = x * 1.0
+    windows = as_strided(y, (3, 3), (8, 8))
+    y[1] = x[0] * x[2]
+    return windows * windows
+
+
 PROGRAMS = {
     "choose": (lambda x: np.choose([0, 1, 2, 0], x), X),
     "choose of a list": (lambda x: np.choose([0, 1, 1, 0], [x[0], x[1] ** 2]), X),
@@ -148,6 +156,22 @@ PROGRAMS = {
     "union1d": (lambda x: np.union1d(x, 2.0 * x[:2]), V),
     "einsum of lists": (lambda x: np.einsum(x, [0, 1], x, [0, 2], [1, 2]), X),
     "einsum of lists alone": (lambda x: np.einsum(x, [..., 0], x, [..., 0]), X),
+    "interp with a period": (
+        lambda x, xp, fp, period: np.interp(x, xp, fp, period=period),
+        *(3.0 * P, np.array([0.1, 1.25, 0.6, 0.9]), V[:4], np.array(1.1)),
+    ),
+    "average along two axes": (lambda a, w: np.average(a, (1, 2), w), normal(2, 3, 4), positive(3, 4)),
+    "average along axes in another order": (lambda a, w: np.average(a, (2, 0), w), normal(2, 3, 4), positive(4, 2)),
+    "sum of weights": (lambda w: np.average(X, weights=w, axis=1, returned=True), positive(4)),
+    "quantile with weights": (lambda x: np.quantile(x, [0.2, 0.37], weights=P, method="inverted_cdf"), V),
+    "quantile without weights": (lambda x: np.quantile(x, 0.37, weights=None), V),
+    "percentile with weights": (
+        lambda x: np.percentile(x, 30, axis=1, weights=positive(3, 4), method="inverted_cdf", keepdims=True),
+        X,
+    ),
+    "as_strided": (lambda x: as_strided(x, (3, 3), (8, 8)), V),
+    "as_strided backwards": (lambda x: as_strided(x[1:] * 1.0, (2, 2), (8, 16)), V),
+    "as_strided of what changes": (strided_then_changed, V),
     "matmul to an array": (lambda x: np.matmul(x, x.T, out=np.zeros((3, 3))), X),
 }
 
@@ -155,3 +179,25 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name):
     check_orders(*PROGRAMS[name])
+
+
+def test_strides_beyond_an_array_say_so():
+    with pytest.raises(NotDifferentiable, match="leads out"):
+        ad.gradient(lambda x: as_strided(x[1:3].copy(), (2,), (16,))[0], V)
+    with pytest.raises(NotDifferentiable, match="C order"):
+        ad.gradient(lambda x: as_strided(x[::2], (2,), (8,)).sum(), V)
+
+
+MASKED = {
+    "average": (lambda a: np.average(a, 1, [1.0, 0.0]), np.array([[1.0, 2.0], [np.inf, np.nan]]), [[1, 0], [0, 0]]),
+    "average by weights": (lambda w: np.average([[1.0, 2.0], [np.inf, 3.0]], 1, w), np.ones(2), [-0.25, 0.25]),
+    "interp": (lambda fp: np.interp([0.5, 1.5], [0.0, 1, 2], fp), np.array([1.0, 2, np.inf]), [0.5, 0.5, 0.0]),
+    "interp by place": (lambda x: np.interp(x, [0.0, 1, 2], [1, 2, np.inf]), np.array([0.5, 1.5]), [1.0, 0.0]),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_masked_stays_zero(name):
+    f, x, expected = MASKED[name]
+    assert ad.gradient(lambda x: np.where([True, False], f(x), 0.0).sum(), x)[0].tolist() == expected

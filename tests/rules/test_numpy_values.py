@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
 from autodiff_rules.numpy import _shared, rearranging
@@ -231,16 +230,6 @@ def test_arange(args):
 
 def test_arange_of_a_stop():
     assert registry.rule(np.arange, (float,))(3.0)[1](np.ones(3))[0] is None
-
-
-def test_interp_with_a_period_says_so():
-    with pytest.raises(NotDifferentiable, match="period"):
-        registry.rule(np.interp, (np.ndarray,) * 3)(INSIDE, KNOTS, HEIGHTS, period=4.0)
-
-
-def test_weights_along_several_axes_say_so():
-    with pytest.raises(NotDifferentiable, match="several axes"):
-        registry.rule(np.average, (np.ndarray,))(X, (0, 1), positive(2, 3))[1](np.ones(4))
 
 
 FAMILIES = {"normal": 2, "laplace": 2, "logistic": 2, "gumbel": 2, "uniform": 2, "exponential": 1, "rayleigh": 1}
