@@ -29,6 +29,7 @@ from autodiff_rules.numpy import product_shortcuts as product_shortcuts
 from autodiff_rules.numpy import products as products
 from autodiff_rules.numpy import quantiles as quantiles
 from autodiff_rules.numpy import random as random
+from autodiff_rules.numpy import ratio_samples as ratio_samples
 from autodiff_rules.numpy import rearranging as rearranging
 from autodiff_rules.numpy import reductions as reductions
 from autodiff_rules.numpy import samples as samples

@@ -11,10 +11,20 @@ import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
 
 special = pytest.importorskip("scipy.special")
+stats = pytest.importorskip("scipy.stats")
 
 SHAPES, OTHERS = np.array([0.3, 0.9, 1.7, 6.0, 40.0]), np.array([2.5, 0.6, 1.2, 3.0, 9.0])
 OWNERS = (np.random.default_rng, np.random.RandomState)
 STEP = 1e-6
+
+
+def wald_distribution(mean, scale, y):
+    return stats.invgauss.cdf(y, mean / scale, scale=scale)
+
+
+def wald_quantile(mean, scale, p):
+    return stats.invgauss.ppf(p, mean / scale, scale=scale)
+
 
 IMPLICIT = {
     "standard_gamma": ((SHAPES,), special.gammainc, special.gammaincinv),
@@ -26,6 +36,18 @@ IMPLICIT = {
     "chisquare": ((SHAPES,), lambda df, y: special.chdtr(df, y), lambda df, p: special.chdtri(df, 1.0 - p)),
     "beta": ((SHAPES, OTHERS), special.betainc, special.betaincinv),
     "standard_t": ((OTHERS,), special.stdtr, special.stdtrit),
+    "f": ((SHAPES + 0.5, OTHERS), special.fdtr, special.fdtri),
+    "noncentral_chisquare": (
+        (SHAPES, OTHERS),
+        lambda df, nc, y: special.chndtr(y, df, nc),
+        lambda df, nc, p: special.chndtrix(p, df, nc),
+    ),
+    "noncentral_f": (
+        (SHAPES + 0.5, OTHERS, SHAPES[::-1] / 8.0),
+        lambda a, b, nc, y: special.ncfdtr(a, b, nc, y),
+        lambda a, b, nc, p: special.ncfdtri(a, b, nc, p),
+    ),
+    "wald": ((SHAPES, OTHERS), wald_distribution, wald_quantile),
 }
 """Parameters, the distribution function and its inverse."""
 
@@ -51,21 +73,19 @@ def test_the_distribution_function_of_a_sample_stays(name, owner):
         np.testing.assert_allclose(found, (ahead - behind) / (2 * STEP), rtol=2e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["gamma", "beta"])
+@pytest.mark.parametrize("name", ["gamma", "beta", "f", "noncentral_chisquare", "wald"])
 def test_second_derivatives_of_samples(name):
+    _, distribution, inverse = IMPLICIT[name]
+
     def loss(a):
         y = getattr(np.random.default_rng(3), name)(a, 2.0)
         return np.sum(y * y)
 
-    def moved(a, p):
-        y = special.gammaincinv(a, p) * 2.0 if name == "gamma" else special.betaincinv(a, 2.0, p)
-        return y * y
-
-    y = getattr(np.random.default_rng(3), name)(OTHERS, 2.0)
-    p = special.gammainc(OTHERS, y / 2.0) if name == "gamma" else special.betainc(OTHERS, 2.0, y)
+    p = distribution(OTHERS, 2.0, getattr(np.random.default_rng(3), name)(OTHERS, 2.0))
     step = 1e-3
-    expected = (moved(OTHERS + step, p) - 2.0 * moved(OTHERS, p) + moved(OTHERS - step, p)) / step**2
-    np.testing.assert_allclose(ad.hvp(loss, (OTHERS,), (np.ones(5),))[0], expected, rtol=2e-3, atol=1e-5)
+    ahead, here, behind = (inverse(OTHERS + s, 2.0, p) ** 2 for s in (step, 0.0, -step))
+    expected = (ahead - 2.0 * here + behind) / step**2
+    np.testing.assert_allclose(ad.hvp(loss, (OTHERS,), (np.ones(5),))[0], expected, rtol=2e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("owner", OWNERS)
