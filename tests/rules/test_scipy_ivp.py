@@ -142,6 +142,58 @@ def test_odeint_with_times_that_move():
     agrees(f, reference)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_what_functions_of_all_methods_store(method):
+    def f(p):
+        calls, seen = [], {}
+
+        def slope(t, y, rate):
+            calls.append(t)
+            seen["rate"] = rate * p[1]
+            return -rate * y
+
+        found = integrate.solve_ivp(slope, (0.0, 1.0), [1.0], method, args=(p[0],), **TIGHT).y[0, -1]
+        return found * seen["rate"] + len(calls)
+
+    value, (slope,) = withgradient(f, POINT)
+    assert value == f(POINT)
+    assert slope[:2] == pytest.approx([0.7 * np.exp(-1.3) * (1.0 - 1.3), 1.3 * np.exp(-1.3)], rel=1e-3)
+
+
+def test_steps_between_the_solver_and_its_caller():
+    """A loop of the program's own over the steps of a solver."""
+
+    def f(p):
+        solver = integrate.RK45(lambda t, y: -p[0] * y, 0.0, p[2:], 1.0, **TIGHT)
+        total = 0.0
+        while solver.status == "running":
+            solver.step()
+            total = total + solver.y[0] * 0.0
+        return solver.y[0] + total
+
+    agrees(f, lambda p: p[2] * np.exp(-p[0]))
+
+
+def test_functions_that_return_tuples_or_whole_arrays():
+    matrix = np.array([[0.0, 1.0], [-1.0, -0.1]])
+
+    def turn(t, y, p):
+        return matrix @ y * p[0]
+
+    def other(t, y, a):
+        return (a * y[1], -a * y[0] - 0.1 * a * y[1])
+
+    def f(p):
+        first = integrate.solve_ivp(turn, (0.0, 1.0), p[1:], args=(p,), **TIGHT)
+        second = integrate.solve_ivp(other, (0.0, 1.0), p[1:], args=(p[0],), **TIGHT)
+        return first.y[0, -1] - 2.0 * second.y[1, -1]
+
+    step = 1e-5 * DIRECTION
+    expected = (f(POINT + step) - f(POINT - step)) / 2e-5
+    assert gradient(f, POINT)[0] @ DIRECTION == pytest.approx(expected, rel=1e-5)
+    assert jvp(f, (POINT,), (DIRECTION,))[1] == pytest.approx(expected, rel=1e-5)
+
+
 def test_what_the_right_hand_side_stores():
     def f(p):
         calls, seen = [], {}

@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
+from autodiff_rules.scipy.integrate import explicit as explicit
 from autodiff_rules.scipy.integrate import lsoda as lsoda
 from autodiff_rules.scipy.integrate import quadrature as quadrature

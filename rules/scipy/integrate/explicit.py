@@ -1,0 +1,205 @@
+"""``solve_ivp`` and the steps of explicit methods of Runge and Kutta.
+
+A call runs natively first. Then its source is followed, from what the right-hand side found at first. If that leaves
+nothing behind, steps run natively there, and of each only the stages that were accepted are followed; so the times of
+the steps are taken as they are, but for the first and the last.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from types import FunctionType
+
+import numpy as np
+from scipy.integrate import DOP853, RK45, solve_ivp
+
+from autodiff_hook import pullback
+from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
+from autodiff_hook.errors import LIBRARIES
+from autodiff_hook.registry import rrule
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.scope import is_own, module_of
+from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy.optimize.implicit import seeded
+
+RungeKutta = RK45.__base__
+_native_step = RungeKutta._step_impl
+
+STORES_NOTHING = ContextVar("STORES_NOTHING", default=False)
+"""Whether the right-hand side is known to leave nothing behind but what it returns."""
+
+
+@means(solve_ivp)
+def initial_value_problem(alg, t, args, kwargs):
+    call = Call(alg, solve_ivp, "fun", t, args, kwargs)
+    if not some(t) and not any(reaches(alg, value) for value in (*args, *kwargs.values())):
+        return solve_ivp(*args, **kwargs), None
+    call.run()
+    stored = call.memory.after or call.memory.written
+    call.memory.rewind()
+    setting = STORES_NOTHING.set(not stored)
+    try:
+        found = enter(alg, (None, *t), solve_ivp, args, kwargs)
+    finally:
+        STORES_NOTHING.reset(setting)
+    call.memory.settle(call.callback)
+    return found
+
+
+def combination(y, weights, *slopes):
+    """y and a sum of slopes."""
+    return y + np.asarray(weights) @ np.stack(slopes)
+
+
+@rrule(combination)
+def combination_rule(y, weights, *slopes):
+    def combination_pullback(ȳ):
+        return ȳ, None, *[ȳ * weight for weight in weights]
+
+    return combination(y, weights, *slopes), combination_pullback
+
+
+def called(fun, time, y, *args):
+    """The right-hand side as an array."""
+    return np.asarray(fun(time, y, *args))
+
+
+def differs_alone(alg, fun, args):
+    """Whether a function can be differentiated by itself: in one tape alone, all of its variables numbers or arrays."""
+    if alg.typed is None or type(fun) is not FunctionType or reaches(alg, fun):
+        return False
+    others = [name for name in alg.modules if not is_own(name) and name.partition(".")[0] not in LIBRARIES]
+    return all(name == module_of(fun) for name in others) and all(type(arg) in (float, int, np.ndarray) for arg in args)
+
+
+class Step:
+    """A step whose stages are differentiated one by one: the call, and the pullback of its node."""
+
+    def __init__(self, fun, args, times, y, f, rows):
+        self.slopes, self.stages, self.rows, self.count = [f], [], rows, len(args)
+        for time, weights in zip(times, rows):
+            at = combination(y, weights, *self.slopes)
+            value, back = pullback(fun, time, at, *args)
+            self.stages.append((value, back))
+            self.slopes.append(np.asarray(value))
+        self.value = at, self.slopes[-1], np.stack(self.slopes)
+
+    def __call__(self, cotangent):
+        new, last, slopes = cotangent
+        ȳ, ā = np.zeros_like(self.slopes[0]), [0.0] * self.count
+        slopes = np.zeros((len(self.slopes), len(ȳ)), ȳ.dtype) if slopes is None else np.array(slopes)
+        slopes[-1] += 0.0 if last is None else last
+        for i in range(len(self.stages) - 1, -1, -1):
+            value, back = self.stages[i]
+            _, at, *given = back(seeded(value, slopes[i + 1]))
+            if i == len(self.stages) - 1 and new is not None:
+                at = at + new
+            ȳ += at
+            slopes[: i + 1] += np.multiply.outer(self.rows[i], at)
+            ā = [have + more if more is not None else have for have, more in zip(ā, given)]
+        return ȳ, slopes[0], *ā
+
+
+def accepted(fun, args, times, y, f, rows):
+    """The new y, the slope there, and all slopes of a step; ``rows`` has the weights of the stages and of the new y."""
+    slopes = [f]
+    for time, weights in zip(times, rows):
+        at = combination(y, weights, *slopes)
+        slopes.append(called(fun, time, at, *args))
+    return at, slopes[-1], np.stack(slopes)
+
+
+def accepted_between(fun, args, start, end, y, f, tableau):
+    """The same for a step whose ends have derivatives."""
+    h = end - start
+    slopes = [f]
+    for weights, place in tableau:
+        at = y + h * (np.asarray(weights) @ np.stack(slopes))
+        slopes.append(called(fun, start + place * h, at, *args))
+    return at, slopes[-1], np.stack(slopes)
+
+
+def right_hand_side(alg, solver):
+    """The function that a solver was made for, and further arguments, with the tokens of these."""
+    fun, args = captured(solver._fun, "fun"), None
+    if getattr(fun, "__code__", None) in solve_ivp.__code__.co_consts:
+        cell = captured(fun, "args", whole=True)
+        fun, args = fun.__defaults__[0], cell.cell_contents
+        return fun, tuple(args), load(alg, cell, 0, args) if type(args) is tuple else None
+    return (solver.fun, (), None) if fun is None else (fun, (), None)
+
+
+def captured(function, name, whole=False):
+    """A variable that a function has captured, or its cell."""
+    names = function.__code__.co_freevars
+    cell = function.__closure__[names.index(name)] if name in names else None
+    return cell if whole or cell is None else cell.cell_contents
+
+
+@means(_native_step)
+def step(alg, t, args, kwargs):
+    if not STORES_NOTHING.get():
+        return enter(alg, (None, *t), _native_step, args, kwargs)
+    solver = args[0]
+    start, y, f = solver.t, solver.y, solver.f
+    tokens = [load_attribute(alg, solver, name, getattr(solver, name)) for name in ("t", "y", "f")]
+    bound = load_attribute(alg, solver, "t_bound", solver.t_bound)
+    use_fresh_slopes(solver)
+    value = _native_step(solver)
+    if not value[0]:
+        return value, None
+    end, calls = solver.t, solver.nfev
+    at_end = bound if end == solver.t_bound else None
+    moving = moving_step(alg, solver, (start, end), (tokens[0], at_end), (y, f), tokens[1:]) or (None, None, None)
+    solver.nfev = calls
+    found = {"t": at_end, "y": moving[0], "f": moving[1], "y_old": tokens[1], "h_abs": None}
+    found["h_previous"] = enter(alg, (None, at_end, tokens[0]), difference, (end, start), {})[1]
+    for name, token in found.items():
+        keep_attribute(alg, solver, name, token)
+    keep_slopes(alg, solver, moving[2])
+    return value, None
+
+
+def moving_step(alg, solver, ends, moving_ends, state, moving_state):
+    """The tokens of what a step has come to."""
+    fun, args, token = right_hand_side(alg, solver)
+    tableau = [(solver.A[i, :i].tolist(), solver.C[i]) for i in range(1, solver.n_stages)] + [(solver.B.tolist(), 1.0)]
+    if some(moving_ends):
+        tokens = (None, None, token, *moving_ends, *moving_state, None)
+        return enter(alg, tokens, accepted_between, (fun, args, *ends, *state, tableau), {})[1]
+    h = ends[1] - ends[0]
+    times = [float(ends[0] + place * h) for _, place in tableau]
+    rows = [tuple([h * weight for weight in weights]) for weights, _ in tableau]
+    if differs_alone(alg, fun, args):
+        tokens = (*moving_state, *([None] * len(args) if token is None else token))
+        if not some(tokens):
+            return None
+        made = Step(fun, args, times, *state, rows)
+        return alg.spread(made.value, alg.node(made, tokens))
+    return enter(alg, (None, None, token, None, *moving_state, None), accepted, (fun, args, times, *state, rows), {})[1]
+
+
+def difference(end, start):
+    return end - start
+
+
+def use_fresh_slopes(solver):
+    """Let the next step fill an array of its own: the last one may be held by a pullback."""
+    if isinstance(solver, DOP853):
+        solver.K_extended = solver.K_extended.copy()
+        solver.K = solver.K_extended[: solver.n_stages + 1]
+    else:
+        solver.K = solver.K.copy()
+
+
+def extended(slopes, rows):
+    return np.concatenate([slopes, np.zeros((rows - len(slopes), slopes.shape[1]))])
+
+
+def keep_slopes(alg, solver, token):
+    """The token of the slopes of a step, from which values between its ends are computed."""
+    if isinstance(solver, DOP853):
+        operands = solver.K.copy(), len(solver.K_extended)
+        keep_attribute(alg, solver, "K_extended", enter(alg, (None, token, None), extended, operands, {})[1])
+    keep_attribute(alg, solver, "K", token)
