@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import BuiltinFunctionType, ModuleType
 from typing import Any as AnyType
 from typing import Final
 
@@ -179,6 +180,7 @@ class Registry:
         self._loaded: set[str] = set()
         self._loading: set[int] = set()
         self._modules_seen = 0
+        self._numpy_met = False
         self._listeners: list[Callable[[], None]] = []
         self.packs = {"autodiff_rules"}
         """The packages whose modules are declared to be rule packs."""
@@ -248,7 +250,7 @@ class Registry:
 
     def written(self, target: AnyType) -> tuple[int, ...] | None:
         """The places of the arguments that a call of ``target`` may write to; None if nothing is declared."""
-        self.load_packs()
+        self.load_packs(target)
         found = self._written.get(id(target))
         return None if found is None else found[1]
 
@@ -261,7 +263,7 @@ class Registry:
 
     def forms(self, target: AnyType) -> tuple[Form, ...]:
         """The forward forms of ``target``, one for each of its first parameters."""
-        self.load_packs()
+        self.load_packs(target)
         forms = self._forms.get(id(target), (None, ()))[1]
         return tuple([form.made() if isinstance(form, Deferred) else form for form in forms])
 
@@ -285,7 +287,7 @@ class Registry:
             return self._lookups[key]
         except KeyError:
             pass
-        self.load_packs()
+        self.load_packs(target, types)
         lookups = self._lookups
         result = self._chosen(target, types, lambda rule: parameters_of(rule).misfit(len(types), names) is None)
         if id(target) in self._rules:
@@ -309,7 +311,7 @@ class Registry:
 
     def has_rules(self, target: AnyType) -> bool:
         """Whether any rule is registered for ``target``, whatever the types."""
-        self.load_packs()
+        self.load_packs(target)
         return id(target) in self._rules
 
     def targets(self, package: str) -> list[AnyType]:
@@ -319,14 +321,14 @@ class Registry:
 
     def knows(self, target: AnyType) -> bool:
         """Whether ``target`` has rules or is declared to have no derivative."""
-        self.load_packs()
+        self.load_packs(target)
         return id(target) in self._rules or id(target) in self._constants
 
     def is_constant(self, target: AnyType) -> bool:
         """Whether ``target`` is declared non-differentiable."""
         if id(target) in self._constants:
             return True
-        self.load_packs()
+        self.load_packs(target)
         return id(target) in self._constants
 
     def constants(self) -> list[tuple[AnyType, str | None]]:
@@ -336,18 +338,27 @@ class Registry:
 
     def reason(self, target: AnyType) -> str | None:
         """Why ``target`` was declared non-differentiable, if that was said."""
-        self.load_packs()
+        self.load_packs(target)
         return self._constants.get(id(target), (None, None))[1]
 
-    def load_packs(self) -> None:
+    def load_packs(self, target: AnyType = None, types: tuple[type, ...] = ()) -> None:
         """Import the rule packs that cover a module which is imported by now.
+
+        That NumPy is imported says nothing, the engine does it: its pack is loaded when a module of others has
+        imported it, or when one asks about ``target`` or ``types`` of NumPy's.
 
         A thread that finds another at it waits in the import system, which knows the locks that imports wait for; so
         none is held here.
         """
+        if len(sys.modules) != self._modules_seen:
+            self._numpy_met = self._numpy_met or _numpy_is_used()
+            self._load_those_of_imported_modules()
+        if not self._numpy_met and _is_of_numpy(target, types):
+            self._numpy_met = True
+            self._load_those_of_imported_modules()
+
+    def _load_those_of_imported_modules(self) -> None:
         seen = len(sys.modules)
-        if seen == self._modules_seen:
-            return
         thread = threading.get_ident()
         if thread in self._loading:
             return
@@ -367,7 +378,8 @@ class Registry:
             from importlib.metadata import entry_points
 
             self._packs = list(entry_points(group="autodiff_hook.rules"))
-        return [entry for entry in self._packs if entry.name in sys.modules and entry.value not in self._loaded]
+        known = [entry for entry in self._packs if entry.name in sys.modules and entry.value not in self._loaded]
+        return [entry for entry in known if entry.name != "numpy" or self._numpy_met]
 
     def _load(self, entry: AnyType) -> None:
         try:
@@ -382,6 +394,29 @@ class Registry:
     def renew_lock(self) -> None:
         """In a child process nobody gives back what another thread held."""
         self._lock = threading.RLock()
+
+
+_PLAIN: Final = frozenset({float, int, bool, complex, str, bytes, type(None), list, tuple})
+
+
+def _is_of_numpy(target: AnyType, types: tuple[type, ...]) -> bool:
+    """Whether a call is of a function of NumPy's or SciPy's, or of one that no pack knows, or its arguments may be."""
+    if not _PLAIN.issuperset(types):
+        return True
+    owner = getattr(target, "__objclass__", target)
+    module = getattr(owner, "__module__", None) or type(owner).__module__
+    if module.partition(".")[0] in ("numpy", "scipy"):
+        return True
+    native = isinstance(target, BuiltinFunctionType) and isinstance(target.__self__, ModuleType)
+    return native and id(target) not in registry._rules and id(target) not in registry._constants
+
+
+def _numpy_is_used() -> bool:
+    """Whether a module that is no part of this project has imported NumPy."""
+    numpy = sys.modules.get("numpy")
+    own = ("numpy", "autodiff_hook", "autodiff_rules")
+    others = [m for name, m in list(sys.modules.items()) if name.partition(".")[0] not in own]
+    return numpy is not None and any(vars(m).get(x) is numpy for m in others if m is not None for x in ("np", "numpy"))
 
 
 def _is_imported(name: str) -> bool:

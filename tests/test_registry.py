@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import math
+import subprocess
 import sys
 import types
 
@@ -198,3 +199,26 @@ def test_a_pack_waits_for_the_end_of_the_import_of_its_module(rules, monkeypatch
     rules.has_rules(target)
     assert entry.loaded == 1
     del sys.modules["a_module_that_asks"]
+
+
+LAZY = """
+import math, sys
+import autodiff_hook as ad
+
+def wave(x):
+    total = 0.0
+    for y in [x, 2.0 * x]:
+        total += math.sin(y) ** 2
+    return total * sum([x, x]) / max(x, 1.0)
+
+ad.gradient(wave, 0.3), ad.jvp(wave, (0.3,), (1.0,)), ad.hvp(wave, (0.3,), (1.0,))
+assert "numpy" in sys.modules and "autodiff_rules.numpy" not in sys.modules
+import numpy
+assert ad.gradient(lambda x: numpy.sin(x) * x, 0.0) == (0.0,)
+assert ad.gradient(lambda x: (x @ x.T).sum(), numpy.ones((2, 2)))[0].tolist() == [[4.0, 4.0], [4.0, 4.0]]
+assert "autodiff_rules.numpy" in sys.modules
+"""
+
+
+def test_functions_of_numbers_load_no_rules_of_numpy():
+    subprocess.run([sys.executable, "-c", LAZY], check=True, timeout=120)

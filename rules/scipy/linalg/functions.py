@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, declare_names
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
@@ -27,20 +28,8 @@ def frechet(function, a, direction):
     return scale * function(np.concatenate([upper, lower], -2))[..., :n, n:]
 
 
-@array_rrule(linalg.expm)
-def expm_rule(A):
-    def expm_pullback(ȳ):
-        return (unbroadcast(frechet(linalg.expm, adjoint(np.asarray(A)), ȳ), A),)
-
-    return linalg.expm(A), expm_pullback
-
-
-@array_rrule(linalg.logm)
-def logm_rule(A):
-    def logm_pullback(ȳ):
-        return (unbroadcast(frechet(linalg.logm, adjoint(np.asarray(A)), ȳ), A),)
-
-    return linalg.logm(A), logm_pullback
+cotangents(linalg.expm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.expm, adjoint(np.asarray(A)), ȳ), A))
+cotangents(linalg.logm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.logm, adjoint(np.asarray(A)), ȳ), A))
 
 
 @array_rrule(linalg.sqrtm)

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import array_rrule, conj, restore_axes, unbroadcast
 from autodiff_rules.scipy._elementwise import cotangent
 from autodiff_rules.scipy.special.gammas import binom_k, binom_n
@@ -43,14 +44,11 @@ def softmax_rule(x, axis=None):
     return y, softmax_pullback
 
 
-@array_rrule(special.log_softmax)
-def log_softmax_rule(x, axis=None):
-    y = special.log_softmax(x, axis)
-
-    def log_softmax_pullback(ȳ):
-        return unbroadcast(ȳ - conj(np.exp(y)) * np.sum(ȳ, axis, keepdims=True), x), None
-
-    return y, log_softmax_pullback
+cotangents(
+    special.log_softmax,
+    "x, axis=None",
+    x=lambda ȳ, y, x, axis: unbroadcast(ȳ - conj(np.exp(y)) * np.sum(ȳ, axis, keepdims=True), x),
+)
 
 
 @array_rrule(special.comb, 2)
