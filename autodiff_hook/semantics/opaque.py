@@ -44,6 +44,7 @@ def call_opaque(
             return call_constant(alg, function, args, kwargs)
     refusal = registry.refusal(function)
     reason = reason if refusal is None else f"which {refusal}"
+    reason = _SHOWS if any(map(is_typed_array, values)) else reason
     lost = first_lost(alg, [*t, *[held_by(alg, value) for value in values]])
     unknown = alg.unknown(failure(function, reason)) if lost is None else lost
     if reports.wanted():
@@ -76,6 +77,7 @@ def call_opaque(
     return result, lose(alg, result, unknown)
 
 
+_SHOWS: Final = "which may look into the memory of an array.array (give it a copy: list, np.array)"
 _SUSPENDED: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 """What runs after the call that has made it."""
 

@@ -160,6 +160,73 @@ def a_loop_of_its_own(x):
         return runner.run(square(x)) * runner.run(square(2 * x)) * found
 
 
+def cancelled(x):
+    found = []
+
+    async def sleeper():
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            found.append(x * x)
+            raise
+        finally:
+            found.append(x)
+
+    async def main():
+        task = asyncio.create_task(sleeper())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        try:
+            await asyncio.wait_for(sleeper(), 0.001)
+        except asyncio.TimeoutError:
+            return found[0] * found[3] + found[1]
+
+    return asyncio.run(main())
+
+
+def workers(x):
+    async def work(queue, found):
+        while True:
+            v = await queue.get()
+            found.append(v * v)
+            queue.task_done()
+
+    async def main():
+        queue, found = asyncio.Queue(), []
+        running = [asyncio.create_task(work(queue, found)) for _ in range(2)]
+        for i in range(4):
+            queue.put_nowait(x * i)
+        await queue.join()
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        return sum(found)
+
+    return asyncio.run(main())
+
+
+def recursion(x):
+    async def both(n, v):
+        if n < 2:
+            return v
+        (a, b), c = await asyncio.gather(asyncio.gather(both(n - 1, v * 1.1), both(n - 2, v)), square(v))
+        return a + b * x + c
+
+    return asyncio.run(both(4, x))
+
+
+def first_come(x):
+    async def main():
+        waiting, total = {asyncio.create_task(square(x * i)) for i in (1, 2, 3)}, 0.0
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            total += sum(task.result() for task in done) * x
+        return total
+
+    return asyncio.run(main())
+
+
 def constants(x):
     async def main():
         return (await asyncio.gather(square(1.0), square(2.0)))[1]
@@ -172,7 +239,7 @@ def constants(x):
     "f",
     [
         *(awaited, gathered, tasks, waited_for, futures, callbacks, producer_and_consumer, state_in_common, exceptions),
-        *(a_loop_of_its_own, constants),
+        *(a_loop_of_its_own, cancelled, workers, recursion, first_come, constants),
     ],
 )
 def test_programs(f, mode):
@@ -221,6 +288,19 @@ def groups(x):
     return asyncio.run(main())
 
 
+def tasks_of_what_is_not_carried(x):
+    async def locked(v):
+        async with asyncio.Lock():
+            return v * v
+
+    async def main():
+        task = asyncio.create_task(locked(x))
+        await asyncio.wait([task])
+        return task.result()
+
+    return asyncio.run(main())
+
+
 def another_thread(x):
     async def main():
         return await asyncio.to_thread(pow, x, 2)
@@ -251,6 +331,7 @@ def stored_by_a_pool(x):
 
 REFUSED = [
     *(asynchronous_with, stored_by_what_is_not_carried, asynchronous_for, groups),
+    tasks_of_what_is_not_carried,
     *(another_thread, stored_by_another_thread, stored_by_a_pool),
 ]
 

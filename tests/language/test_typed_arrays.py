@@ -215,6 +215,11 @@ REFUSED = [
 ]
 
 
+def test_the_error_names_what_helps():
+    with pytest.raises(ad.NotDifferentiable, match="numpy.asarray.*give it a copy: list, np.array"):
+        ad.gradient(shown_by_numpy, 0.7)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("f", REFUSED)
 def test_what_loses_the_derivative_is_an_error(f, mode):
