@@ -12,7 +12,9 @@ from autodiff_rules.scipy.special import hidden as hidden
 from autodiff_rules.scipy.special import hypergeometric as hypergeometric
 from autodiff_rules.scipy.special import information as information
 from autodiff_rules.scipy.special import integrals as integrals
+from autodiff_rules.scipy.special import oscillating as oscillating
 from autodiff_rules.scipy.special import polynomials as polynomials
 from autodiff_rules.scipy.special import probability as probability
 from autodiff_rules.scipy.special import spherical as spherical
 from autodiff_rules.scipy.special import sums as sums
+from autodiff_rules.scipy.special import symmetric as symmetric
