@@ -146,7 +146,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fal
     Containers in the value: the same containers, with the structure of the argument at each leaf. With ``has_aux``,
     ``f`` returns ``(value, aux)``, and the function made of it ``(jacobian, aux)``. The numbers in value and arguments
     are counted: if the value has more, and there is a typed program, it goes by columns, as ``jacfwd`` does; else by
-    rows, as ``jacrev`` does. Raises ``Unsupported`` for complex arguments and values.
+    rows, as ``jacrev`` does. Raises ``Unsupported`` for complex arguments and values, and for values that hold objects.
 
     >>> jacobian(lambda x: (x * x, 2 * x))(3.0)
     (6.0, 2.0)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from autodiff_hook.runtime.mirror import formed, gradient_of, mirror_of
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.runtime.mirror import form_of, formed, gradient_of, mirror_of, parts_of
 from autodiff_hook.runtime.tangents import is_made_of_numbers
 from autodiff_hook.runtime.trees import kind_in_tree, like_sequence, refuse_complex, tree_leaves, tree_map
 from autodiff_hook.tangent import Tangent
@@ -15,6 +16,7 @@ from autodiff_hook.tangent import Tangent
 
 def by_rows(value: Any, back: Callable[[Any], Any], args: Sequence[Any], chosen: Sequence[int]) -> tuple[Any, ...]:
     """The Jacobians of a value with respect to some arguments, by one reverse sweep for each number in it."""
+    require_numbers(value, "a Jacobian")
     refuse_complex([args[i] for i in chosen])
     refuse_complex(value)
     sweeps: list[Any] = []
@@ -32,6 +34,7 @@ def by_rows(value: Any, back: Callable[[Any], Any], args: Sequence[Any], chosen:
 
 def by_columns(value: Any, push: Callable[..., Any], args: Sequence[Any], chosen: Sequence[int]) -> tuple[Any, ...]:
     """The same by one tangent of the value for each number in the arguments."""
+    require_numbers(value, "a Jacobian")
     refuse_complex([args[i] for i in chosen])
     refuse_complex(value)
 
@@ -43,6 +46,19 @@ def by_columns(value: Any, push: Callable[..., Any], args: Sequence[Any], chosen
         return _by_value(value, rows_of(zero, column), zero, lambda found: found)
 
     return tuple([jacobian(i) for i in chosen])
+
+
+def require_numbers(value: Any, what: str) -> None:
+    """Raise for a value that holds objects with attributes of their own."""
+    form = form_of(value)
+    if form in ("object", "function", "method"):
+        raise Unsupported(
+            f"{what} is not defined for a value that is, or holds, a {type(value).__qualname__}: return the numbers "
+            f"and arrays in it, use has_aux=True for what needs no derivative, or autodiff_hook.jvp and pullback"
+        )
+    if form in ("tuple", "list", "dict"):
+        for _, part in parts_of(value, form):
+            require_numbers(part, what)
 
 
 def gradient_of_zero(argument: Any) -> Any:

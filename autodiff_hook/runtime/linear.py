@@ -17,7 +17,8 @@ from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import NotImplementedCotangent, describe
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.mirror import form_of, parts_of
+from autodiff_hook.runtime.jacobians import require_numbers
+from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.preparing import deeper_recursion, require_aux
 from autodiff_hook.runtime.pulled import same
 from autodiff_hook.runtime.specialising import differentiated
@@ -38,7 +39,7 @@ class Linear:
         self.value: Any
         self.aux: Any
         self.value, self.aux = self._divided(whole) if has_aux else (whole, None)
-        _require_numbers(self.value, f)
+        require_numbers(self.value, "linearize")
 
     def __call__(self, /, *tangents: Any) -> Any:
         f, args, _ = self.call
@@ -103,15 +104,3 @@ def _known(cotangent: Any) -> Any:
     if type(cotangent) is NotImplementedCotangent:
         raise cotangent.fail()
     return cotangent
-
-
-def _require_numbers(value: Any, f: Any) -> None:
-    form = form_of(value)
-    if form in ("object", "function", "method"):
-        raise Unsupported(
-            f"{describe(f)} returns a {type(value).__qualname__}, whose tangent linearize cannot give: return the "
-            f"numbers and arrays in it, or use autodiff_hook.jvp"
-        )
-    if form in ("tuple", "list", "dict"):
-        for _, part in parts_of(value, form):
-            _require_numbers(part, f)

@@ -11,7 +11,7 @@ from autodiff_hook.algebras.levels import settled
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load, reaches
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.jacobians import gradient_of_zero
+from autodiff_hook.runtime.jacobians import gradient_of_zero, require_numbers
 from autodiff_hook.runtime.linear import Linear
 from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import Pulled
@@ -28,6 +28,7 @@ for _function in (
     require_aux,
     operators._chosen,
     gradient_of_zero,
+    require_numbers,
     functools.wraps,
     functools.update_wrapper,
 ):

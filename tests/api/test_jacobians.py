@@ -140,6 +140,15 @@ def test_jacobians_of_complex_numbers_are_an_error(operator):
         operator(lambda x: x * 1j)(1.0)
 
 
+@pytest.mark.parametrize("operator", [jacobian, jacrev, jacfwd])
+def test_values_that_hold_objects_are_an_error(operator):
+    for f in (lambda x: Model(x, x), lambda x: (x, [Model(x, x)]), lambda x: Model(x, x).of):
+        with pytest.raises(Unsupported, match="has_aux=True"):
+            operator(f)(2.0)
+    slope, model = operator(lambda x: (x * x, Model(x, x)), has_aux=True)(2.0)
+    assert slope == 4.0 and model.k == 2.0
+
+
 def test_linearize_is_jvp_at_one_point():
     def f(x, y, k=1.0):
         return [k * x * y, {"s": np.sin(y)}, "text"]
@@ -157,7 +166,7 @@ def test_linearize_of_objects_and_lists():
     value, push = linearize(lambda m, xs: m.of(xs[0]) * xs[1], model, [5.0, 7.0])
     assert value == 210.0
     assert push({"k": 1.0}, None) == 70.0 and push(Tangent("Model", {"w": 1.0}), [1.0, None]) == 105.0 + 42.0
-    with pytest.raises(Unsupported, match="linearize cannot give"):
+    with pytest.raises(Unsupported, match="linearize is not defined for a value that is, or holds, a Model"):
         linearize(lambda k: Model(k, k), 2.0)
 
 
