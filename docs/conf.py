@@ -14,7 +14,7 @@ author = "the authors of autodiff_hook"
 version = release = autodiff_hook.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "sphinx_gallery.gen_gallery"]
-exclude_patterns = ["sg_execution_times.rst", "gallery/sg_execution_times.rst"]
+exclude_patterns = ["sg_execution_times.rst", "generated/gallery/sg_execution_times.rst"]
 nitpicky = True
 default_role = "code"
 highlight_language = "text"
@@ -28,7 +28,7 @@ autodoc_default_options = {"members": True}
 matplotlib.use("agg")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
-    "gallery_dirs": "gallery",
+    "gallery_dirs": "generated/gallery",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "write_computation_times": False,

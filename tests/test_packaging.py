@@ -39,7 +39,7 @@ def run(*command: str | Path, cwd: Path | str) -> str:
 
 
 FOLDERS = ("autodiff_hook", "benchmarks", "docs", "examples", "rules", "sitecustomize_example", "tests")
-MADE = ("__pycache__", ".*", "_build", "*.egg-info", "sg_execution_times.rst")
+MADE = ("__pycache__", ".*", "_build", "generated", "*.egg-info", "sg_execution_times.rst")
 
 
 @pytest.fixture(scope="module")
