@@ -277,8 +277,12 @@ _EXTREMES: Final[Any] = {max: equivalents.maximum, min: equivalents.minimum}
 
 
 def fills_array(function: Any, args: Args, kwargs: Kwargs) -> bool:
-    """Whether a call is one without an array for its result, and a store of what that gives."""
-    return writes_result(function, args, kwargs) and (isinstance(function, np.ufunc) or has_rules(function))
+    """Whether a call is one without an array for its result, and a store of what that gives.
+
+    A ufunc of arrays may need that array to know the shape.
+    """
+    by_element = isinstance(function, np.ufunc) and function.signature is None
+    return writes_result(function, args, kwargs) and (by_element or has_rules(function))
 
 
 def drained(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]:

@@ -10,7 +10,6 @@ FIRST_ORDER = "typed path carried pullback"
 
 CLEAR_ERRORS = {
     "array_filled_by_fortran": EVERY_MODE,
-    "rank_of_a_percentile": "jvp hvp",
     "read_by_a_memoryview": FIRST_ORDER,
     "checkpoint_of_a_function_with_state": FIRST_ORDER,
     "numpy_sum_of_objects": EVERY_MODE,
@@ -36,8 +35,5 @@ WAITING = {
     "one meaning of Python": {
         "read_by_a_memoryview": "jvp hvp",
         "assigned_shape": FIRST_ORDER,
-    },
-    "rules for NumPy and the standard library": {
-        "rank_of_a_percentile": FIRST_ORDER,
     },
 }
