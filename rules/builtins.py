@@ -296,4 +296,7 @@ for name, method in vars(str).items():
 nondifferentiable(str.__format__, IS_TEXT)
 nondifferentiable(bytes.decode, IS_TEXT)
 effects(print, input, open, compile, breakpoint, __import__)
-refuse(builtins, {RUNS_TEXT: "eval exec globals locals", IS_ASYNCHRONOUS: "aiter anext", SHOWS_MEMORY: "memoryview"})
+refuse(
+    builtins,
+    {RUNS_TEXT: "eval exec globals locals", IS_ASYNCHRONOUS: "aiter anext", SHOWS_MEMORY: "memoryview bytearray"},
+)

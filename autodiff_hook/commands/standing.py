@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import FunctionType
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from autodiff_hook import config
 from autodiff_hook.registry import registry
@@ -19,9 +21,15 @@ Standing = Literal["rule", "constant", "refused", "source", "library", "not opte
 ``refused``: an error on purpose; ``native``: nothing is known, and there is no Python code."""
 
 
+BY_SEMANTICS: Final = frozenset({id(np.ndarray.flat)})
+"""Attributes whose values are objects that ``semantics`` knows."""
+
+
 def standing(function: Any, packages: Iterable[str] = ()) -> Standing:
     """What is known of ``function``, if ``packages`` are opted in."""
     if registry.has_rules(function) or id(function) in MEANINGS or id(function) in WITH_OPTIONS:
+        return "rule"
+    if id(function) in BY_SEMANTICS:
         return "rule"
     if registry.is_constant(function):
         return "constant"

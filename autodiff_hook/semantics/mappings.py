@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from types import FunctionType
 from typing import Any
 
@@ -156,6 +156,15 @@ def make_dict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict(...)``."""
     result: dict[Any, Any] = {}
     dict_update(alg, (None, *t), (result, *args), kwargs)
+    return result, None
+
+
+@means(defaultdict)
+def make_defaultdict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``defaultdict(default_factory, ...)``; what it makes of a missing key it makes when it is asked."""
+    result: defaultdict[Any, Any] = defaultdict(*args[:1])
+    lead = len(args[:1])
+    dict_update(alg, (None, *t[lead:]), (result, *args[lead:]), kwargs)
     return result, None
 
 

@@ -91,6 +91,7 @@ declare_names(np.random, OF_RANDOM)
 refuse(np, REFUSED)
 for owner in (np.ndarray, np.generic):
     refuse(owner, REFUSED_METHODS)
+refuse(np.generic, {SHOWS_MEMORY: "flat"})
 for owner in (np.random, np.random.Generator, np.random.RandomState):
     refuse(owner, REFUSED_DRAWS)
 declare(IS_A_POSITION, np.linalg.matrix_rank, array_utils.normalize_axis_index)

@@ -113,6 +113,16 @@ def test_counting(x):
 
 
 @gradient_at(0.7)
+def test_defaultdict_with_contents(x):
+    known = {"a": x, "b": [x]}
+    made = collections.defaultdict(lambda: x * x, known, c=x + 1.0)
+    pairs = collections.defaultdict(None, [("a", 2.0 * x), ("b", 3.0)])
+    only = collections.defaultdict(a=x * x)
+    made["d"] += 1.0
+    return made["a"] * made["c"] + made["b"][0] * made["d"] + pairs["a"] * pairs["b"] + only["a"] * len(made)
+
+
+@gradient_at(0.7)
 def test_defaultdict(x):
     sums = collections.defaultdict(float)
     lists = collections.defaultdict(list)
