@@ -7,6 +7,7 @@ import pytest
 from scipy import interpolate
 
 from autodiff_hook import gradient, hvp, jvp, withgradient
+from autodiff_hook.errors import NotDifferentiable
 
 POINT = np.array([1.31, 0.73, 0.42])
 DIRECTION = np.array([0.6, -0.8, 0.3])
@@ -126,3 +127,61 @@ def test_splines_of_several_values():
         return np.sum(spline(p) ** 2) + spline(PLACES * p[1]).sum()
 
     agrees(f)
+
+
+CURVES = [
+    lambda x, y: lambda at: interpolate.splev(at, interpolate.splrep(x, y)),
+    lambda x, y: lambda at: interpolate.splev(at, interpolate.splrep(x, y, k=2), der=1),
+    lambda x, y: lambda at: interpolate.splev(at, interpolate.splrep(x, y, t=x[2:4], w=1.0 + x)),
+    lambda x, y: lambda at: interpolate.splev(at - 2.0, interpolate.splrep(x, y), ext=3),
+    lambda x, y: lambda at: interpolate.splev(at - 1.0, interpolate.splrep(x, y), ext=1),
+    lambda x, y: interpolate.UnivariateSpline(x, y, s=0),
+    lambda x, y: interpolate.InterpolatedUnivariateSpline(x, y, k=4),
+    lambda x, y: interpolate.make_lsq_spline(x, y, x[[0, 0, 0, 0, 2, 5, 5, 5, 5]], w=1.0 + y**2),
+]
+
+
+@pytest.mark.parametrize("make", CURVES)
+def test_curves_of_fitpack(make):
+    agrees(lambda p: summary(make(*data(p)), p), second=False)
+
+
+def test_integrals_and_derivatives_of_curves():
+    def f(p):
+        places, values = data(p)
+        curve = interpolate.InterpolatedUnivariateSpline(places, values)
+        tck = interpolate.splrep(PLACES, values)
+        whole = curve.integral(p[2], p[0]) + interpolate.splint(p[1], 3.0 * p[0], tck)
+        return whole + curve.derivative()(p[1]) + curve.antiderivative()(p[0])
+
+    agrees(f, second=False)
+    agrees(lambda p: interpolate.splint(p[1], p[0], interpolate.splrep(PLACES, VALUES * p[2])))
+
+
+def test_smoothed_curves_by_the_point_alone():
+    agrees(lambda p: interpolate.splev(p[0], interpolate.splrep(PLACES, VALUES, s=0.1)) * 1.0)
+    with pytest.raises(NotDifferentiable, match="smoothed"):
+        gradient(lambda p: interpolate.splev(1.0, interpolate.splrep(PLACES, VALUES * p[0], s=0.1)) * 1.0, POINT)
+
+
+@pytest.mark.parametrize("method", ["linear", "nearest", "slinear", "cubic", "quintic", "pchip"])
+def test_regular_grids(method):
+    def f(p):
+        surface = np.outer(VALUES, np.cos(PLACES)) * p[0] + p[1] * PLACES**2
+        grid = interpolate.RegularGridInterpolator((PLACES, PLACES), surface, method=method)
+        return np.sum(grid(np.array([[0.3, 0.4], [1.5, 0.72]]) * p[2] + 0.1) ** 2) + grid((p[1:2], p[0:1]))
+
+    iterated = method in ("slinear", "cubic", "quintic")
+    agrees(lambda p: f(p)[0], rtol=1e-3 if iterated else 1e-6, second=method == "linear")
+
+
+def test_lines_of_a_grid():
+    def f(p):
+        surface = np.outer(VALUES, np.cos(PLACES))[..., None] * p
+        return np.sum(interpolate.interpn((PLACES * p[0], PLACES), surface, np.array([[0.3, 0.4]]) * p[1]) ** 2)
+
+    agrees(f)
+    plane = np.outer(VALUES, VALUES)
+    agrees(lambda p: interpolate.interpn((PLACES * p[0], PLACES * p[1]), plane, np.array([[0.3, 0.4]]))[0])
+    with pytest.raises(NotDifferentiable, match="lines of the grid"):
+        gradient(lambda p: interpolate.interpn((PLACES * p[0], PLACES), plane, [[0.3, 0.4]], "cubic")[0], POINT)
