@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from types import CodeType, FunctionType, GetSetDescriptorType, MethodDescriptorType
+from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType
 from typing import Any, Final, TypeVar
 
-from autodiff_hook.registry import LINEAR, Deferred, Real, describe, frule, not_implemented, registry
+from autodiff_hook.registry import LINEAR, Deferred, Entry, Real, describe, frule, not_implemented, registry
 
+Kinds = int | Sequence[tuple[Entry, ...]] | Callable[[Any, Deferred], None]
 F = TypeVar("F", bound=Callable[..., Any])
 EXPRESSIONS: Final[set[FunctionType]] = set()
 """Functions that are written out where typed programs call them."""
@@ -178,13 +179,12 @@ def _tangent(slope: Any, name: str, names: dict[str, Any]) -> str:
     return f"stretched(np.{function}({_scaled('ẋ', slope.scale)}, {_called(slope, name, names)}), y)"
 
 
-def linear(targets: Any, signature: str, transpose: Any, *, sequences: int = 1) -> None:
+def linear(targets: Any, signature: str, transpose: Any, *, kinds: Kinds = 1) -> None:
     """Declare a function that is linear in its first parameter, by its transpose.
 
     ``signature`` is that of the function, as in Python; ``transpose`` gives the cotangent of the first parameter. It
     names ``ȳ`` and the arguments that it reads. Several ``targets`` do the same, such as a function and a method: the
-    first of them is called. The function is its own forward form, too. The first ``sequences`` arguments may be nested
-    lists.
+    first of them is called. The function is its own forward form, too. ``kinds``: as for ``cotangents``.
 
     >>> import numpy as np
     >>> def mirrored(x, axis=0):
@@ -196,29 +196,32 @@ def linear(targets: Any, signature: str, transpose: Any, *, sequences: int = 1) 
     targets = targets if isinstance(targets, tuple) else (targets,)
     first = ast.parse(f"def f({signature}): 0").body[0].args  # type: ignore[attr-defined]
     name = (first.posonlyargs + first.args)[0].arg
-    cotangents(targets, signature, sequences, **{name: transpose})
+    cotangents(targets, signature, kinds, **{name: transpose})
     for target in targets:
         frule(target, LINEAR)
 
 
-def cotangents(targets: Any, signature: str, sequences: int = 1, /, **functions: Any) -> None:
+def cotangents(targets: Any, signature: str, kinds: Kinds = 1, /, **functions: Any) -> Deferred:
     """Declare the pullback of a function by what it gives for each parameter; those that are not named get None.
 
     ``signature`` is that of the function, as in Python. Each of ``functions`` names what it reads: ``ȳ``, the value
     ``y`` (``z`` if an argument is called ``y``), and arguments. Text says what nobody has worked out. Several
-    ``targets`` do the same, such as a function and a method: the first of them is called. The first ``sequences``
-    arguments may be nested lists.
+    ``targets`` do the same, such as a function and a method: the first of them is called. ``kinds``: how many of the
+    first arguments may be nested lists; or the signatures for which it is the rule; or what registers it, called with
+    the target and the rule. The rule, as it is registered.
 
     >>> import numpy as np
-    >>> def weighed(x, w, scale=1.0):
-    ...     return scale * np.dot(x, w)
-    >>> cotangents(weighed, "x, w, scale=1.0", x=lambda ȳ, w, scale: scale * ȳ * w, w=lambda ȳ, x, scale: scale * ȳ * x)
+    >>> def weighed(x, w):
+    ...     return np.dot(x, w)
+    >>> _ = cotangents(weighed, "x, w", x=lambda ȳ, w: ȳ * w, w=lambda ȳ, x: ȳ * x)
     """
     targets = targets if isinstance(targets, tuple) else (targets,)
     module = _module_of(functions.values())
 
     def make() -> Any:
-        names, texts = dict(arrays().names()), dict[str, str]()
+        names, texts = dict[str, Any](), dict[str, str]()
+        if "np." in signature:
+            names["np"] = import_module("numpy")
         for name, function in functions.items():
             if isinstance(function, str):
                 names[f"why_{name}"] = function
@@ -229,7 +232,14 @@ def cotangents(targets: Any, signature: str, sequences: int = 1, /, **functions:
 
     shared = Deferred(module, make)
     for target in targets:
-        arrays().register(target, sequences, shared)
+        if isinstance(kinds, int):
+            arrays().register(target, kinds, shared)
+        elif callable(kinds):
+            kinds(target, shared)
+        else:
+            for entries in kinds:
+                registry.add(target, entries, shared)
+    return shared
 
 
 def rule_of(
@@ -260,7 +270,7 @@ def rule_of(
 
 def _call_of(target: Any, given: list[str]) -> str:
     """The text of a call: methods and attributes are asked of the first argument."""
-    if isinstance(target, GetSetDescriptorType):
+    if isinstance(target, (GetSetDescriptorType, MemberDescriptorType)):
         return f"{given[0]}.{target.__name__}"
     if isinstance(target, MethodDescriptorType):
         return f"{given[0]}.{target.__name__}({', '.join(given[1:])})"

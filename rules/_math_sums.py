@@ -4,54 +4,17 @@ from __future__ import annotations
 
 import math
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Array, Real, rrule
 from autodiff_hook.strong import times
-from autodiff_rules._numbers import binary, like, repeated
-
+from autodiff_rules._numbers import REALS, like, repeated
 
 # Absolute values, signs and remainders
-@rrule(math.fabs, Real)
-def fabs_rule(x):
-    def fabs_pullback(ȳ):
-        return (ȳ if x > 0 else -ȳ if x < 0 else 0.0,)
-
-    return math.fabs(x), fabs_pullback
-
-
-@binary(math.copysign)
-def copysign_rule(x, y):
-    def copysign_pullback(z̄):
-        return math.copysign(1, x) * math.copysign(1, y) * z̄, 0.0
-
-    return math.copysign(x, y), copysign_pullback
-
-
-@binary(math.fmod)
-def fmod_rule(x, y):
-    z = math.fmod(x, y)
-
-    def fmod_pullback(z̄):
-        return z̄, times(-z̄, (x - z) / y)
-
-    return z, fmod_pullback
-
-
-@binary(math.remainder)
-def remainder_rule(x, y):
-    z = math.remainder(x, y)
-
-    def remainder_pullback(z̄):
-        return z̄, times(-z̄, (x - z) / y)
-
-    return z, remainder_pullback
-
-
-@rrule(math.modf, Real)
-def modf_rule(x):
-    def modf_pullback(ȳ):
-        return (ȳ[0],)
-
-    return math.modf(x), modf_pullback
+cotangents(math.fabs, "x", ((Real,),), x=lambda ȳ, x: ȳ if x > 0 else -ȳ if x < 0 else 0.0)
+cotangents(math.copysign, "x, y", REALS, x=lambda ȳ, x, y: math.copysign(1, x) * math.copysign(1, y) * ȳ, y=lambda: 0.0)
+cotangents(math.fmod, "x, y", REALS, x=lambda ȳ: ȳ, y=lambda ȳ, z, x, y: times(-ȳ, (x - z) / y))
+cotangents(math.remainder, "x, y", REALS, x=lambda ȳ: ȳ, y=lambda ȳ, z, x, y: times(-ȳ, (x - z) / y))
+cotangents(math.modf, "x", ((Real,),), x=lambda ȳ: ȳ[0])
 
 
 @rrule(math.frexp, Real)
@@ -64,14 +27,7 @@ def frexp_rule(x):
     return (mantissa, exponent), frexp_pullback
 
 
-@rrule(math.ldexp, Real)
-def ldexp_rule(x, i):
-    y = math.ldexp(x, i)
-
-    def ldexp_pullback(ȳ):
-        return math.ldexp(ȳ, i), ȳ * y * math.log(2)
-
-    return y, ldexp_pullback
+cotangents(math.ldexp, "x, i", ((Real,),), x=lambda ȳ, i: math.ldexp(ȳ, i), i=lambda ȳ, y: ȳ * y * math.log(2))
 
 
 # Of several numbers
@@ -117,13 +73,7 @@ def array_dist_rule(p, q):
     return r, array_dist_pullback
 
 
-@rrule(math.fsum, list)
-@rrule(math.fsum, tuple)
-def fsum_rule(seq):
-    def fsum_pullback(ȳ):
-        return (repeated(ȳ, seq),)
-
-    return math.fsum(seq), fsum_pullback
+cotangents(math.fsum, "seq", ((list,), (tuple,)), seq=lambda ȳ, seq: repeated(ȳ, seq))
 
 
 @rrule(math.prod, list)

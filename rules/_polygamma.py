@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from autodiff_hook.registry import Real, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import Real
 
 # B₂, B₄, …, B₂₆ of DLMF 24.2
 BERNOULLI = (
@@ -52,9 +53,4 @@ def _reflected(n, x):
     return (-mirrored if n % 2 else mirrored) - math.pi * total
 
 
-@rrule(polygamma, int, Real)
-def polygamma_rule(n, x):
-    def polygamma_pullback(ȳ):
-        return None, ȳ * polygamma(n + 1, x)
-
-    return polygamma(n, x), polygamma_pullback
+cotangents(polygamma, "n, x", ((int, Real),), x=lambda ȳ, n, x: ȳ * polygamma(n + 1, x))

@@ -10,7 +10,7 @@ import bisect
 import builtins
 import math
 
-from autodiff_hook.extend import effects
+from autodiff_hook.extend import cotangents, effects
 from autodiff_hook.registry import Complex, Real, nondifferentiable, not_implemented, rrule
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
@@ -38,16 +38,8 @@ from autodiff_rules._powers import (
     exponent_cotangent,
 )
 
-
 # Conversions (the rules for abs are in the operator pack)
-@rrule(float, Real)
-@rrule(float.__float__, Real)
-@rrule(int.__float__, Real)
-def float_rule(x):
-    def float_pullback(ȳ):
-        return (ȳ,)
-
-    return float(x), float_pullback
+cotangents((float, float.__float__, int.__float__), "x", ((Real,),), x=lambda ȳ: ȳ)
 
 
 @rrule(float, bool)
@@ -69,14 +61,7 @@ def complex_rule(real=0.0, imag=None):
     return z, complex_pullback
 
 
-@rrule(float.real, Real)
-@rrule(int.real, Real)
-@rrule(int.numerator, Real)
-def real_rule(x):
-    def real_pullback(ȳ):
-        return (ȳ,)
-
-    return x.real, real_pullback
+cotangents((float.real, int.real, int.numerator), "x", ((Real,),), x=lambda ȳ: ȳ)
 
 
 @rrule(float.conjugate, Real)
@@ -89,20 +74,8 @@ def conjugate_rule(x):
     return x.conjugate(), conjugate_pullback
 
 
-@rrule(complex.real, Complex)
-def complex_real_rule(x):
-    def complex_real_pullback(ȳ):
-        return (ȳ,)
-
-    return x.real, complex_real_pullback
-
-
-@rrule(complex.imag, Complex)
-def complex_imag_rule(x):
-    def complex_imag_pullback(ȳ):
-        return (project(ȳ * 1j, x),)
-
-    return x.imag, complex_imag_pullback
+cotangents(complex.real, "x", ((Complex,),), x=lambda ȳ: ȳ)
+cotangents(complex.imag, "x", ((Complex,),), x=lambda ȳ, x: project(ȳ * 1j, x))
 
 
 # Arithmetic
@@ -146,14 +119,13 @@ def modular_pow_rule(base, exp, mod):
     return pow(base, exp, mod), modular_pow_pullback
 
 
-@binary(pow, signatures=COMPLEXES)
-def complex_pow_rule(base, exp, mod=None):
-    z = pow(base, exp, mod)
-
-    def complex_pow_pullback(z̄):
-        return complex_base_cotangent(z̄, base, exp), complex_exponent_cotangent(z̄, base, exp, z), None
-
-    return z, complex_pow_pullback
+cotangents(
+    pow,
+    "base, exp, mod=None",
+    COMPLEXES,
+    base=lambda ȳ, base, exp: complex_base_cotangent(ȳ, base, exp),
+    exp=lambda ȳ, y, base, exp: complex_exponent_cotangent(ȳ, base, exp, y),
+)
 
 
 # Sums

@@ -9,7 +9,7 @@ import cmath
 import math
 from functools import partial
 
-from autodiff_hook.extend import Form, elementwise, per, scaled
+from autodiff_hook.extend import Form, cotangents, elementwise, per, scaled
 from autodiff_hook.registry import Complex, registry, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import COMPARES, declare
@@ -77,12 +77,7 @@ holomorphic(cmath.atanh, per(lambda x: (1 - x) * (1 + x)))
 
 
 # Polar coordinates; the angle of 0 has derivative 0
-@rrule(cmath.phase, Complex)
-def phase_rule(x):
-    def phase_pullback(φ̄):
-        return (project(φ̄ * 1j / x.conjugate(), x) if x else 0.0,)
-
-    return cmath.phase(x), phase_pullback
+cotangents(cmath.phase, "x", ((Complex,),), x=lambda ȳ, x: project(ȳ * 1j / x.conjugate(), x) if x else 0.0)
 
 
 @rrule(cmath.polar, Complex)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.extend import Real, cotangents, elementwise, expression, rrule
+from autodiff_hook.extend import Real, cotangents, elementwise, expression
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
@@ -64,14 +64,13 @@ for power in (np.power, np.float_power):
     )
 
 
-@rrule(np.power, np.ndarray, Real)
-def power_number_rule(x1, x2, /):
-    y = np.power(x1, x2)
-
-    def power_number_pullback(ȳ):
-        return number_power_cotangent(ȳ, x1, x2), exponent_cotangent(ȳ, x1, x2, y)
-
-    return y, power_number_pullback
+cotangents(
+    np.power,
+    "x1, x2, /",
+    ((np.ndarray, Real),),
+    x1=lambda ȳ, x1, x2: number_power_cotangent(ȳ, x1, x2),
+    x2=lambda ȳ, y, x1, x2: exponent_cotangent(ȳ, x1, x2, y),
+)
 
 
 @array_rrule(np.arctan2, 2)
@@ -147,8 +146,6 @@ elementwise(
 elementwise(np.copysign, x1=lambda x1, y: np.where(np.signbit(x1) == np.signbit(y), 1.0, -1.0), x2=None)
 cotangents(np.heaviside, "x1, x2, /", 2, x2=lambda ȳ, x1, x2: unbroadcast(np.where(np.equal(x1, 0), ȳ, 0.0), x2))
 cotangents(np.ldexp, "x1, x2, /", 2, x1=lambda ȳ, x1, x2: unbroadcast(np.ldexp(ȳ, x2), x1))
-
-
 cotangents(
     np.nextafter,
     "x, y, /",

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Array, rrule
 from autodiff_rules.builtins import one_hot, position
 from autodiff_rules.numpy._shared import expand, unbroadcast
@@ -22,12 +23,7 @@ def sum_rule(iterable, start=0):
     return sum(iterable, start), sum_pullback
 
 
-@rrule(math.fsum, Array)
-def fsum_rule(seq):
-    def fsum_pullback(ȳ):
-        return (expand(ȳ, seq),)
-
-    return math.fsum(seq), fsum_pullback
+cotangents(math.fsum, "seq", ((Array,),), seq=lambda ȳ, seq: expand(ȳ, seq))
 
 
 def extreme_cotangents(ȳ, index, args, items):

@@ -33,13 +33,7 @@ def deepcopy_method_rule(self, memo=None):
     return self.copy(), deepcopy_pullback
 
 
-@rrule(np.generic.item)
-@rrule(np.generic.tolist)
-def scalar_item_rule(self, *args):
-    def item_pullback(ȳ):
-        return unbroadcast(ȳ, self), *[None] * len(args)
-
-    return self.item(*args), item_pullback
+linear((np.generic.item, np.generic.tolist), "self, *args", lambda ȳ, self: unbroadcast(ȳ, self))
 
 
 @rrule(np.ndarray.item)
@@ -84,22 +78,8 @@ def angle_rule(z, deg=False):
 
 
 linear(np.real_if_close, "a, tol=100", lambda ȳ, a: unbroadcast(ȳ, a))
-
-
-@rrule(np.generic.T)
-def scalar_T_rule(self):
-    def T_pullback(ȳ):
-        return (ȳ,)
-
-    return self.T, T_pullback
-
-
-@rrule(np.generic.reshape)
-def scalar_reshape_rule(self, *shape, order="C"):
-    def reshape_pullback(ȳ):
-        return unbroadcast(ȳ, self), *[None] * len(shape)
-
-    return self.reshape(*shape, order=order), reshape_pullback
+linear(np.generic.T, "self", lambda ȳ: ȳ)
+linear(np.generic.reshape, "self, *shape, order='C'", lambda ȳ, self: unbroadcast(ȳ, self))
 
 
 def number_rule(scalar_type):

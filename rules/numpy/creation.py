@@ -25,14 +25,14 @@ linear(
     np.array,
     "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, **options",
     lambda ȳ, y, object, ndmin: array_cotangent(np.reshape(ȳ, np.shape(object)) if ndmin else ȳ, object, y),
-    sequences=0,
+    kinds=0,
 )
-linear(np.asanyarray, "a, dtype=None, order=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
-linear(np.asarray, "a, dtype=None, order=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
-linear(np.ascontiguousarray, "a, dtype=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
-linear(np.asfortranarray, "a, dtype=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
-linear(np.asarray_chkfinite, "a, dtype=None, order=None", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
-linear(np.copy, "a, order='K', subok=False", lambda ȳ, y, a: array_cotangent(ȳ, a, y), sequences=0)
+linear(np.asanyarray, "a, dtype=None, order=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), kinds=0)
+linear(np.asarray, "a, dtype=None, order=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), kinds=0)
+linear(np.ascontiguousarray, "a, dtype=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), kinds=0)
+linear(np.asfortranarray, "a, dtype=None, **options", lambda ȳ, y, a: array_cotangent(ȳ, a, y), kinds=0)
+linear(np.asarray_chkfinite, "a, dtype=None, order=None", lambda ȳ, y, a: array_cotangent(ȳ, a, y), kinds=0)
+linear(np.copy, "a, order='K', subok=False", lambda ȳ, y, a: array_cotangent(ȳ, a, y), kinds=0)
 cotangents(
     np.full,
     "shape, fill_value, dtype=None, order='C', **options",

@@ -74,19 +74,5 @@ def sign_rule(x, /):
     return y, sign_pullback
 
 
-@array_rrule(np.modf)
-def modf_rule(x, /):
-    def modf_pullback(ȳ):
-        return (ȳ[0],)
-
-    return np.modf(x), modf_pullback
-
-
-@array_rrule(np.frexp)
-def frexp_rule(x, /):
-    y = np.frexp(x)
-
-    def frexp_pullback(ȳ):
-        return (None if ȳ[0] is None else np.ldexp(ȳ[0], -y[1]),)
-
-    return y, frexp_pullback
+cotangents(np.modf, "x, /", x=lambda ȳ: ȳ[0])
+cotangents(np.frexp, "x, /", x=lambda ȳ, y: None if ȳ[0] is None else np.ldexp(ȳ[0], -y[1]))

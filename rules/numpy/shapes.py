@@ -127,28 +127,18 @@ def broadcast_arrays_rule(*args, subok=False):
     return np.broadcast_arrays(*args, subok=subok), broadcast_arrays_pullback
 
 
-@rrule(np.atleast_1d)
-def atleast_1d_rule(*arys):
-    def atleast_1d_pullback(ȳ):
-        return reshaped_back(ȳ, arys)
+def atleast_rule(target):
+    def rule(*arys):
+        def atleast_pullback(ȳ):
+            return reshaped_back(ȳ, arys)
 
-    return np.atleast_1d(*arys), atleast_1d_pullback
+        return target(*arys), atleast_pullback
 
-
-@rrule(np.atleast_2d)
-def atleast_2d_rule(*arys):
-    def atleast_2d_pullback(ȳ):
-        return reshaped_back(ȳ, arys)
-
-    return np.atleast_2d(*arys), atleast_2d_pullback
+    return rule
 
 
-@rrule(np.atleast_3d)
-def atleast_3d_rule(*arys):
-    def atleast_3d_pullback(ȳ):
-        return reshaped_back(ȳ, arys)
-
-    return np.atleast_3d(*arys), atleast_3d_pullback
+for target in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    rrule(target)(atleast_rule(target))
 
 
 def reshaped_back(ȳ, arrays):
