@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import array
+import ctypes
 import functools
 import types
 from collections import ChainMap, Counter, UserList, deque
@@ -69,7 +69,7 @@ HIDDEN = {
     "default": lambda x: lambda t=x * 2: t,
     "function in a function": lambda x: (lambda g: lambda: g())(lambda: x),
     "class": lambda x: type("T", (), {"a": x * 2}),
-    "array of the array module": lambda x: array.array("d", [x * 2]),
+    "number of ctypes": lambda x: ctypes.c_double(x * 2),
     "array of objects": lambda x: np.array([x * 2, None], dtype=object),
     "set in an object": lambda x: Box({x * 2}),
 }

@@ -115,9 +115,20 @@ def test_what_a_pullback_may_return():
     assert gradient(lambda x: f({"a": x, "b": x}) * 1.0, 1.0) == (1.0,)
 
 
+scaled = target_of("args[0] * args[1] * kwargs.get('scale', 1.0)")
+
+
+@rrule(scaled)
+def scaled_rule(x, y):
+    def scaled_pullback(ȳ):
+        return ȳ * y, ȳ * x
+
+    return x * y, scaled_pullback
+
+
 UNKNOWN = [
-    (lambda x: np.exp(x, order="C"), "'order'", np.exp(2.0)),
-    (lambda x: np.add(x, x * x, dtype=float), "'dtype'", 6.0),
+    (lambda x: scaled(x, x, scale=2.0), "'scale'", 8.0),
+    (lambda x: scaled(x * 1.0, x * x, scale=1), "'scale'", 8.0),
     (lambda x: np.array([x, x * x]).conj(np.empty(2))[0], "argument 2", 2.0),
 ]
 
