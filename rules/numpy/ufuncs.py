@@ -6,12 +6,18 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable, registry, rrule
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import apply, means
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype
 from autodiff_rules.numpy.indexing import scatter_add
 
 REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
 """The functions that ``ufunc.reduce`` is the core of."""
+
+OPTIONS = ("axis", "dtype", "out", "keepdims", "initial", "where")
+SILENT = {"dtype": None, "out": None, "keepdims": False, "initial": np._NoValue, "where": True}
+"""The options of ``ufunc.reduce``, and what says nothing."""
 
 
 def define_with_options(ufunc):
@@ -44,9 +50,20 @@ def outer(ufunc, A, B, /, **options):
     return ufunc(np.expand_dims(A, axes), B, **options)
 
 
-@defines(np.ufunc.reduce)
-def reduce(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
-    """``ufunc.reduce``."""
+@means(np.ufunc.reduce)
+def reduce(alg, t, args, kwargs):
+    """``ufunc.reduce``: a function of NumPy's where there is one for it, else Python code."""
+    ufunc, array, *options = args
+    named = {"axis": 0, **dict(zip(OPTIONS, options)), **kwargs}
+    if ufunc not in REDUCTIONS or named.get("out") is not None or named.get("dtype") is not None:
+        return enter(alg, (None, *t), reduced, args, kwargs)
+    moving = dict(zip((*OPTIONS[: len(options)], *kwargs), t[2:]))
+    named = {name: value for name, value in named.items() if value is not SILENT.get(name, named)}
+    return apply(alg, (None, t[1], *[moving.get(name) for name in named]), REDUCTIONS[ufunc], (array,), named)
+
+
+def reduced(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
+    """``ufunc.reduce`` in Python."""
     if out is not None:
         target = out[0] if isinstance(out, tuple) else out
         target[...] = ufunc.reduce(array, axis, dtype, None, keepdims, initial, where)
