@@ -208,3 +208,19 @@ def tensorsolve(a, b, axes=None):
         a = np.transpose(a, (*kept, *axes))
     shape = a.shape[-(a.ndim - b.ndim) :]
     return np.reshape(np.linalg.solve(np.reshape(a, (b.size, -1)), np.ravel(b)), shape)
+
+
+@defines(np.linalg.cond)
+def cond(x, p=None):
+    """``np.linalg.cond``, infinite for singular matrices."""
+    x = np.asarray(x)
+    if p is None or p in (2, -2):
+        s = np.linalg.svdvals(x)
+        ratio = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        inverse_of_x = solved(x, np.eye(np.shape(x)[-1]))
+        ratio = np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(inverse_of_x, p, (-2, -1))
+    undefined = np.isnan(ratio) & ~np.any(np.isnan(x), (-2, -1))
+    if not np.any(undefined):
+        return ratio
+    return np.where(undefined, np.inf * (1.0 + np.linalg.norm(x, axis=(-2, -1))), ratio)[()]

@@ -168,7 +168,8 @@ def partition_rule(a, kth, axis=-1, kind="introselect", order=None):
 def unique_rule(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True
 ):
-    y = np.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, sorted=sorted)
+    options = {} if sorted else {"sorted": False}  # since NumPy 2.3
+    y = np.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, **options)
     several = return_index or return_inverse or return_counts
 
     def unique_pullback(ȳ):
