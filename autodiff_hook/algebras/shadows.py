@@ -425,8 +425,18 @@ def note_lost(alg: Algebra, reference: Any, unknown: Token) -> None:
     """All that a reference holds is unknown from now on, unless that has been said before."""
     if id(reference) not in alg.losses:
         enter_weakly(alg.losses, reference, unknown)
-    if is_list(reference) and id(reference) in alg.shadows:
+
+
+def note_rewritten(alg: Algebra, reference: Any, unknown: Token) -> None:
+    """The same, whatever has been said of slots before."""
+    note_lost(alg, reference, unknown)
+    if id(reference) not in alg.shadows:
+        return
+    if is_list(reference):
         alg.lifetimes.hold(reference, parallel(reference, [unknown] * len(reference)))
+    else:
+        tokens = alg.shadows[id(reference)][1]
+        tokens.update(dict.fromkeys(tokens, unknown))
 
 
 def keep(alg: Algebra, reference: Any, key: Any, token: Token) -> None:

@@ -19,6 +19,7 @@ from autodiff_hook.algebras.shadows import (
     known,
     lose,
     note_lost,
+    note_rewritten,
     reaches,
     some,
 )
@@ -67,7 +68,7 @@ def call_opaque(
             alg.overwritten(array, content, unknown)
     if isinstance(result, _SUSPENDED):
         for reference, _ in before:
-            note_lost(alg, reference, unknown)
+            note_rewritten(alg, reference, unknown)
     if remembers(function):
         for reference, _ in contents(list(values)):
             note_lost(alg, reference, unknown)
@@ -161,7 +162,7 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
     if before is None:
         if type(reference) is bytearray and is_shown(reference):
             fail(bytearray, "in whose memory others look (a memoryview or a NumPy array): it takes no derivatives then")
-        note_lost(alg, reference, unknown)
+        (note_rewritten if is_typed_array(reference) else note_lost)(alg, reference, unknown)
     elif type(before) is list:
         if len(before) != len(reference):
             alg.shadows.pop(id(reference), None)

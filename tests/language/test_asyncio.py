@@ -269,6 +269,26 @@ def stored_by_what_is_not_carried(x):
     return found[0] * x
 
 
+def stored_over_what_has_a_derivative(x):
+    found, named = [x], {"a": x}
+
+    class Holder:
+        value = 1.0
+
+    holder = Holder()
+    holder.value = x
+
+    async def store():
+        async with asyncio.Lock():
+            found[0] = named["a"] = holder.value = x * x
+
+    async def main():
+        await store()
+
+    asyncio.run(main())
+    return found[0] * named["a"] * holder.value
+
+
 def asynchronous_for(x):
     async def numbers():
         yield x
@@ -330,6 +350,7 @@ def stored_by_a_pool(x):
 
 
 REFUSED = [
+    stored_over_what_has_a_derivative,
     *(asynchronous_with, stored_by_what_is_not_carried, asynchronous_for, groups),
     tasks_of_what_is_not_carried,
     *(another_thread, stored_by_another_thread, stored_by_a_pool),
