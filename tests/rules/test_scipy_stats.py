@@ -159,9 +159,17 @@ def test_multivariate_normal_at_equal_eigenvalues():
     check_gradient(lambda x, s: stats.multivariate_normal.logpdf(x, cov=symmetric(s)), POINT, 0.4 * np.eye(2))
 
 
-def test_singular_covariance():
-    def f(x):
-        return stats.multivariate_normal.logpdf(x, cov=np.ones((2, 2)), allow_singular=True)
+@pytest.mark.parametrize("method", [stats.multivariate_normal.logpdf, stats.multivariate_normal.pdf])
+def test_multivariate_normal_within_the_range_of_a_singular_covariance(method):
+    basis = np.array([[1.0, 0.5, 0.0], [0.0, 1.0, -1.0]])
+    cov = basis.T @ basis
 
-    with pytest.raises(NotDifferentiable, match="singular"):
-        gradient(f, np.ones(2))
+    def density(s, m):
+        return method(s @ basis, m @ basis, cov, allow_singular=True)
+
+    check_gradient(density, np.array([0.3, -0.4]), np.array([0.1, 0.7]))
+    check_gradient(lambda s, m: density(s, m).sum(), normal(4, 2), np.array([0.1, 0.7]))
+    far = gradient(lambda x: method(x, np.zeros(3), cov, allow_singular=True), np.array([0.0, 0.0, 9.0]))
+    assert far[0].tolist() == [0.0, 0.0, 0.0]
+    with pytest.raises(NotDifferentiable, match="singular covariance"):
+        gradient(lambda c: method(basis[0], np.zeros(3), c, allow_singular=True), cov)

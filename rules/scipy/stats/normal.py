@@ -6,11 +6,12 @@ import numpy as np
 from scipy import stats
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import rrule
+from autodiff_hook.registry import not_implemented, rrule
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.decompositions import one_triangle
 
 MULTIVARIATE = type(stats.multivariate_normal)
+AT_SINGULAR = not_implemented("that of scipy.stats.multivariate_normal with respect to a singular covariance")
 
 
 @rrule(MULTIVARIATE.logpdf, MULTIVARIATE)
@@ -18,7 +19,7 @@ def logpdf_rule(self, x, mean=None, cov=1, allow_singular=False):
     y = self.logpdf(x, mean, cov, allow_singular)
 
     def logpdf_pullback(ȳ):
-        return None, *cotangents(ȳ, x, mean, cov), None
+        return None, *cotangents(np.where(np.isneginf(y), 0.0, ȳ) if allow_singular else ȳ, x, mean, cov), None
 
     return y, logpdf_pullback
 
@@ -37,21 +38,22 @@ def cotangents(ȳ, x, mean, cov):
     """Those of x, mean and cov from one of the logarithm of the density.
 
     K. B. Petersen, M. S. Pedersen, The Matrix Cookbook, 2012, (86) and (57), (61). SciPy reads the lower triangle
-    of the covariance.
+    of the covariance. At a singular covariance, the point and the mean move within its range, where there is a density.
     """
     if isinstance(cov, stats.Covariance):
         raise NotDifferentiable("scipy.stats.multivariate_normal with a Covariance object is not differentiated")
     points, center, matrix = as_arrays(x, mean, cov)
     dim = np.shape(matrix)[0]
-    if np.linalg.matrix_rank(matrix, hermitian=True) < dim:
-        raise NotDifferentiable("scipy.stats.multivariate_normal is not differentiable at a singular covariance")
-    inverse = np.linalg.inv(matrix)
+    singular = np.linalg.matrix_rank(matrix, hermitian=True) < dim
+    inverse = np.linalg.pinv(matrix, hermitian=True) if singular else np.linalg.inv(matrix)
     deviations = np.reshape(points, (-1, dim)) - center
     scaled = np.matmul(deviations, inverse)
     weights = np.reshape(ȳ, (-1, 1))
     weighted = weights * scaled
     x̄ = unbroadcast(np.reshape(-weighted, np.shape(x)), x)
     mean̄ = None if mean is None else unbroadcast(np.reshape(np.sum(weighted, 0), np.shape(mean)), mean)
+    if singular:
+        return x̄, mean̄, AT_SINGULAR
     whole = 0.5 * (np.matmul(np.transpose(weighted), scaled) - np.sum(weights) * inverse)
     return x̄, mean̄, covariance_cotangent(whole, cov, dim)
 
