@@ -174,6 +174,42 @@ def test_steps_between_the_solver_and_its_caller():
     agrees(f, lambda p: p[2] * np.exp(-p[0]))
 
 
+def test_a_right_hand_side_that_returns_its_work_array():
+    def f(p):
+        work = np.zeros(2)
+
+        def slope(t, y, rate):
+            np.multiply(y, -rate, out=work)
+            return work
+
+        return integrate.solve_ivp(slope, (0.0, 1.0), p[1:], args=(p[0],), **TIGHT).y[0, -1]
+
+    agrees(f, lambda p: p[1] * np.exp(-p[0]), second=False)
+
+
+def test_events_that_do_not_end_the_problem():
+    def f(p):
+        events = [lambda t, y: y[0] - 0.5, lambda t, y: y[1] - 0.3]
+        found = integrate.solve_ivp(lambda t, y: -p[0] * y, (0.0, 2.0), p[1:], events=events, **TIGHT)
+        return found.t_events[0][0] + 2.0 * found.t_events[1][0] + found.y_events[0][0, 1]
+
+    def reference(p):
+        first, second = np.log(p[1] / 0.5) / p[0], np.log(p[2] / 0.3) / p[0]
+        return first + 2.0 * second + p[2] * 0.5 / p[1]
+
+    agrees(f, reference, second=False)
+
+
+def test_solvers_within_solvers():
+    def f(p):
+        def last(rate):
+            return integrate.solve_ivp(lambda t, y: -rate * y, (0.0, 1.0), [1.0], **TIGHT).y[0, -1]
+
+        return integrate.quad(lambda x: last(p[0] * x), 0.0, p[1])[0]
+
+    agrees(f, lambda p: (1.0 - np.exp(-p[0] * p[1])) / p[0], second=False, rtol=1e-4)
+
+
 def test_functions_that_return_tuples_or_whole_arrays():
     matrix = np.array([[0.0, 1.0], [-1.0, -0.1]])
 

@@ -81,6 +81,11 @@ def test_what_the_function_captures():
     agrees(lambda p: summary(*least(value_and_grad(lambda x: hill(x, p)), jac=True)), exact)
 
 
+def test_gradients_by_differences_are_not_followed():
+    for jac in ("2-point", "3-point"):
+        agrees(lambda p, jac=jac: summary(*least(lambda x: hill(x, p), jac=jac, method="L-BFGS-B")), exact)
+
+
 class Hill:
     def __init__(self, p):
         self.p = p

@@ -199,6 +199,8 @@ def test_what_is_not_differentiated_is_an_error(reason):
 SAMPLES = np.linspace(0.0, 1.0, 9)
 SUMS = [
     lambda y, x: integrate.trapezoid(y, x),
+    lambda y, x: integrate.simpson(y, x=x),
+    lambda y, x: integrate.simpson(y[:-1], x=x[:-1]),
     lambda y, x: integrate.simpson(y, dx=x[1]),
     lambda y, x: integrate.romb(y, dx=x[1]),
     lambda y, x: np.sum(integrate.cumulative_trapezoid(y, x, initial=0) ** 2),

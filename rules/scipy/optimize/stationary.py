@@ -138,7 +138,7 @@ class Minimum(Call):
     def objective(self):
         """The arguments of ``value`` and ``slope`` behind x, and their tokens."""
         jac, token = self.arguments.get(self.jac), self.tokens.get("args")
-        paired = bool(jac) and not callable(jac)
+        paired = bool(jac) and not callable(jac) and not isinstance(jac, str)
         moving = self.tokens.get(self.jac) if callable(jac) else None
         if token is not None and not isinstance(self.arguments["args"], tuple):
             token = (token,)
