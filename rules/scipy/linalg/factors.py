@@ -8,7 +8,7 @@ from scipy import linalg
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
-from autodiff_rules.numpy.decompositions import one_triangle, qr_cotangent
+from autodiff_rules.numpy.decompositions import one_triangle, tall_qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint
 from autodiff_rules.scipy.linalg.systems import matrix_of_rows
 
@@ -147,7 +147,7 @@ def qr_rule(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check
         q, r, *order = linalg.qr(a, mode="economic", pivoting=pivoting)
         if r̄ is not None:
             r̄ = np.triu(r̄[..., :columns, :])
-        ā = qr_cotangent(q, r, q̄, r̄)
+        ā = tall_qr_cotangent(q, r, q̄, r̄)
         if pivoting:
             ā = ā[:, np.argsort(order[0])]
         return unbroadcast(ā, a), None, None, None, None, None
