@@ -3,4 +3,5 @@
 from __future__ import annotations
 
 from autodiff_rules.scipy.ndimage import filters as filters
+from autodiff_rules.scipy.ndimage import interpolation as interpolation
 from autodiff_rules.scipy.ndimage import orders as orders

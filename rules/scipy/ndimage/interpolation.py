@@ -1,0 +1,115 @@
+"""Splines through images, by the image and by the places where they are asked for.
+
+An image is turned into coefficients of B-splines along each axis, a linear filter; then each value is a sum of the
+coefficients around its place (M. Unser, Splines: a perfect fit for signal and image processing, 1999).
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb, factorial
+
+import numpy as np
+from scipy.ndimage import _nd_image
+
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.registry import nondifferentiable
+from autodiff_rules.scipy._standins import stand_in
+from autodiff_rules.scipy.ndimage._windows import MODES
+
+OF_COEFFICIENTS = {"constant": "mirror", "wrap": "mirror"}
+"""How coefficients go on beyond the borders, where that is not as the image does."""
+
+
+@nondifferentiable
+def filter_matrix(length, order, mode):
+    """The filter along an axis of this length: what it makes of each unit vector."""
+    matrix = np.empty((length, length))
+    _nd_image.spline_filter1d(np.eye(length), order, 0, matrix, mode)
+    return matrix
+
+
+@stand_in(_nd_image.spline_filter1d, 3)
+def spline_filter1d(input, order, axis, output, mode):
+    matrix = filter_matrix(np.shape(input)[axis], order, mode)
+    return np.moveaxis(np.matmul(np.moveaxis(input, axis, -1), np.transpose(matrix)), -1, axis)
+
+
+def folded(x, length, mode):
+    """A place within the image for one that may be outside; ``x`` may be of floats or of whole numbers."""
+    if mode in ("constant", "grid-constant"):
+        return x
+    if mode == "nearest":
+        return np.clip(x, 0, length - 1)
+    if mode == "grid-wrap":
+        return np.mod(x, length)
+    if length == 1:
+        return 0 * x
+    if mode == "wrap":
+        return np.where((x < 0) | (x > length - 1), np.mod(x, length - 1), x)
+    if mode == "mirror":
+        return (length - 1) - np.abs(np.mod(x, 2 * length - 2) - (length - 1))
+    return (length - 0.5) - np.abs(np.mod(x + 0.5, 2 * length) - length)
+
+
+def basis(x, order):
+    """The B-spline of this order around 0."""
+    parts = [
+        (-1) ** k * comb(order + 1, k) * np.power(np.maximum(x + 0.5 * (order + 1) - k, 0.0), order)
+        for k in range(order + 1)
+    ]
+    return sum(parts) / factorial(order)
+
+
+def interpolated(coefficients, places, order, mode, cval):
+    """The spline at places (axes, points); outside the image as ``mode`` says."""
+    shape, outside = np.shape(coefficients), False
+    taps, weights = [], []
+    for place, length in zip(places, shape):
+        if mode == "constant":
+            outside = outside | (place < 0) | (place > length - 1)
+        place = place if mode == "nearest" else folded(place, length, mode)
+        first = np.floor(place if order % 2 else place + 0.5).astype(int) - order // 2
+        taps.append([first + k for k in range(order + 1)])
+        weights.append([basis(place - tap, order) if order else np.ones(np.shape(place)) for tap in taps[-1]])
+    total = 0.0
+    for chosen in product(range(order + 1), repeat=len(shape)):
+        weight, index, absent = 1.0, [], False
+        for axis, k in enumerate(chosen):
+            tap = taps[axis][k]
+            weight = weight * weights[axis][k]
+            absent = absent | (tap < 0) | (tap >= shape[axis])
+            index.append(
+                np.clip(folded(tap, shape[axis], OF_COEFFICIENTS.get(mode, mode)), 0, shape[axis] - 1).astype(int)
+            )
+        value = coefficients[tuple(index)]
+        total = total + weight * (np.where(absent, cval, value) if mode == "grid-constant" else value)
+    return np.where(outside, cval, total) if mode == "constant" else total
+
+
+def grid_of(output):
+    return np.indices(np.shape(output)).reshape(np.ndim(output), -1).astype(float)
+
+
+@stand_in(_nd_image.geometric_transform, 5)
+def geometric_transform(
+    input, mapping, coordinates, matrix, offset, output, order, mode, cval, padding, arguments, keywords
+):
+    if mapping is not None:
+        raise NotDifferentiable("scipy.ndimage.geometric_transform is not differentiated: use map_coordinates")
+    if coordinates is not None:
+        places = np.reshape(coordinates, (np.shape(coordinates)[0], -1))
+    else:
+        places = np.matmul(matrix, grid_of(output)) + np.reshape(offset, (-1, 1))
+    return interpolated(input, places + padding, order, MODES[mode], cval)
+
+
+@stand_in(_nd_image.zoom_shift, 3)
+def zoom_shift(input, zoom, shift, output, order, mode, cval, padding, grid_mode):
+    places = grid_of(output)
+    if shift is not None:
+        places = places + np.reshape(shift, (-1, 1))
+    if zoom is not None:
+        factor = np.reshape(zoom, (-1, 1))
+        places = (places + 0.5) * factor - 0.5 if grid_mode else places * factor
+    return interpolated(input, places + padding, order, MODES[mode], cval)

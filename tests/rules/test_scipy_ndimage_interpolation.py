@@ -1,0 +1,87 @@
+"""Splines of ``scipy.ndimage``: by the image and the places, and the values of stand-ins in all modes and orders."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from numpy_checks import normal
+from scipy import ndimage
+from scipy.ndimage import _interpolation, _nd_image
+
+import autodiff_hook as ad
+from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_gradient
+from autodiff_rules.scipy.ndimage import interpolation
+
+IMAGE = normal(5, 6)
+PLACES = np.array([[1.2, 2.3, 0.7], [2.4, 3.1, 4.2]])
+MODES = ("reflect", "grid-mirror", "mirror", "nearest", "wrap", "grid-wrap", "constant", "grid-constant")
+OPERATIONS = {
+    "places": lambda x, **options: ndimage.map_coordinates(x, 9.0 * normal(2, 20), **options),
+    "matrix": lambda x, **options: ndimage.affine_transform(x, [[0.9, 0.2], [-0.1, 1.1]], [0.31, -0.43], **options),
+    "diagonal": lambda x, **options: ndimage.affine_transform(x, [0.9, 1.2], [0.31, -0.43], **options),
+    "zoom": lambda x, **options: ndimage.zoom(x, (2.0, 0.7), **options),
+    "shift": lambda x, **options: ndimage.shift(x, (0.7, -1.3), **options),
+    "rotate": lambda x, **options: ndimage.rotate(x, 25.0, **options),
+}
+
+
+class Compared:
+    """The native module, whose results are compared with those of the stand-ins."""
+
+    def __getattr__(self, name):
+        native = getattr(_nd_image, name)
+        place = {"geometric_transform": 5, "zoom_shift": 3, "spline_filter1d": 3}.get(name)
+        if place is None:
+            return native
+
+        def compared(*args):
+            found = getattr(interpolation, name)(*args)
+            native(*args)
+            np.testing.assert_allclose(np.reshape(found, np.shape(args[place])), args[place], atol=1e-10)
+
+        return compared
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_values(name, mode):
+    with mock.patch.object(_interpolation, "_nd_image", Compared()):
+        for order in range(6):
+            OPERATIONS[name](IMAGE, order=order, mode=mode, cval=0.3)
+
+
+def energy(y):
+    return np.sum(y**3 * np.cos(np.arange(y.size)).reshape(y.shape))
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "grid-wrap"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_by_the_image(name, mode):
+    check_gradient(lambda x: energy(OPERATIONS[name](x, mode=mode)), IMAGE)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_by_the_places(order):
+    def f(places):
+        return energy(ndimage.map_coordinates(IMAGE, places, order=order, mode="mirror"))
+
+    v = normal(2, 3)
+    check_gradient(f, PLACES)
+    assert ad.jvp(f, (PLACES,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, PLACES)[0] * v))
+    differences = (ad.gradient(f, PLACES + 1e-6 * v)[0] - ad.gradient(f, PLACES - 1e-6 * v)[0]) / 2e-6
+    np.testing.assert_allclose(ad.hvp(f, (PLACES,), (v,))[0], differences, rtol=1e-5, atol=1e-5)
+
+
+def test_by_what_moves_the_image():
+    check_gradient(lambda shift: energy(ndimage.shift(IMAGE, shift, mode="wrap")), np.array([0.7, -1.3]))
+    matrix = np.array([[0.9, 0.2], [-0.1, 1.1]])
+    check_gradient(lambda m, c: energy(ndimage.affine_transform(IMAGE, m, c)), matrix, np.array([0.31, -0.43]))
+
+
+def test_spline_filter():
+    check_gradient(lambda x: energy(ndimage.spline_filter(x)), IMAGE)
+    with pytest.raises(NotDifferentiable):
+        ad.gradient(lambda x: energy(ndimage.geometric_transform(x, lambda at: (at[0] * 0.9, at[1]))), IMAGE)
