@@ -8,8 +8,6 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
-import numpy as np
-
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
@@ -25,19 +23,11 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
 )
+from autodiff_hook.transform.specialise.managers import ERRSTATE, Silence, is_silent
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
-
-class Silence:
-    """What stands for a context manager, and for its end."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-_ERRSTATE: Final = Silence("errstate")
 _WARNINGS: Final = Silence("catch_warnings")
 _FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)
 _HARMLESS: Final = ("ignore", "default", "once", "always", "module")
@@ -51,8 +41,8 @@ def managed_call(
         inf.silences.remove(function)
         return known_as(inf, s, None)
     values = [known_value(inf, x) for x in kwargs.values()]
-    if function is np.errstate and not args and all(v in ("ignore", "warn") for v in values):
-        return known_as(inf, s, _ERRSTATE)
+    if is_silent(function, args, values):
+        return known_as(inf, s, ERRSTATE)
     if function is warnings.catch_warnings and not args and all(v is False for v in values):
         return known_as(inf, s, _WARNINGS)
     if function is warnings.warn and args and not inf.silences and set(kwargs) <= {"category", "stacklevel"}:

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
-from autodiff_hook.transform.specialise import dicts, draws, named_tuples, partials
+from autodiff_hook.transform.specialise import dicts, draws, managers, named_tuples, partials
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -173,6 +173,10 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
+    if isinstance(function, managers.Silence):
+        return known_as(inf, s, None)
+    if managers.is_silent(function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
+        return known_as(inf, s, managers.ERRSTATE)
     if function is functools.partial:
         return partials.make(inf, s, args, kwargs)
     if type(function) is functools.partial:

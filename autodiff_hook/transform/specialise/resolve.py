@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import cells, dicts, displays, lists, named_tuples, stores, texts
+from autodiff_hook.transform.specialise import cells, dicts, displays, lists, managers, named_tuples, stores, texts
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -429,6 +429,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "setitem": stores.store,
     "delitem": lists.drop,
     "same": _same,
+    "enter": managers.enter,
     "build_map": dicts.mapping,
     "call": call_of,
     "call_method": method_call,

@@ -1,0 +1,61 @@
+"""Context managers: ``np.errstate``, and those of classes that are written in Python.
+
+Where a program asks for silence, all of it runs silently; its numbers are the same. A program that raises is run again
+carried, so what a manager does with an exception is seen then.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Known, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.wording import named
+
+
+class Silence:
+    """What stands for a context manager, and for its end."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+ERRSTATE: Final = Silence("errstate")
+
+
+def is_silent(function: Any, args: list[Operand], values: list[Any]) -> bool:
+    """Whether a call makes an ``np.errstate`` that at most silences."""
+    return function is np.errstate and not args and all(type(v) is str and v in ("ignore", "warn") for v in values)
+
+
+def enter(inf: Inference, s: Statement) -> Abstract | None:
+    """The beginning of ``with``: how it will end, and the value."""
+    manager = s.operands[0]
+    value = inf.type_of(manager)
+    if isinstance(value, Known) and isinstance(value.value, Silence):
+        inf.quiet = True
+        s.op, s.operands = "build_tuple", [manager, Constant(None)]
+        return inf.evaluate(inf, s)
+    if not isinstance(value, (Fresh, Outside)):
+        raise Refused(f"a context manager {named(value)}")
+    begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
+    if not isinstance(begin, FunctionType) or not isinstance(end, FunctionType) or inf.block is None:
+        raise Refused(f"a context manager {named(value)}")
+    begun, ending = Statement("call", [Constant(begin), manager], Variable(), (), s.position), Variable()
+    inf.types[ending] = Bound(end, manager)
+    assert begun.result is not None
+    s.op, s.operands = "build_tuple", [ending, begun.result]
+    inf.block.statements.insert(inf.index, begun)
+    found = inf.evaluate(inf, begun)
+    if found is None:
+        # The body of __enter__ stands in its place, and what follows behind that.
+        return None
+    inf.types[begun.result] = found
+    inf.index += 1
+    return inf.evaluate(inf, s)

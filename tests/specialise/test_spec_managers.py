@@ -1,0 +1,109 @@
+"""``with`` in typed programs: ``np.errstate``, and classes with ``__enter__`` and ``__exit__``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from specialised_cases import check
+
+import autodiff_hook as ad
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor, self.depth = factor, 0.0
+
+    def __enter__(self):
+        self.depth = self.depth + self.factor
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        self.depth = self.depth * 2.0
+        return kind is ValueError
+
+    def times(self, x):
+        return self.factor * x
+
+
+class Plain:
+    def __enter__(self):
+        return 3.0
+
+    def __exit__(self, *error):
+        pass
+
+
+def silent(x):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.log(x)
+    return np.sum(y * 2.0)
+
+
+def silent_in_a_loop(x):
+    total = 0.0
+    for i in range(3):
+        with np.errstate(all="ignore"):
+            total = total + np.sum(np.sqrt(x + i))
+    return total
+
+
+def of_a_class(x):
+    manager = Scaled(x)
+    with manager as inner:
+        y = inner.times(x)
+    return y * manager.depth
+
+
+def two(x):
+    with Plain() as a, Scaled(x) as b:
+        return a * b.times(x)
+
+
+def in_a_loop(x):
+    total = 0.5
+    for _ in range(3):
+        with Scaled(total) as scaled:
+            total = scaled.times(x) + 0.1
+    return total
+
+
+@pytest.mark.parametrize("f", [silent, silent_in_a_loop])
+def test_errstate(f):
+    check(f, np.array([0.5, 0.7]))
+
+
+@pytest.mark.parametrize("f", [two, in_a_loop])
+def test_managers_that_the_program_makes(f):
+    check(f, 0.7)
+
+
+def test_managers_whose_attributes_change():
+    check(of_a_class, 0.7, specialised=None)
+
+
+def suppressed(x):
+    y = 1.0
+    with Scaled(x) as scaled:
+        y = scaled.times(x)
+        if x > 0.5:
+            raise ValueError
+        y = y * 2.0
+    return y * x
+
+
+@pytest.mark.parametrize("x", [0.3, 0.7])
+def test_exceptions_are_the_business_of_the_manager(x):
+    for _ in range(2):
+        assert ad.gradient(suppressed, x)[0] == pytest.approx(3.0 * x * x * (1.0 if x > 0.5 else 2.0))
+
+
+def raising(x):
+    with np.errstate(all="raise"):
+        y = np.log(x)
+    return np.sum(y)
+
+
+def test_errstate_that_raises():
+    assert ad.gradient(raising, np.array([0.5]))[0] == pytest.approx([2.0])
+    with pytest.raises(FloatingPointError):
+        ad.gradient(raising, np.array([0.0]))
