@@ -156,3 +156,25 @@ def begins_with_a_constant_by_name(w):
 @pytest.mark.parametrize("f", [begins_with_a_constant, begins_with_a_constant_by_name])
 def test_what_is_spread_in_a_loop_is_not_what_it_began_with(f):
     check(f, 0.7)
+
+
+def by_dict(x, y):
+    options = dict(c=x, d=y)
+    return g(x, y, **options) * dict(a=x)["a"]
+
+
+def reduced(x, y):
+    total = functools.reduce(lambda a, b: a * b + x, [x, 2.0, y])
+    return functools.reduce(lambda a, b: a + b * y, [x * i for i in range(4)], total) + functools.reduce(g, (x, y, 0.5))
+
+
+@pytest.mark.parametrize("f", [by_dict, reduced])
+def test_calls_that_are_written_out(f):
+    check(f, 2.0, 3.0)
+
+
+def test_reducing_nothing():
+    for _ in range(2):
+        with pytest.raises(TypeError, match="empty"):
+            ad.gradient(lambda x: functools.reduce(lambda a, b: a * b, []) * x, 2.0)
+        assert ad.gradient(lambda x: functools.reduce(lambda a, b: a * b, [], x) * x, 2.0) == (4.0,)

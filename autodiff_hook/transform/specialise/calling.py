@@ -173,6 +173,8 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
+    if function is dict and not args and kwargs and not inf.one_way:
+        return dicts.called(inf, s, kwargs)
     if isinstance(function, managers.Silence):
         return known_as(inf, s, None)
     if managers.is_silent(function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from autodiff_hook.ir.types import Statement, Variable
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Dict,
@@ -98,6 +98,12 @@ def view(inf: Inference, s: Statement, name: str) -> Abstract:
         raise Refused("the items of a dict into which nothing is put so far")
     item = reduce(inf.joined, kind.site.kinds())
     return Iterator(item if name == "values" else Tuple((key, item)))
+
+
+def called(inf: Inference, s: Statement, kwargs: dict[str, Operand]) -> Abstract | None:
+    """``dict(a=..., b=...)``."""
+    s.op, s.operands, s.data = "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)], None
+    return inf.evaluate(inf, s)
 
 
 def mapping(inf: Inference, s: Statement) -> Abstract:

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
 from collections.abc import Callable
-from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
@@ -35,7 +35,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.calling import call_expanded, call_known, call_of, spread
+from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of, spread
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
@@ -67,6 +67,7 @@ from autodiff_hook.transform.specialise.plans import (
     require_value,
 )
 from autodiff_hook.transform.specialise.questions import item_of
+from autodiff_hook.transform.specialise.reducing import reduced
 from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
@@ -317,7 +318,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
             return part_of(inf, s, items, key.value)
         code = any(isinstance(x, Known) and callable(x.value) for x in items)
         if number_types(key) == INT.types and items and not code:
-            together = reduce(join, items)
+            together = functools.reduce(join, items)
             if isinstance(together, (Number, Instance)):
                 inf.plans[s] = LOAD
                 return together
@@ -440,3 +441,5 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "format": texts.formatted,
     "build_string": texts.formatted,
 }
+
+BODIES[functools.reduce] = reduced

@@ -1,0 +1,32 @@
+"""``functools.reduce`` as a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.calling import inline_call, spread
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.plans import items_of
+
+
+def _loop(function: Callable[[Any, Any], Any], items: Any, total: Any) -> Any:
+    for item in items:
+        total = function(total, item)
+    return total
+
+
+def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+    """Without a value to begin with, the items have to be known one by one."""
+    if inf.one_way or len(args) not in (2, 3):
+        raise Refused("a call of functools.reduce")
+    function, items, *initial = args
+    if not initial:
+        kinds = items_of(inf.type_of(items))
+        if not kinds:
+            raise Refused("functools.reduce of items that are not known one by one")
+        first, *rest = spread(inf, items, range(len(kinds)), kinds)
+        items, initial = inf.before(s, "build_tuple", rest), [first]
+    inline_call(inf, s, _loop, [function, items, *initial], {})  # type: ignore[arg-type]
