@@ -37,12 +37,12 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, bind
-from autodiff_hook.transform.specialise.calling import BODIES, inline_call, spread
+from autodiff_hook.transform.specialise.calling import BODIES, inline_call
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import Joint, joint_pass
 from autodiff_hook.transform.specialise.lattice import item_like, number_types
-from autodiff_hook.transform.specialise.plans import items_of
+from autodiff_hook.transform.specialise.plans import items_of, spread
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.wording import named
 

@@ -32,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, bind
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, TAKE, Given, Inference, RulePlan
+from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     differentiable,
@@ -55,6 +55,7 @@ from autodiff_hook.transform.specialise.plans import (
     pure,
     require_inert,
     require_value,
+    spread,
 )
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
@@ -144,26 +145,6 @@ def exactly(items: list[Any], count: int) -> None:
     """Give up if a list has another length."""
     if len(items) != count:
         raise Given("a list of another length")
-
-
-def spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
-    """The parts of a tuple or a dict, read before the statement at hand."""
-    if items is None or inf.block is None:
-        raise Refused("a call with *args that are not known")
-    if isinstance(whole, Constant):
-        return [Constant(whole.value[key]) for key in keys]
-    parts: list[Operand] = []
-    for key, item in zip(keys, items):
-        part = Statement("project", [whole], Variable(), key)
-        if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
-            part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
-        inf.plans[part] = STRUCTURAL
-        assert part.result is not None
-        inf.types[part.result] = item
-        inf.block.statements.insert(inf.index, part)
-        inf.index += 1
-        parts.append(part.result)
-    return parts
 
 
 def call_known(

@@ -10,10 +10,10 @@ from typing import Any
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import of_one_length, spread
+from autodiff_hook.transform.specialise.calling import of_one_length
 from autodiff_hook.transform.specialise.gathering import STEPS
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.plans import alias, items_of
+from autodiff_hook.transform.specialise.plans import alias, items_of, spread
 
 
 def star(inf: Inference, s: Statement) -> Abstract | None:

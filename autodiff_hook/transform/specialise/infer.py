@@ -182,6 +182,8 @@ class Inference:
         self.aliases: dict[Operand, Operand] = {}
         self.expressions: set[Operand] = set()
         """The lists that stand for generator expressions."""
+        self.listed: set[Statement] = set()
+        """What makes lists of tuples that are iterated over."""
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
         self.fixed: list[tuple[Operand, Abstract]] = []

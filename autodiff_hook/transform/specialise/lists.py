@@ -27,10 +27,12 @@ from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
+    differentiable,
     example_of,
     item_like,
     number_types,
 )
+from autodiff_hook.transform.specialise.plans import spread
 
 _EXAMPLES = 2
 WHOLE: Final = frozenset({int, np.int64})
@@ -186,6 +188,30 @@ def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstra
     made = new(inf, s, [example_of(x) for x in items], *items)
     inf.plans[s] = ITEMS
     return made
+
+
+def listed(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """What is iterated over: a tuple of items of one kind that may have derivatives becomes a list before."""
+    kind = inf.type_of(operand)
+    if (
+        inf.one_way
+        or not isinstance(kind, Tuple)
+        or kind.cls is not tuple
+        or not differentiable(kind)
+        or s in inf.classes
+    ):
+        return operand
+    if not kind.items or item_like(reduce(inf.joined, kind.items)) is None or inf.block is None:
+        return operand
+    parts = spread(inf, operand, range(len(kind.items)), kind.items)
+    made = Statement("build_list", parts, Variable(), None, s.position)
+    found = made_of(inf, made, kind.items)
+    assert found is not None and made.result is not None
+    inf.listed.add(made)
+    inf.types[made.result] = found
+    inf.block.statements.insert(inf.index, made)
+    inf.index += 1
+    return made.result
 
 
 def slice_of(inf: Inference, s: Statement, owner: List) -> Abstract:

@@ -97,3 +97,23 @@ def is_hashable(key: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
+    """The parts of a tuple or a dict, read before the statement at hand."""
+    if items is None or inf.block is None:
+        raise Refused("a call with *args that are not known")
+    if isinstance(whole, Constant):
+        return [Constant(whole.value[key]) for key in keys]
+    parts: list[Operand] = []
+    for key, item in zip(keys, items):
+        part = Statement("project", [whole], Variable(), key)
+        if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
+            part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
+        inf.plans[part] = STRUCTURAL
+        assert part.result is not None
+        inf.types[part.result] = item
+        inf.block.statements.insert(inf.index, part)
+        inf.index += 1
+        parts.append(part.result)
+    return parts

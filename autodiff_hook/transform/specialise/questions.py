@@ -77,17 +77,25 @@ def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     return pure(inf, s, Instance(range, example=range(*examples) if known else range(2)))
 
 
+def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
+    """What an iteration is given, with lists in the place of tuples."""
+    if s.op == "call" and s.operands[1:] == args:
+        s.operands[1:] = [lists.listed(inf, s, x) for x in args]
+        return s.operands[1:]
+    return args
+
+
 def _enumerate(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    item = item_of(inf, inf.type_of(args[0]))
+    item = item_of(inf, inf.type_of(_listed(inf, s, args)[0]))
     return pure(inf, s, Iterator(Tuple((Number(INT.types, example=0), item))))
 
 
 def _zip(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return pure(inf, s, Iterator(Tuple(tuple(item_of(inf, inf.type_of(x)) for x in args))))
+    return pure(inf, s, Iterator(Tuple(tuple(item_of(inf, inf.type_of(x)) for x in _listed(inf, s, args)))))
 
 
 def _reversed(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return pure(inf, s, Iterator(item_of(inf, inf.type_of(args[0]))))
+    return pure(inf, s, Iterator(item_of(inf, inf.type_of(_listed(inf, s, args)[0]))))
 
 
 def item_of(inf: Inference, value: Abstract) -> Abstract:

@@ -7,9 +7,9 @@ from typing import Any
 
 from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import inline_call, spread
+from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.plans import items_of
+from autodiff_hook.transform.specialise.plans import items_of, spread
 
 
 def _loop(function: Callable[[Any, Any], Any], items: Any, total: Any) -> Any:

@@ -35,7 +35,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of, spread
+from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
@@ -65,6 +65,7 @@ from autodiff_hook.transform.specialise.plans import (
     pure,
     require_inert,
     require_value,
+    spread,
 )
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.reducing import reduced
@@ -240,7 +241,8 @@ def _build_tuple(inf: Inference, s: Statement) -> Abstract:
         return lists.begin(inf, s)
     items = [inf.type_of(x) for x in s.operands]
     cls = tuple if s.op == "build_tuple" else list
-    found = lists.made_of(inf, s, tuple(items)) if cls is list and s.position in inf.program.changed else None
+    is_changed = s.position in inf.program.changed or s in inf.listed
+    found = lists.made_of(inf, s, tuple(items)) if cls is list and is_changed else None
     if found is not None:
         return found
     if cls is tuple and all(isinstance(x, Known) and is_plain(x.value) for x in items):
@@ -393,6 +395,7 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract:
         return alias(inf, s, s.operands[0])
     if s.result is not None:
         inf.started.add(s.result)
+    s.operands = [lists.listed(inf, s, s.operands[0])]
     return pure(inf, s, Iterator(item_of(inf, inf.type_of(s.operands[0]))))
 
 

@@ -1,0 +1,103 @@
+"""Iterations over tuples of what is differentiated."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from specialised_cases import check
+
+
+def horner(x, *coefficients):
+    y = 0.0
+    for c in coefficients:
+        y = y * x + c
+    return y
+
+
+def of_rest_arguments(x):
+    return horner(x, 1.0, x, 2.0)
+
+
+def written_out(x):
+    total = 0.0
+    for v in (x, 2.0 * x, x * x):
+        total = total + v * total + v
+    return total
+
+
+def side_by_side(x):
+    total = 0.0
+    for i, (a, b) in enumerate(zip((x, 2.0 * x), (3.0, x))):
+        total = total + i * a * b + a
+    return total
+
+
+def within_a_loop(x):
+    total = 0.5
+    for _ in range(2):
+        for v in (total, x):
+            total = total * 0.5 + v
+    return total
+
+
+def in_expressions(x):
+    total = functools.reduce(lambda a, b: a * b, [x, 2.0, x])
+    return total + sum([a * b for a, b in zip((x, 1.0), (x, x))])
+
+
+def weighted(x):
+    first, second, total = x, x * x, 0.0
+    for w, k in zip((0.5, 0.25), (first, second)):
+        total = total + w * k
+    for v in reversed((first, second)):
+        total = total * x + v
+    return total
+
+
+@pytest.mark.parametrize("f", [of_rest_arguments, written_out, side_by_side, within_a_loop, in_expressions, weighted])
+def test_tuples_of_numbers(f):
+    check(f, 0.7)
+
+
+def of_pairs(x):
+    total = 0.0
+    for a, b in ((x, 1.0), (2.0 * x, x)):
+        total = total + a * b
+    return total
+
+
+def of_several_kinds(x):
+    total = 0.0
+    for name, v in (("a", x), ("bc", 2.0 * x)):
+        total = total + v * len(name)
+    return total
+
+
+@pytest.mark.parametrize("f", [of_pairs, of_several_kinds])
+def test_tuples_of_tuples(f):
+    check(f, 0.7, specialised=None)
+
+
+def given(p):
+    total = 0.0
+    for v in p:
+        total = total + v * v
+    a, b = p
+    return total * a * b
+
+
+def test_tuples_that_are_given():
+    check(given, (0.7, 0.3))
+
+
+def of_arrays(x):
+    total = np.zeros(2)
+    for v in (x, 2.0 * x, x * x):
+        total = total * 0.5 + v
+    return np.sum(total)
+
+
+def test_tuples_of_arrays():
+    check(of_arrays, np.array([0.5, 0.7]), specialised=None)
