@@ -14,9 +14,17 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.structures import gather
+from autodiff_rules._constants import IS_A_POSITION, declare
 from autodiff_rules.scipy._standins import settled
 
-native = _fitpack_impl.dfitpack
+# Before SciPy 1.18, FITPACK is Fortran behind f2py; since then it is C, with other orders of arguments and results.
+IS_FORTRAN = hasattr(_fitpack_impl, "dfitpack")
+native = _fitpack_impl.dfitpack if IS_FORTRAN else _fitpack_impl._fitpack
+FIT = ("task", "x", "y", "w")
+ENDS = ("first", "last", "k", "s")
+WORK = ("knots", "wrk", "iwrk")
+FIT += WORK + ENDS if IS_FORTRAN else ENDS + WORK
+RENAMED = {"xb": "first", "xe": "last"}
 ZEROS, BOUNDARY = 1, 3
 SMOOTHED = "a curve that FITPACK has smoothed is not differentiated: only one with s=0, or with given knots"
 
@@ -45,7 +53,7 @@ def area(t, c, k, a, b):
 
 
 def evaluation(target, function, arranged):
-    """Register what FITPACK computes of a curve, with a code or a work array behind it."""
+    """Register what FITPACK computes of a curve, with a code or a work array behind it, or nothing."""
 
     @means(target)
     def evaluated(alg, t, args, kwargs):
@@ -53,12 +61,21 @@ def evaluation(target, function, arranged):
             return call_constant(alg, target, args, kwargs)
         value = target(*args)
         moving = enter(alg, (None, *arranged(t)), function, arranged(args), {})[1]
-        return value, (moving, *[None] * (len(value) - 1))
+        return value, (moving, *[None] * (len(value) - 1)) if isinstance(value, tuple) else moving
+
+
+def of_derivatives(items):
+    """The arguments of ``splder`` in the order of ``derivatives``."""
+    if IS_FORTRAN:
+        return tuple(items)
+    t, c, k, nu, x, ext = items
+    return t, c, k, x, nu, ext
 
 
 evaluation(native.splev, values, lambda items: (*items[:4], 0 if type(items[2]) is int else None, *items[4:5]))
-evaluation(native.splder, derivatives, lambda items: tuple(items))
-evaluation(native.splint, area, lambda items: tuple(items))
+evaluation(native.splder, derivatives, of_derivatives)
+evaluation(native.splint, area, tuple)
+declare(IS_A_POSITION, native.fpchec)
 
 
 def interpolating_knots(x, first, last, k):
@@ -94,54 +111,73 @@ def interpolated(x, y, w, t, c, first, last, k, n, through):
     return settled(np.concatenate([knots, t[n:]]), t), settled(np.concatenate([coefficients, rest]), c)
 
 
-def store(array, values):
+def solved(alg, tokens, given, n, t, c, ier):
+    """Knots and coefficients of a fit that found them, as (values, tokens); of a smoothed one, unknown."""
+    task = given["task"]
+    if task == 1 or task == 0 and given["s"] > 0.0 or ier > 0:
+        unknown = alg.unknown(NotDifferentiable(SMOOTHED))
+        return (t, c), (unknown, unknown)
+    names = ("x", "y", "w")
+    operands = (*[given[name] for name in names], t, c, given["first"], given["last"], given["k"], n, task == 0)
+    places = None if task == 0 else tokens["knots"]
+    moving = (*[tokens[name] for name in names], places, None, tokens["first"], tokens["last"], None, None, None)
+    both, found = enter(alg, (None, *moving), interpolated, operands, {})
+    return both, found or (None, None)
+
+
+def stored(array, values):
     array[...] = values
+    return array
 
 
 @means(native.curfit)
 def curfit(alg, t, args, kwargs):
+    """It writes the knots to its argument, which is what it returns as knots."""
     if not loses(alg, t, native.curfit, args, kwargs):
         return call_constant(alg, native.curfit, args, kwargs)
-    task, x, y, w, knots, wrk, iwrk, first, last, k, s = args
+    given, tokens = dict(zip(FIT, args)), dict(zip(FIT, t))
+    knots, place = given["knots"], tokens["knots"]
+    tokens["knots"] = gather(alg, knots, place)
     found = knots.copy()
-    n, c, fp, ier = native.curfit(task, x, y, w, found, wrk, iwrk, first, last, k, s)
-    if task == 1 or task == 0 and s > 0.0 or ier > 0:
-        unknown = alg.unknown(NotDifferentiable(SMOOTHED))
-        knots[...] = found
-        return (n, c, fp, ier), (None, unknown, unknown, lose(alg, knots, unknown) and None)
-    inner = None if task == 0 else gather(alg, knots, t[4])
-    operands = (x, y, w, found, c, first, last, k, n, task == 0)
-    tokens = (None, *t[1:4], inner, None, t[7], t[8], None, None, None)
-    both, moving = enter(alg, tokens, interpolated, operands, {})
-    moving = moving or (None, None)
-    enter(alg, (None, t[4], moving[0]), store, (knots, both[0]), {})
-    return (n, c, fp, ier), (None, moving[1], alg.unknown(NotDifferentiable("a residual of FITPACK")), None)
+    n, *_, c, fp, ier = native.curfit(*(given | {"knots": found}).values())
+    (filled, _), (t_token, c_token) = solved(alg, tokens, given, n, found, c, ier)
+    knots, t_token = enter(alg, (None, place, t_token), stored, (knots, filled), {})
+    fp_token = alg.unknown(NotDifferentiable("a residual of FITPACK"))
+    if IS_FORTRAN:
+        return (n, c, fp, ier), (None, c_token, fp_token, None)
+    return (n, knots, c, fp, ier), (None, t_token, c_token, fp_token, None)
 
 
-@means(native.fpcurf0)
-def fpcurf0(alg, t, args, kwargs):
-    if not loses(alg, t, native.fpcurf0, args, kwargs):
-        return call_constant(alg, native.fpcurf0, args, kwargs)
-    value = native.fpcurf0(*args, **kwargs)
-    given = dict(zip(("x", "y", "k", *kwargs), t))
-    first, last = [value[i] if kwargs.get(name) is None else kwargs[name] for name, i in (("xb", 3), ("xe", 4))]
-    unknown = alg.unknown(NotDifferentiable(SMOOTHED))
-    tokens = [given["x"], given["y"], given.get("w"), given.get("xb"), given.get("xe"), *[None] * 9]
-    tokens[8:12] = unknown, unknown, unknown, unknown
-    if value[6] == 0.0 and value[-1] <= 0:
-        ends = [enter(alg, (None, gather(alg, args[0], t[0]), None), item, (args[0], i), {})[1] for i in (0, -1)]
-        ends = [end if kwargs.get(name) is None else given[name] for end, name in zip(ends, ("xb", "xe"))]
-        weights = value[2]
-        operands = (args[0], args[1], weights, value[8], value[9], float(first), float(last), value[5], value[7], True)
-        moving = enter(alg, (None, t[0], t[1], None, None, None, *ends, None, None, None), interpolated, operands, {})[
-            1
-        ]
-        tokens[8:10] = moving or (None, None)
-    return value, tuple(tokens)
+def fit_of_class(target, task, positional):
+    """Register a fit of ``UnivariateSpline`` and its kin, before SciPy 1.18: its result has all data and findings."""
+
+    @means(target)
+    def fit(alg, t, args, kwargs):
+        if not loses(alg, t, target, args, kwargs):
+            return call_constant(alg, target, args, kwargs)
+        names = (*positional, *kwargs)
+        given = dict(zip(names, (*args, *kwargs.values())))
+        tokens = dict.fromkeys(("w", "first", "last")) | dict(zip([RENAMED.get(name, name) for name in names], t))
+        value = target(*args, **kwargs)
+        x, y = given["x"], given["y"]
+        for name, end, i in (("xb", "first", 0), ("xe", "last", -1)):
+            if given.get(name) is None:
+                tokens[end] = enter(alg, (None, gather(alg, x, tokens["x"]), None), item, (x, i), {})[1]
+        _, _, w, first, last, k, s, n, knots, c, *_, ier = value
+        used = {"task": task, "x": x, "y": y, "w": w, "first": float(first), "last": float(last), "k": k, "s": s}
+        moving = solved(alg, tokens, used, n, knots, c, ier)[1]
+        unknown = alg.unknown(NotDifferentiable("a residual of FITPACK"))
+        settings = [tokens[name] for name in ("x", "y", "w", "first", "last")]
+        return value, (*settings, None, None, None, *moving, unknown, unknown, None, None)
 
 
 def item(x, i):
     return x[i]
+
+
+if IS_FORTRAN:
+    fit_of_class(native.fpcurf0, 0, ("x", "y", "k"))
+    fit_of_class(native.fpcurfm1, -1, ("x", "y", "k", "knots"))
 
 
 @means(_bsplines._lsq_solve_qr)
