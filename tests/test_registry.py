@@ -222,3 +222,11 @@ assert "autodiff_rules.numpy" in sys.modules
 
 def test_functions_of_numbers_load_no_rules_of_numpy():
     subprocess.run([sys.executable, "-c", LAZY], check=True, timeout=120)
+
+
+DIRECT = "import scipy.fft, scipy.signal, importlib; importlib.import_module('autodiff_rules.scipy.{}')"
+
+
+@pytest.mark.parametrize("pack", ["ndimage", "signal", "interpolate"])
+def test_a_pack_can_be_imported_before_others_are_loaded(pack):
+    subprocess.run([sys.executable, "-c", DIRECT.format(pack)], check=True, timeout=120)

@@ -63,6 +63,8 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
         value = operator.getitem(owner, key)  # type: ignore[call-overload]
         if not isinstance(value, np.ndarray):
             return value, t[0]
+        if not value.size:
+            return value, None
         return apply(alg, (None, t[0], None), np.reshape, (owner, value.shape), {})
     if form == "tuple":
         return owner[key], None if t[0] is None else t[0][key]

@@ -189,6 +189,8 @@ def summed_at_rule(rows, indices):
     return summed_at(rows, indices), summed_at_pullback
 
 
+# Asking about one function would import other packs, which need this one whole.
+_registered = set(map(id, registry.targets("autodiff_rules")))
 for function in vars(np).values():
-    if isinstance(function, np.ufunc) and function.signature is None and registry.has_rules(function):
+    if isinstance(function, np.ufunc) and function.signature is None and id(function) in _registered:
         define_with_options(function)

@@ -41,6 +41,14 @@ def test_values_are_those_of_the_method(name):
     np.testing.assert_array_equal(seen[-1], plain)
 
 
+KEYS = [(), ..., None, (None, ...), True, False, np.True_, np.False_, (None, False)]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_keys_of_scalars(key):
+    check_orders(lambda x: np.exp(x).sum()[key] * x[0], V)
+
+
 PROGRAMS = {
     "fromiter": lambda x: np.fromiter((v * v for v in x), float),
     "fromiter of a list": lambda x: np.fromiter([x[0], 2.0, x[1] * x[2]], float, 2),

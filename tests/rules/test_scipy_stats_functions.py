@@ -36,6 +36,7 @@ FUNCTIONS = {
     "summaries": lambda x: stats.gamma.mean(x[0] ** 2, scale=x[1] ** 2) + stats.gamma.var(x[0] ** 2, scale=2.0),
     "interval": lambda x: sum(stats.gamma.interval(0.9, x[0] ** 2)) + stats.gamma.median(x[1] ** 2),
     "dirichlet": lambda x: stats.dirichlet.logpdf([0.2, 0.3, 0.5], x[:3] ** 2),
+    "multinomial": lambda x: stats.multinomial.logpmf([1, 2, 3], 6, x[:3] ** 2 / np.sum(x[:3] ** 2)),
     "multivariate": lambda x: stats.multivariate_normal(x[:2], np.eye(2)).logpdf([0.1, 0.2]),
 }
 
