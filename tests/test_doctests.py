@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-COMMANDS = ["commands.inputs", "commands.scanning", "commands.coverage", "commands.reaching"]
+COMMANDS = ["commands.inputs", "commands.scanning", "commands.covering", "commands.reaching"]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,9 @@ class Reverse:
             self.tape = Tape()
             self.tape.typed = typed_call
         self.tape.modules.update(modules)
-        self._run([None] * len(args), [None] * len(kwargs))
+        self.tokens: tuple[Any, Any] = [None] * len(args), [None] * len(kwargs)
+        """Those of the arguments, where the caller is carried."""
+        self._run(*self.tokens)
 
     @classmethod
     def over(
@@ -63,6 +65,7 @@ class Reverse:
         made = cls.__new__(cls)
         made._begin(*call, of_function=of_function)
         made.tape = NestedTape(below)
+        made.tokens = args, kwargs
         made._run(args, kwargs)
         return made
 

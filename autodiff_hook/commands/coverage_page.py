@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from autodiff_hook.commands.coverage import KINDS, Coverage, totals
+from autodiff_hook.commands.covering import KINDS, Coverage, totals
 
 MODULES: Final = (
     *("builtins", "math", "cmath", "statistics", "fractions", "fractions.Fraction", "decimal", "decimal.Decimal"),

@@ -78,13 +78,12 @@ def back(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
     """The gradients, with derivatives with respect to what the function saw and to the cotangent."""
     session, cotangent = given
     tokens = gather(alg, cotangent, t[1])
-    if session.tape.over is None:
-        if tokens is None:
-            return session.back(cotangent), None
-        f, args, named = session.call
-        session = Reverse.over(
-            alg, session.call, (None,) * len(args), (None,) * len(named), session.function is not None
-        )
+    if session.tape.over is None and tokens is None:
+        return session.back(cotangent), None
+    if session.tape.over is not alg:
+        # Another algebra carries this caller than the one that began the session: the pullback of a rule, transposed.
+        args, named = session.tokens
+        session = Reverse.over(alg, session.call, args, named, session.function is not None)
     grads: Result = session.back_over(alg, cotangent, tokens)
     return grads
 

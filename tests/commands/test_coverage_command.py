@@ -8,7 +8,7 @@ import pytest
 
 from autodiff_hook import NotDifferentiable, gradient
 from autodiff_hook.commands import coverage_page
-from autodiff_hook.commands.coverage import KINDS, coverage, default_modules
+from autodiff_hook.commands.covering import KINDS, coverage, default_modules
 from autodiff_hook.commands.reaching import Reach
 from autodiff_hook.registry import describe, registry
 

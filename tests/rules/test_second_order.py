@@ -6,8 +6,10 @@ import cmath
 import math
 import operator
 
+import numpy as np
 import pytest
 
+import autodiff_hook as ad
 from autodiff_hook.testing import check_rule
 
 REAL = {
@@ -76,3 +78,29 @@ def test_others(target, args):
 def test_newer_functions(name, args):
     if hasattr(math, name):
         check_rule(getattr(math, name), *args, second_order=True)
+
+
+def cubed(x):
+    return x * x * x
+
+
+@ad.rrule(cubed, ad.Array)
+@ad.rrule(cubed)
+def cubed_rule(x):
+    _, back = ad.pullback(lambda x: x * x * x, x)
+
+    def cubed_pullback(ȳ):
+        return (back(ȳ)[0],)
+
+    return cubed(x), cubed_pullback
+
+
+@pytest.mark.parametrize("x", [2.0, np.array([1.0, 2.0])])
+def test_a_rule_may_keep_a_pullback_for_its_own(x):
+    def f(x):
+        return np.sum(cubed(x))
+
+    ones = x * 0.0 + 1.0
+    assert ad.hvp(f, (x,), (ones,))[0] == pytest.approx(6.0 * x)
+    assert ad.jvp(lambda x: ad.gradient(f, x)[0], (x,), (ones,))[1] == pytest.approx(6.0 * x)
+    assert ad.gradient(lambda x: np.sum(ad.jvp(f, (x,), (ones,))[1]), x)[0] == pytest.approx(6.0 * x)
