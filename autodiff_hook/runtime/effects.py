@@ -32,7 +32,9 @@ def written_by(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if places is None or not declared and any(map(_calls_back, values[1:])) or _overwrites(kwargs):
         return values
     outputs = args[function.nin :] if isinstance(function, np.ufunc) else ()
-    return [function, *(args[place] for place in places if place < len(args)), *outputs, kwargs.get("out")]
+    # What a Python function has captured was looked at, or what it writes is declared.
+    state = [] if isinstance(function, FunctionType) else [function]
+    return [*state, *(args[place] for place in places if place < len(args)), *outputs, kwargs.get("out")]
 
 
 def _overwrites(kwargs: dict[str, Any]) -> bool:
