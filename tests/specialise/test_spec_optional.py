@@ -349,3 +349,21 @@ def nested_pairs(x, n):
 @pytest.mark.parametrize("f", [late_pairs, copied_pairs, nested_pairs])
 def test_pairs_that_may_be_absent_in_lists(f):
     check(f, 0.7, 5, specialised=None)
+
+
+def ordered_with_none(x, limit=None):
+    if x > 10.0 and x * 2.0 > 30.0 and limit < 5.0:
+        return x
+    return x * x * x
+
+
+def text_ordered_with_number(x, name="a"):
+    try:
+        return x if name < 1 else x * 2.0
+    except TypeError:
+        return x * x
+
+
+@pytest.mark.parametrize("f", [ordered_with_none, text_ordered_with_number])
+def test_comparisons_that_raise_are_left_to_the_program(f):
+    check(f, 0.7, specialised=None)

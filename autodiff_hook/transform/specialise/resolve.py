@@ -161,13 +161,20 @@ def _compare(inf: Inference, s: Statement) -> Abstract | None:
         require_value(inf, s, s.operands)
         return None
     if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
-        return known_as(inf, s, COMPARE[s.data](a.value, b.value))
+        return known_as(inf, s, _compared(s, a.value, b.value))
     types = number_types(a), number_types(b)
     if types[0] is not None and types[1] is not None:
         numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
         return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
     require_inert(a, b)
     return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
+
+
+def _compared(s: Statement, a: Any, b: Any) -> bool:
+    try:
+        return bool(COMPARE[s.data](a, b))
+    except TypeError as error:
+        raise Refused(f"{s.data} of values that have no order: {error}") from error
 
 
 def _is_simple(value: Abstract) -> bool:
