@@ -146,9 +146,10 @@ class _Within:
         merge(blocks)
         ir = self._empty()
         ir.blocks = blocks
-        operands = self._take_parameters(ir)
+        self._take_parameters(ir)
         derivatives = {s for block in blocks for s in block.statements} - own
         simplified(ir, inner, shape, derivatives, own, polished=False)
+        # What is dead may have named what is nowhere made.
         operands = self._take_parameters(ir)
         verify(ir)
         return emit(ir), operands
