@@ -8,6 +8,8 @@ an error.
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 
 from autodiff_hook.algebras.shadows import lose
@@ -152,7 +154,7 @@ def tokens_of(alg, item):
 
 def matters(new, old):
     """Whether a slot was changed to something that may carry a derivative."""
-    return new is not old and kind_of(type(new)) != "inert" and not isinstance(new, (int, np.integer))
+    return new is not old and kind_of(type(new)) != "inert" and not issubclass(type(new), (int, np.integer))
 
 
 def contents(item):
@@ -167,8 +169,11 @@ def contents(item):
             return {0: item.cell_contents}
         except ValueError:
             return {}
+    if kind != "object" or issubclass(type(item), weakref.ProxyTypes):
+        # What a weak proxy stands for is not its own, and may be gone.
+        return {}
     attributes = getattr(item, "__dict__", None)
-    return dict(attributes) if kind == "object" and isinstance(attributes, dict) else {}
+    return dict(attributes) if isinstance(attributes, dict) else {}
 
 
 def put(item, slots):
@@ -195,6 +200,6 @@ def arrays_of(roots, known):
     found = {}
     for value in (*roots, *(v for _, slots in known.values() for v in slots.values())):
         for item in value if type(value) is tuple else (value,):
-            if isinstance(item, np.ndarray) and item.flags.num & WRITEABLE and item.dtype.kind in "fc":
+            if issubclass(type(item), np.ndarray) and item.flags.num & WRITEABLE and item.dtype.kind in "fc":
                 found[id(item)] = item
     return list(found.values())

@@ -54,7 +54,7 @@ assert pickle.loads(pickle.dumps(pkg.f.J)).function is pkg.f
 assert copy.deepcopy(pkg.f.J).function is pkg.f
 """,
     "reload": """
-import importlib, pkg.mod
+import importlib.machinery, pkg.mod
 before = pkg.mod.f
 again = importlib.reload(pkg.mod)
 assert again is pkg.mod and again.f is not before and again.__autodiff__ == "pkg"
@@ -62,7 +62,7 @@ assert type(again.__loader__) is type(again.__spec__.loader) is importlib.machin
 assert again.f.J.function is again.f
 """,
     "a lazy loader": """
-import importlib.util
+import importlib.machinery, importlib.util
 spec = importlib.util.find_spec("pkg.mod")
 spec.loader = importlib.util.LazyLoader(spec.loader)
 module = sys.modules["pkg.mod"] = importlib.util.module_from_spec(spec)

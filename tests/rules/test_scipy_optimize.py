@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -97,6 +98,17 @@ def test_lists_and_arrays_that_are_captured():
         return optimize.brentq(equation, -50, 50, xtol=1e-14)
 
     check_gradient(root, [1.0, 2.5], np.array([1.5, -0.3]))
+
+
+def test_weak_proxies_of_what_is_gone_are_merely_reachable():
+    gone = weakref.proxy(Cubic(1.0))
+
+    def root(p):
+        equation = Cubic(p)
+        equation.proxies = [gone]
+        return optimize.brentq(equation, 0, 10, xtol=1e-14)
+
+    check_gradient(root, 2.0)
 
 
 def test_nested_roots():
