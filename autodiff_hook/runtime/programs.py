@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
+from autodiff_hook.ir.analysis import free_variables
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
@@ -195,6 +196,17 @@ def simplified(
     types = inference.types if polished and not _is_complex(inference) else None
     numbers, volatile = only_numbers(inference), shape.memory.volatile
     simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile)
+
+
+def take_parameters(ir: IR, params: Sequence[Variable]) -> list[Variable]:
+    """Let what a program reads that it does not make be parameters before its own; which these are."""
+    first = ir.blocks[0]
+    first.params = []
+    loaded = [x for x in free_variables(ir.blocks) if x not in params]
+    first.params = [*loaded, *params]
+    count = len(first.params)
+    ir.signature = Signature(tuple(f"x{i}" for i in range(count)), count)
+    return loaded
 
 
 def only_numbers(inference: Inference) -> bool:

@@ -13,13 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.analysis import free_variables
-from autodiff_hook.ir.types import IR, Operand, Signature, Terminator, Variable
+from autodiff_hook.ir.types import IR, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import Made, Understood, following, require_pair
+from autodiff_hook.runtime.programs import Made, Understood, following, require_pair, take_parameters
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import no_nan
 from autodiff_hook.transform.specialise.abstract import Known
@@ -56,24 +55,13 @@ def _slope(has_aux: bool, known: Understood) -> tuple[Made, IR]:
     blocks = pushed.builder.finish()
     merge(blocks)
     ir = known.program((), blocks)
-    _take_parameters(ir, known)
+    take_parameters(ir, known.params)
     derivatives = {s for block in blocks for s in block.statements} - set(program.primal)
     made = known.simplified(ir, blocks[0], derivatives, program.primal, polished=False)
     # What is dead may have named what is nowhere made.
-    constants = _take_parameters(ir, known)
+    constants = take_parameters(ir, known.params)
     verify(ir)
     return made, _collecting(known, constants)
-
-
-def _take_parameters(ir: IR, known: Understood) -> list[Variable]:
-    """Let what a program reads that is loaded on entry, which is returned, and the primals be its parameters."""
-    first = ir.blocks[0]
-    first.params = []
-    constants = [x for x in free_variables(ir.blocks) if x not in known.taken]
-    first.params = [*constants, *known.params]
-    count = len(first.params)
-    ir.signature = Signature(tuple(f"x{i}" for i in range(count)), count)
-    return constants
 
 
 def _collecting(known: Understood, constants: list[Variable]) -> IR:

@@ -16,12 +16,11 @@ import numpy as np
 
 from autodiff_hook import api, operators
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.analysis import free_variables
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.programs import only_numbers, simplified
+from autodiff_hook.runtime.programs import only_numbers, simplified, take_parameters
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
 from autodiff_hook.runtime.undefined import go_on_if, may_be_undefined
 from autodiff_hook.transform.specialise.abstract import (
@@ -146,11 +145,12 @@ class _Within:
         merge(blocks)
         ir = self._empty()
         ir.blocks = blocks
-        self._take_parameters(ir)
+        taken = list(self.params)
+        take_parameters(ir, taken)
         derivatives = {s for block in blocks for s in block.statements} - own
         simplified(ir, inner, shape, derivatives, own, polished=False)
         # What is dead may have named what is nowhere made.
-        operands = self._take_parameters(ir)
+        operands = [*take_parameters(ir, taken), *self.params.values()]
         verify(ir)
         return emit(ir), operands
 
@@ -257,16 +257,6 @@ class _Within:
                 raise Refused(f"a derivative with respect to {named(kind)}")
             grads.append(cotangent)
         return joint.last, grads
-
-    def _take_parameters(self, ir: IR) -> list[Operand]:
-        """Let what is read that is loaded on entry be parameters, too; the operands for all of them."""
-        first = ir.blocks[0]
-        first.params = []
-        loaded = [x for x in free_variables(ir.blocks) if x not in self.params]
-        first.params = [*loaded, *self.params]
-        count = len(first.params)
-        ir.signature = Signature(tuple(f"x{i}" for i in range(count)), count)
-        return [*loaded, *self.params.values()]
 
 
 def _require_numbers(builder: Builder, last: Block, grads: list[Operand], arrays: list[bool]) -> Block:

@@ -135,6 +135,10 @@ class Program:
         """The abstract value of an operand."""
         return Known(operand.value) if isinstance(operand, Constant) else self.types.get(operand, ANY)
 
+    def does(self, *plans: str) -> bool:
+        """Whether a statement has one of these plans."""
+        return any(isinstance(plan, str) and plan in plans for plan in self.plans.values())
+
 
 Evaluate = Callable[["Inference", Statement], Abstract | None]
 

@@ -64,7 +64,7 @@ class PrimalHalf:
         self.counted = {iteration.start: iteration for iteration in found}
         self.indices: dict[Block, Variable] = {}
         turned = {x.backwards for iteration in found for x in iteration.sources if x.backwards is not None}
-        self.turned = turned if {APPEND, DROP} & _names_of(program) else set[Statement]()
+        self.turned = turned if program.does(APPEND, DROP) else set[Statement]()
         """What turns lists round that may have another length when the adjoint comes there."""
         self.lengths: dict[Statement | None, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
@@ -306,11 +306,6 @@ class PrimalHalf:
                 if plan == STORE or s.result in self.needs and s.op == "getitem" and (plan == LOAD or loops_of[block]):
                     found[owner] = None
         return {x: None for x in found if isinstance(self.program.types[x], Array)}
-
-
-def _names_of(program: Program) -> set[str]:
-    """The plans that are no more than a name."""
-    return {plan for plan in program.plans.values() if isinstance(plan, str)}
 
 
 def _spine(shape: Shape) -> set[Block]:

@@ -54,7 +54,7 @@ class Memory:
 
 def settle(ir: IR, program: Program) -> Memory:
     """Let each reading from what is changed be a ``READ``; ``Refused`` where one name is not enough."""
-    if not {STORE, APPEND, DROP} & {plan for plan in program.plans.values() if isinstance(plan, str)}:
+    if not program.does(STORE, APPEND, DROP):
         return Memory()
     return _Settling(ir, program).run()
 
