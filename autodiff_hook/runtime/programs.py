@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import collections.abc
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Literal, TypeVar
 
-import numpy as np
-
-from autodiff_hook.ir.analysis import free_variables
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.finishing import only_numbers, simplified, small_of
 from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
@@ -32,14 +30,12 @@ from autodiff_hook.runtime.undefined import (
     watch_factors,
 )
 from autodiff_hook.runtime.updates import updated
-from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.one_way.steps import path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
     Instance,
-    Iterator,
     Known,
     List,
     Number,
@@ -49,14 +45,10 @@ from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.invariants import is_total
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
-from autodiff_hook.transform.specialise.lattice import (
-    number_types,
-)
 from autodiff_hook.transform.specialise.named_tuples import holds_named
-from autodiff_hook.transform.specialise.prepare import Shape, prepare
+from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
 
 
@@ -180,38 +172,7 @@ class Understood:
         self.clock("simplify")
         outside = bool(prologue.outside - set(self.taken.values()))
         told = inference.codes, inference.refusals
-        return Made(ir, self.times, outside, body, _small(inference), prologue.functions, inference.quiet, *told)
-
-
-def simplified(
-    ir: IR,
-    inference: Inference,
-    shape: Shape,
-    derivatives: set[Statement],
-    primal: Iterable[Statement],
-    polished: bool,
-) -> None:
-    """Make a program with its ``derivatives`` simpler; what the ``primal`` may raise stays."""
-    essential = {s for s in primal if _may_raise(s, inference)}
-    types = inference.types if polished and not _is_complex(inference) else None
-    numbers, volatile = only_numbers(inference), shape.memory.volatile
-    simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile)
-
-
-def take_parameters(ir: IR, params: Sequence[Variable]) -> list[Variable]:
-    """Let what a program reads that it does not make be parameters before its own; which these are."""
-    first = ir.blocks[0]
-    first.params = []
-    loaded = [x for x in free_variables(ir.blocks) if x not in params]
-    first.params = [*loaded, *params]
-    count = len(first.params)
-    ir.signature = Signature(tuple(f"x{i}" for i in range(count)), count)
-    return loaded
-
-
-def only_numbers(inference: Inference) -> bool:
-    """Whether no array takes part."""
-    return isinstance(_small(inference), _Everything)
+        return Made(ir, self.times, outside, body, small_of(inference), prologue.functions, inference.quiet, *told)
 
 
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
@@ -291,35 +252,6 @@ def _names(call: Call) -> list[str | None]:
     return [*names, *[None] * (call.shape.given - len(names))]
 
 
-def _is_complex(inference: Inference) -> bool:
-    """Whether an array of complex numbers takes part, of which the typed pass knows nothing."""
-    return any(isinstance(x, Array) and x.dtype is not None and x.dtype.kind == "c" for x in inference.types.values())
-
-
-class _Everything:
-    """Contains everything."""
-
-    def __contains__(self, item: object) -> bool:
-        return True
-
-
-def _small(inference: Inference) -> Container[Variable]:
-    """The variables of numbers; all, if no array takes part."""
-    if not any(isinstance(abstract, Array) for abstract in inference.types.values()):
-        return _Everything()
-    return {v for v, abstract in inference.types.items() if isinstance(abstract, (Number, Known, Instance, Iterator))}
-
-
-def _is_float(operand: Operand, inference: Inference) -> bool:
-    """Whether an operand is a float or an array of floats; what the types do not know is a cotangent."""
-    if isinstance(operand, Constant):
-        return type(operand.value) is float
-    abstract = inference.types.get(operand)
-    if isinstance(abstract, Number):
-        return not any(cls is bool or issubclass(cls, (int, np.integer)) for cls in abstract.types)
-    return abstract is None or isinstance(abstract, Array) and abstract.dtype is not None and abstract.dtype.kind == "f"
-
-
 def _join_prologue(prologue: Prologue, blocks: list[Block], mapping: dict[Variable, Variable]) -> None:
     first = blocks[0]
     first.params = [p for p in first.params if p in mapping]
@@ -352,24 +284,3 @@ def _act(builder: Builder, out: Block, inference: Inference) -> None:
             builder.emit(out, "call", Constant(RUNTIME["refill"]), owner, kept, data=(), result=False)
         else:
             builder.emit(out, "setattr", owner, kept, data=name, result=False)
-
-
-_ALLOCATING: Final = frozenset(
-    "build_tuple build_list build_map project unpack is is_not build_slice list_append make_function".split()
-)
-
-
-def _may_raise(s: Statement, inference: Inference) -> bool:
-    """Whether a statement of the primal must happen even if nobody reads its result."""
-    if s.op == "unpack" and isinstance(inference.type_of(s.operands[0]), List):
-        return True
-    if s.op == "call_method" and s.data == ("copy", ()) and isinstance(inference.type_of(s.operands[0]), Array):
-        return False
-    if s.op in _ALLOCATING:
-        return False
-    if s.op in ("binary", "inplace", "unary", "compare", "truth", "not"):
-        plain = frozenset({float, int, bool})
-        numbers = all((number_types(inference.type_of(x)) or {None}) <= plain for x in s.operands)
-        plainly = s.data in ("+", "-", "*", "<", "<=", ">", ">=", "==", "!=", None)
-        return not (numbers and plainly or is_total(s, inference.type_of))
-    return True

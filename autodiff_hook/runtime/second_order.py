@@ -17,8 +17,9 @@ from autodiff_hook.ir.types import IR, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.finishing import take_parameters
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import Made, Understood, following, require_pair, take_parameters
+from autodiff_hook.runtime.programs import Made, Understood, following, require_pair
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import no_nan
 from autodiff_hook.transform.specialise.abstract import Known

@@ -20,7 +20,7 @@ from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.programs import only_numbers, simplified, take_parameters
+from autodiff_hook.runtime.finishing import only_numbers, simplified, take_parameters
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
 from autodiff_hook.runtime.undefined import go_on_if, may_be_undefined
 from autodiff_hook.transform.specialise.abstract import (

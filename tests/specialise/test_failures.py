@@ -11,7 +11,7 @@ from specialised_cases import GENERIC, scope
 import autodiff_hook as ad
 from autodiff_hook import failures
 from autodiff_hook.algebras import typed
-from autodiff_hook.runtime import attempts, programs, pulled
+from autodiff_hook.runtime import attempts, finishing, programs, pulled
 from autodiff_hook.transform.improve import simplify
 from autodiff_hook.transform.specialise import infer
 
@@ -28,7 +28,7 @@ STAGES = [
     (programs, "needed"),
     (programs, "joint_pass"),
     (programs, "Forms"),
-    (programs, "simplify"),
+    (finishing, "simplify"),
     (simplify, "_sweep"),
     (programs, "verify"),
     (attempts, "emit"),
