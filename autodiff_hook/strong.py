@@ -64,11 +64,12 @@ def quietly() -> np.errstate:
 def is_plain(value: Any) -> bool:
     """Whether nothing in a value is nan."""
     if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "fc":
+        kind = value.dtype.kind
+        if kind not in "fc":
             return True
         # A sum of squares is infinite, and not nan, if it is too large; and no warning is given.
         row = value if value.ndim == 1 else value.ravel("K")
-        value = np.vdot(row, row)
+        value = row.dot(row) if kind == "f" and row.__class__ is np.ndarray else np.vdot(row, row)
     return bool(value == value)
 
 

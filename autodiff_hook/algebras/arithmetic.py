@@ -1,4 +1,4 @@
-"""Sums, products and quotients of real numbers.
+"""Sums, products and quotients of real numbers, and of an array and a constant number.
 
 Their partial derivatives are numbers again, which the level below carries. They are most of what loops over numbers
 do, and need no rule, no pullback and no transpose.
@@ -41,6 +41,19 @@ PARTIALS: Final[dict[str, Callable[[Any, Any, Any], tuple[Any, Any]]]] = {
     "*": _of_product,
     "/": _of_quotient,
 }
+
+
+def scale_of(t: Any, op: str, a: Any, b: Any) -> Any:
+    """The number that tangents are multiplied by in ``a op b`` of an array of floats and a constant number, or None."""
+    if t[1] is None:
+        array, number, by = a, b, 1.0
+    elif t[0] is None:
+        array, number, by = b, a, -1.0
+    else:
+        return None
+    if type(array) is not np.ndarray or type(number) not in REAL or array.dtype.char != "d" or not array.ndim:
+        return None
+    return number if op == "*" else by if op == "-" else 1.0 if op == "+" else None
 
 
 def arithmetic(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:

@@ -119,6 +119,13 @@ class Algebra:
         """
         raise NotImplementedError
 
+    def scaled(self, value: Any, scale: Any, token: Token) -> Token:
+        """The token of a new array whose tangent is ``scale`` times that of what has this token.
+
+        Asked only where ``numbers`` is there.
+        """
+        raise NotImplementedError
+
     def unknown(self, error: NotDifferentiable) -> Token:
         """A token that raises as soon as a derivative is asked of it."""
         raise NotImplementedError

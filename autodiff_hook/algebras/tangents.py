@@ -99,6 +99,9 @@ class Tangents(Algebra):
                 found = part if found is None else found + part
         return found
 
+    def scaled(self, value: Any, scale: Any, token: Token) -> Token:
+        return self.spread(value, self.linear((scale,), (token,)))
+
     def spread(self, value: Any, token: Token) -> Token:
         """The token of a new value from the whole tangent of it."""
         if type(token) is UnknownTangent:

@@ -53,6 +53,11 @@ class Tape(Algebra):
         self.nodes.append((partials, tokens))
         return len(self.nodes) - 1
 
+    def scaled(self, value: Any, scale: Any, token: Token) -> Token:
+        node = self.node(_Scaling(scale), (token,))
+        self.buffered.note(value, node)
+        return node
+
     def cotangents(self, nodes: list[Node]) -> Cotangents:
         """Where a sweep keeps the cotangents of nodes."""
         return Cotangents(nodes)
@@ -286,6 +291,18 @@ def numbers_in(tree: Any) -> Iterator[int]:
     elif tree is not None:
         for part in tree.values() if isinstance(tree, dict) else tree:
             yield from numbers_in(part)
+
+
+class _Scaling:
+    """The pullback of an array times a number."""
+
+    __slots__ = ("scale",)
+
+    def __init__(self, scale: Any) -> None:
+        self.scale = scale
+
+    def __call__(self, cotangent: Any) -> Any:
+        return (cotangent if self.scale == 1.0 else times(cotangent, self.scale),)
 
 
 class Unknown:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.arithmetic import PARTIALS, REAL, arithmetic
+from autodiff_hook.algebras.arithmetic import PARTIALS, REAL, arithmetic, scale_of
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, quiet
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
@@ -50,6 +50,11 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
             return call_rule(alg, t, rule, function, args, {})
         if whole[0] is None and whole[1] is None:
             return function(a, b), None
+        scale = None if alg.numbers is None else scale_of(whole, op, a, b)
+        if scale is not None:
+            value = function(a, b)
+            if value.dtype.char == "d":
+                return value, alg.scaled(value, scale, whole[0] if whole[1] is None else whole[1])
         return alg.call_rule(rule, function, args, {}, whole)
     if op in UFUNCS and isinstance(a, (np.ndarray, np.generic)) and overrides(b) and not overrides(a):
         return call_overridden(alg, (None, *t), UFUNCS[op], (a, b), {})
