@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from code_checks import check_code
+
 from autodiff_hook.emit import emit
-from autodiff_hook.emit.checking import check_code
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 

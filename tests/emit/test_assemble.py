@@ -9,10 +9,10 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
+from code_checks import check_code
 
 from autodiff_hook.emit import emit, versions
 from autodiff_hook.emit.assemble import Assembler
-from autodiff_hook.emit.checking import check_code
 from autodiff_hook.emit.items import Label, Mark, Op
 from autodiff_hook.emit.lower import Lowered
 from autodiff_hook.emit.opcodes import CODES, UNITS

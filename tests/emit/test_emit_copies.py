@@ -6,9 +6,9 @@ from typing import Any
 from building import branch, code_of, do, function_of, jump, returning, run, to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ir_interpreter import interpret
 
 from autodiff_hook.ir.analysis import reverse_postorder
-from autodiff_hook.ir.interpreter import interpret
 from autodiff_hook.ir.types import IR, Block, Edge, Operand, Terminator, Variable
 
 

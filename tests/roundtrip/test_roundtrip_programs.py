@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy
 import pytest
+from code_checks import check_code
+from ir_interpreter import interpret
 
 from autodiff_hook.emit import emit
-from autodiff_hook.emit.checking import check_code
-from autodiff_hook.ir.interpreter import interpret
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.lift import lift
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 
+from code_checks import check_code
 from code_objects import code_objects
 
 from autodiff_hook.emit import emit
-from autodiff_hook.emit.checking import check_code
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.lift import lift

@@ -11,9 +11,9 @@ from asyncio import base_events
 from types import CodeType, FunctionType, ModuleType
 
 import pytest
+from code_checks import check_code
 
 from autodiff_hook.emit import emit
-from autodiff_hook.emit.checking import check_code
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.semantics.analysing import analyse

@@ -11,15 +11,15 @@ from typing import Any
 
 import samples_control
 import samples_values
+from code_checks import check_code
+from ir_interpreter import interpret
 from opcode_names import of_functions_and_classes
 from rewriting import round_trip
 from sampling import SAMPLES, SCRIPTS, outcome, played, rebuilt
 
 from autodiff_hook.emit import emit
-from autodiff_hook.emit.checking import check_code
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.interpreter import obstacle
-from autodiff_hook.ir.interpreter import interpret
 from autodiff_hook.ir.printer import to_text
 from autodiff_hook.ir.types import IR
 from autodiff_hook.ir.verifier import verify

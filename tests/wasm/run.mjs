@@ -10,7 +10,7 @@ try {
 import runpy, sys, warnings
 sys.dont_write_bytecode = True
 warnings.simplefilter("ignore", SyntaxWarning)
-sys.path[:0] = ["/checkout", "/checkout/tests/lift", "/checkout/tests/roundtrip"]
+sys.path[:0] = ["/checkout", "/checkout/tests/lift", "/checkout/tests/roundtrip", "/checkout/tests/oracles"]
 runpy.run_path("/checkout/tests/wasm/program.py", run_name="__main__")
 `);
 } catch (error) {
