@@ -16,8 +16,8 @@ import numpy as np
 
 from autodiff_hook.algebras.odd import refuse_shared, truncates
 from autodiff_hook.algebras.restoring import HOLDERS, Memory, content_at
-from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Storing
-from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Reshaped, Storing
+from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import frozen_key, root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import plain
@@ -29,6 +29,7 @@ Token = Any
 
 
 _UNREADABLE: Final = "a structured array that was written to is read as a whole, which is not differentiated"
+_GIVEN: Final = "an argument, or an array that another pullback holds, gets another shape in place"
 
 
 class Buffers:
@@ -166,6 +167,19 @@ class Buffers:
         shape = None if moving is None else () if kind_of(type(value)) == "number" else np.shape(value)
         store = Storing(self.memory, array, key, shape, layout, content if held else None)
         self.versions[place] = root, self._node(store, (version, moving))
+
+    def reshape(self, array: Any, before: Token, shape: Any) -> None:
+        """``array.shape = shape``, where ``before`` is the token of the array."""
+        root, earlier = root_of(array), array.shape
+        known = self.versions.get(id(root))
+        if known is None and before is None and id(root) not in self.made and id(root) not in self.held:
+            array.shape = shape
+            return
+        if id(root) in self.given or self._others(root):
+            raise NotDifferentiable(_GIVEN, remedies=("make another array of it: b = a.reshape(...)", CUT))
+        version = self._begun(root, array, before, self._layout(root, array)) if known is None else known[1]
+        array.shape = shape
+        self.versions[id(root)] = root, self._node(Reshaped(self.memory, array, earlier), (version,))
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
         """Native code has written to an array, or may have: constants, or what is unknown."""

@@ -12,17 +12,15 @@ from autodiff_hook.algebras.arithmetic import REAL, scaled, summed
 from autodiff_hook.algebras.levels import Pair, mapped, over_of, own_of, settled
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
 from autodiff_hook.algebras.places import here, line_of, made_at, tell
+from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
-from autodiff_hook.algebras.stores import buffer_type
 from autodiff_hook.algebras.tangents import (
     Moving,
-    Placement,
     Tangents,
     UnknownTangent,
     lacking,
     one_like,
     placed,
-    places_in,
 )
 from autodiff_hook.algebras.tape import Tape, Unknown, in_places, numbers_in
 from autodiff_hook.errors import NotDifferentiable, Unsupported, located
@@ -36,6 +34,7 @@ from autodiff_hook.semantics.library import (
     keyed_pullback,
     number_like,
     replaced,
+    reshaped_pullback,
     stored_pullback,
     taken,
     taken_pullback,
@@ -197,7 +196,8 @@ class NestedTape(Tape):
         found = self.buffers.get(id(root))
         if found is None or found[1] is None or array is root:
             return own if found is None else found[1]
-        return self.node(taken_pullback(root.shape, buffer_type(root), places_in(root, array)), (found[1],))
+        pullback = taken_pullback(buffer_shape(root), buffer_type(root), places_in(root, array), _seen(root, array))
+        return self.node(pullback, (found[1],))
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         own = self._own(array, own_of(self, token))
@@ -224,7 +224,7 @@ class NestedTape(Tape):
         if put is not None and truncates(array, value):
             put = None
         inputs = self._whole(root, array, own), put
-        node = self.node(stored_pullback(places, np.shape(value)), inputs)
+        node = self.node(stored_pullback(places, np.shape(value), _seen(root, array)), inputs)
         self.buffers[id(root)] = (root, node)
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
@@ -233,7 +233,7 @@ class NestedTape(Tape):
         if own is not None:
             self.buffers[id(root)] = (root, own)
         elif self._own(array, None) is not None:
-            store = stored_pullback(places_in(root, array), array.shape)
+            store = stored_pullback(places_in(root, array), array.shape, _seen(root, array))
             self.buffers[id(root)] = (root, self.node(store, (self._whole(root, array, None), None)))
 
     def _whole(self, root: Any, array: Any, own: int | None) -> int | None:
@@ -242,13 +242,21 @@ class NestedTape(Tape):
         if found is not None:
             return cast(int, found[1])
         known = self.made.get(id(root))
+        placement = None if array is root else Placement(root, array)
         if known is not None and known[0]() is root:
-            places, own = None if known[1] is None else known[1].places(root), known[2]
-        else:
-            places = None if array is root else places_in(root, array)
-        if own is None or places is None:
+            placement, own = known[1], known[2]
+        if own is None or placement is None:
             return own
-        return self.node(stored_pullback(places, places.shape), (None, own))
+        places = placement.places(root)
+        return self.node(stored_pullback(places, places.shape, seen_as(root, placement.dtype)), (None, own))
+
+    def reshape(self, array: Any, token: Token, shape: Any) -> None:
+        root, before = root_of(array), array.shape
+        whole = self._whole(root, array, self._own(array, own_of(self, token)))
+        self.over.reshape(array, over_of(self, token), shape)
+        if whole is not None:
+            node = self.node(reshaped_pullback(before), (whole,)) if array is root else whole
+            self.buffers[id(root)] = (root, node)
 
     def hooked(self, function: Any, value: Any, tree: Any) -> Token:
         own, below = own_of(self, tree), over_of(self, tree)
@@ -404,7 +412,11 @@ class NestedTangents(Tangents):
         if found is None or array is root or type(found[1]) is UnknownTangent:
             return own if found is None else found[1]
         whole = found[1]
-        return Moving(*carry(self.over, taken, (whole.value, whole.tokens), (places_in(root, array), None)))
+        places = places_in(root, array)
+        return Moving(*self._carry(taken, whole, (places, None), (_seen(root, array), None)))
+
+    def _carry(self, function: Any, moving: Any, *operands: Carried) -> Carried:
+        return carry(self.over, function, (moving.value, moving.tokens), *operands)
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         below = self.over.part(array, key, value, over_of(self, token))
@@ -430,8 +442,20 @@ class NestedTangents(Tangents):
             self.buffers[id(root)] = (root, whole)
             return
         part = (0.0, None) if put is None else (put.value, put.tokens)
-        after = Moving(*carry(self.over, replaced, (whole.value, whole.tokens), (places, None), part))
+        after = Moving(*self._carry(replaced, whole, (places, None), part, (_seen(root, array), None)))
         self.buffers[id(root)] = (root, after)
+
+    def reshape(self, array: Any, token: Token, shape: Any) -> None:
+        root = root_of(array)
+        own = self._own(array, own_of(self, token))
+        known = own is not None or id(root) in self.buffers or self._was_made(root)
+        whole: Any = self._whole_over(root, array, own) if known else None
+        self.over.reshape(array, over_of(self, token), shape)
+        if whole is None:
+            return
+        if array is root and type(whole) is not UnknownTangent:
+            whole = Moving(*self._carry(np.reshape, whole, (array.shape, None)))
+        self.buffers[id(root)] = (root, whole)
 
     def unknown(self, error: NotDifferentiable) -> Token:
         return Pair(self, UnknownTangent(error), self.over.unknown(error))
@@ -443,8 +467,8 @@ class NestedTangents(Tangents):
             self.buffers[id(root)] = (root, own)
         elif id(root) in self.buffers and type(self.buffers[id(root)][1]) is not UnknownTangent:
             whole = self._whole_over(root, array, None)
-            places = (places_in(root, array), None)
-            after = Moving(*carry(self.over, replaced, (whole.value, whole.tokens), places, (0.0, None)))
+            places, seen = (places_in(root, array), None), (_seen(root, array), None)
+            after = Moving(*self._carry(replaced, whole, places, (0.0, None), seen))
             self.buffers[id(root)] = (root, after)
 
     def _whole_over(self, root: Any, array: Any, own: Any) -> Any:
@@ -452,19 +476,20 @@ class NestedTangents(Tangents):
         found = self.buffers.get(id(root))
         if found is not None or type(own) is UnknownTangent:
             return own if found is None else found[1]
-        zeros = np.zeros(root.shape, buffer_type(root))
+        zeros = Moving(np.zeros(buffer_shape(root), buffer_type(root)), None)
+        placement: Any = None if array is None else Placement(root, array)
         known = self.made.get(id(root))
         if known is not None and known[0]() is root:
-            array, own = None, known[2]
-            whole = known[1] is ...
-            places = np.arange(root.size).reshape(root.shape) if whole else known[1].places(root)
-        elif own is None:
-            return Moving(zeros, None)
-        else:
-            places = places_in(root, array)
+            placement, own = Placement(root, root) if known[1] is ... else known[1], known[2]
         if own is None:
-            return Moving(zeros, None)
-        return Moving(*carry(self.over, replaced, (zeros, None), (places, None), (own.value, own.tokens)))
+            return zeros
+        places, seen = (placement.places(root), None), (seen_as(root, placement.dtype), None)
+        return Moving(*self._carry(replaced, zeros, places, (own.value, own.tokens), seen))
+
+
+def _seen(root: Any, array: Any) -> Any:
+    """As what the tangents of a buffer are seen through an array."""
+    return seen_as(root, array.dtype)
 
 
 def paired(alg: Algebra, value: Any, tangent: Any, moving: Any, tree: Any) -> Any:

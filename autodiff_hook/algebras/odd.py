@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.algebras.placing import FLOATING
 from autodiff_hook.algebras.shadows import Algebra, Token, lose
-from autodiff_hook.algebras.stores import FLOATING, Layout
+from autodiff_hook.algebras.stores import Layout
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself

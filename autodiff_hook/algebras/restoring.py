@@ -10,7 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from itertools import starmap
-from operator import setitem
+from operator import call, setitem
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -33,15 +33,20 @@ class Log:
     __slots__ = ("_taking_back", "entries")
 
     def __init__(self) -> None:
-        self.entries: list[tuple[Any, Any, Any] | None] = [None]
-        self._taking_back = starmap(setitem, iter(self.entries.pop, None))
-        """Writes what ``entries`` has, the last first, and ends at the None that it begins with."""
+        self.entries: list[tuple[Any, ...] | None] = [None]
+        self._taking_back = starmap(call, iter(self.entries.pop, None))
+        """Calls what ``entries`` has, the last first, and ends at the None that it begins with."""
 
     def put(self, array: Any, key: Any, content: Any) -> None:
         """Write to memory for the time of the sweep."""
         target = self._writeable(array)
-        self.entries.append((target, key, content_at(target, key)))
+        self.entries.append((setitem, target, key, content_at(target, key)))
         target[key] = content
+
+    def reshape(self, array: Any, shape: tuple[int, ...]) -> None:
+        """Give an array another shape for the time of the sweep."""
+        self.entries.append((_SET_SHAPE, array, array.shape))
+        array.shape = shape
 
     def _writeable(self, array: Any) -> Any:
         """A plain array, for writing to the memory of ``array``."""
@@ -49,7 +54,7 @@ class Log:
             return array
         plain, root = np.ndarray.view(array, np.ndarray), root_of(array)
         if not root.flags.writeable:
-            self.entries.append((root.flags, "WRITEABLE", False))
+            self.entries.append((setitem, root.flags, "WRITEABLE", False))
             root.flags.writeable = True
         plain.flags.writeable = True
         return plain
@@ -69,6 +74,9 @@ class Log:
             any(self._taking_back)
 
 
+_SET_SHAPE: Final[Any] = np.ndarray.shape.__set__  # type: ignore[attr-defined]
+
+
 class Memory:
     """The memory that the pullbacks of one tape hold, between and during its sweeps."""
 
@@ -86,6 +94,10 @@ class Memory:
     def put_back(self, array: Any, key: Any, content: Any) -> None:
         """A sweep passes a store: what was there before is there again."""
         self._log.put(array, key, content)
+
+    def reshape(self, array: Any, shape: tuple[int, ...]) -> None:
+        """A sweep passes the assignment of a shape: the array has the one that it had before."""
+        self._log.reshape(array, shape)
 
     def during(self, sweep: Callable[..., T], *args: Any) -> T:
         """What a sweep gives, with memory as it was at the end of the forward pass."""

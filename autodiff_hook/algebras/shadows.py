@@ -146,6 +146,10 @@ class Algebra:
         """``array[key] = value``, where ``before`` is the token of the array."""
         raise NotImplementedError
 
+    def reshape(self, array: Any, token: Token, shape: Any) -> None:
+        """``array.shape = shape``, where ``token`` is that of the array."""
+        raise NotImplementedError
+
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
         """Native code has written to an array, or may have: constants, or what is unknown."""
         raise NotImplementedError

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from autodiff_hook.algebras.placing import FLOATING
 from autodiff_hook.algebras.restoring import Memory
 from autodiff_hook.runtime.buffers import Scatter, add_at, dense, is_fancy, lender_of
 from autodiff_hook.runtime.buffers import _bounds as byte_bounds
 from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
 from autodiff_hook.semantics.library import lasting
-
-FLOATING: Final = "fc"
 
 
 class Layout:
@@ -52,11 +51,6 @@ def _cotangent_type(dtype: Any) -> Any:
         return dtype
     # References to numbers, too, have eight bytes each.
     return np.dtype(float) if dtype.kind in "iuO" and dtype.itemsize == 8 else None
-
-
-def buffer_type(root: Any) -> Any:
-    """The dtype of the cotangents and tangents of a buffer."""
-    return root.dtype if root.dtype.kind in FLOATING else float
 
 
 class BufferCotangent:
@@ -163,6 +157,19 @@ class Storing:
             taken = taken * lasting(np.arange(whole.size).reshape(whole.shape)[self.key])
         whole[self.key] = 0
         return cotangent, unbroadcast(taken, self.shape)
+
+
+class Reshaped:
+    """The pullback of ``array.shape = shape``: pullbacks of what came before find the array as it was."""
+
+    __slots__ = ("array", "memory", "shape")
+
+    def __init__(self, memory: Memory, array: Any, shape: tuple[int, ...]) -> None:
+        self.memory, self.array, self.shape = memory, array, shape
+
+    def __call__(self, cotangent: BufferCotangent | None) -> Any:
+        self.memory.reshape(self.array, self.shape)
+        return (cotangent,)
 
 
 class Overwritten:

@@ -18,6 +18,7 @@ from autodiff_hook.algebras.arithmetic import REAL
 from autodiff_hook.algebras.levels import mapped, own_of, settled
 from autodiff_hook.algebras.lifetimes import drop_buffers
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
+from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
 from autodiff_hook.errors import NotDifferentiable
@@ -125,7 +126,7 @@ class Tangents(Algebra):
             return token
         if type(found[1]) is UnknownTangent:
             return found[1]
-        return found[1].copy() if array is root else found[1].reshape(-1)[places_in(root, array)]
+        return found[1].copy() if array is root else _flat(found[1], root, array.dtype)[places_in(root, array)]
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         found = self.buffers.get(id(array)) if array.base is None else None
@@ -152,17 +153,26 @@ class Tangents(Algebra):
             return
         places = places_in(root, array)[key]
         array[key] = value
-        whole.reshape(-1)[places] = 0.0 if moving is None else moving
+        _flat(whole, root, array.dtype)[places] = 0.0 if moving is None else moving
         self.buffers[id(root)] = (root, whole)
         if len(self.buffers) > self._most:
             self._most = drop_buffers(self.buffers)
+
+    def reshape(self, array: Any, token: Token, shape: Any) -> None:
+        root = root_of(array)
+        known = token is not None or id(root) in self.buffers or self._was_made(root)
+        whole = self._whole(root, array, token) if known else None
+        array.shape = shape
+        if whole is not None:
+            is_array = array is root and type(whole) is not UnknownTangent
+            self.buffers[id(root)] = (root, whole.reshape(array.shape) if is_array else whole)
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
         root = root_of(array)
         if unknown is not None:
             self.buffers[id(root)] = (root, unknown)
         elif id(root) in self.buffers and type(self.buffers[id(root)][1]) is not UnknownTangent:
-            self.buffers[id(root)][1].reshape(-1)[places_in(root, array)] = 0.0
+            _flat(self.buffers[id(root)][1], root, array.dtype)[places_in(root, array)] = 0.0
 
     def version(self, array: Any) -> Any:
         found = super().version(array)
@@ -178,16 +188,22 @@ class Tangents(Algebra):
         found = self.buffers.get(id(root))
         if found is not None or type(token) is UnknownTangent:
             return token if found is None else found[1]
-        whole = np.zeros(root.shape, root.dtype if root.dtype.kind in "fc" else float)
+        whole = np.zeros(buffer_shape(root), buffer_type(root))
         known = self.made.get(id(root))
         if known is not None and known[0]() is root:
             if known[1] is ...:
                 whole[...] = known[2]
             else:
-                whole.reshape(-1)[known[1].places(root)] = known[2]
+                _flat(whole, root, known[1].dtype)[known[1].places(root)] = known[2]
         elif token is not None:
-            whole.reshape(-1)[places_in(root, array)] = token
+            _flat(whole, root, array.dtype)[places_in(root, array)] = token
         return whole
+
+
+def _flat(whole: Any, root: Any, dtype: Any) -> Any:
+    """The tangents of a buffer, one after the other, as an array of ``dtype`` sees them."""
+    kind = seen_as(root, dtype)
+    return whole.reshape(-1) if kind is None else whole.reshape(-1).view(kind)
 
 
 def refuse_unknown(tree: Any) -> None:
@@ -306,34 +322,3 @@ def fit(value: Any, tangent: Any) -> Any:
         parts = [fit(item, part) for item, part in zip(value, tangent)]
         return tuple(parts) if kind == "tuple" else parts
     return {key: fit(item, tangent.get(key)) for key, item in value.items()} if kind == "dict" else None
-
-
-class Placement:
-    """Where an array lies in the buffer that it views, which is asked only if something is stored there."""
-
-    __slots__ = ("itemsize", "offset", "shape", "strides")
-
-    def __init__(self, root: Any, array: Any) -> None:
-        self.offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-        self.itemsize, self.shape, self.strides = array.itemsize, array.shape, array.strides
-
-    def places(self, root: Any) -> Any:
-        """For each element its index in ``root``."""
-        itemsize = self.itemsize
-        if root.itemsize != itemsize:
-            from autodiff_hook.runtime.losses import array_mutation
-
-            raise array_mutation("a view with another item size goes to")
-        places = np.full(self.shape, self.offset // itemsize)
-        for axis, (length, stride) in enumerate(zip(self.shape, self.strides)):
-            places += (np.arange(length) * (stride // itemsize)).reshape((-1,) + (1,) * (len(self.shape) - axis - 1))
-        if root.flags.c_contiguous:
-            return places
-        in_memory = np.empty_like(root, int)
-        in_memory[...] = np.arange(root.size).reshape(root.shape)
-        return in_memory.ravel(order="K")[places]
-
-
-def places_in(root: Any, array: Any) -> Any:
-    """For each element of ``array`` its index in ``root``, whose buffer it views."""
-    return Placement(root, array).places(root)

@@ -13,7 +13,7 @@ from autodiff_hook.algebras.levels import own_of
 from autodiff_hook.algebras.odd import holds_odd, is_odd_part, odd_part, odd_result
 from autodiff_hook.algebras.places import Node, here, line_of, made_at, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
-from autodiff_hook.algebras.stores import BufferCotangent, Overwritten, Reading, Storing
+from autodiff_hook.algebras.stores import BufferCotangent, Overwritten, Reading, Reshaped, Storing
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.parameters import parameters_of
 from autodiff_hook.registry import NotImplementedCotangent, registry
@@ -121,6 +121,9 @@ class Tape(Algebra):
             before, moving = own_of(self, before), own_of(self, moving)
         self.buffered.write(array, key, value, before, moving)
 
+    def reshape(self, array: Any, token: Token, shape: Any) -> None:
+        self.buffered.reshape(array, own_of(self, token) if self.nested else token, shape)
+
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
         self.buffered.overwritten(array, before, own_of(self, unknown) if self.nested else unknown)
 
@@ -172,7 +175,7 @@ class Tape(Algebra):
                 node = nodes[index]
                 pullback, inputs = node[0], node[1]
                 if given is None:
-                    if type(pullback) is not Storing:
+                    if type(pullback) not in _UNDONE:
                         continue
                 elif type(pullback) is tuple:
                     values[index] = None
@@ -212,6 +215,8 @@ class Tape(Algebra):
             raise
 
 
+_UNDONE: Final = frozenset({Storing, Reshaped})
+"""What a sweep takes back, whether a cotangent passes or not."""
 _CONTAINERS: Final = (tuple, list)
 _VALUES: Final = frozenset({float, np.float64, np.ndarray})
 
@@ -275,7 +280,7 @@ class Cotangents:
 
     def pass_on(self, cotangent: NotImplementedCotangent, pullback: Any, inputs: Inputs) -> None:
         """Such a cotangent passes a node: those of what went in are not known either."""
-        if type(pullback) is Storing:
+        if type(pullback) in _UNDONE:
             pullback(None)
         elif type(pullback) is Overwritten:
             pullback.unknown(cotangent)

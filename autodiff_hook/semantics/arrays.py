@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
 from autodiff_hook.algebras.shadows import Algebra, Result, kind
 from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.semantics.library import viewed
@@ -28,10 +29,6 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     if array.dtype.kind == "O" and (moving is not None or t[0] is not None):
         raise array_mutation("this store writes to an array of objects:")
     alg.write(array, key, value, t[0], moving)
-
-
-PARTS_OF_COMPLEX: Final = ({np.dtype("f8"), np.dtype("c16")}, {np.dtype("f4"), np.dtype("c8")})
-"""Complex numbers and their parts: arrays of the ones may be seen as of the others."""
 
 
 @means(np.ndarray.view)

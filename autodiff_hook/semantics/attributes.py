@@ -38,6 +38,7 @@ from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.semantics import special_attributes
+from autodiff_hook.semantics.contents import assign_content, is_content
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque, fail, is_plain
 from autodiff_hook.semantics.rules import call_rule
@@ -233,7 +234,8 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
 def _write(alg: Algebra, t: Any, name: str, owner: Any, value: Any, store: Any) -> Result:
     """Write an attribute, natively by ``store``: ``setattr``, or what passes by the ``__setattr__`` of a class."""
     if is_content(owner, name) and (t[0] is not None or t[1] is not None or reaches(alg, (owner, value))):
-        refuse_content(name)
+        assign_content(alg, t, name, owner, value)
+        return None, None
     form, found = writing(owner, name, plainly=store is not setattr)
     if form == "writer":
         apply(alg, (None, t[0], None, t[1]), found, (owner, name, value), {})
@@ -257,14 +259,6 @@ def _hold(alg: Algebra, owner: Any, slot: Any, value: Any, token: Any) -> None:
         return
     for index in range(len(value or ())):
         keep(alg, owner, index, None if token is None else token[index])
-
-
-is_content = special_attributes.is_content
-
-
-def refuse_content(name: str) -> None:
-    """Raise for the assignment to an attribute that says what an array holds."""
-    raise special_attributes.content_assigned(name)
 
 
 def writing(owner: Any, name: str, plainly: bool = False) -> Plan:

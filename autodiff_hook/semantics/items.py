@@ -36,6 +36,7 @@ from autodiff_hook.semantics.iteration import behind, flattened, get_iter, pytho
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.opaque import call_opaque, describe_type, fail
 from autodiff_hook.semantics.rules import call_rule, rule_for
+from autodiff_hook.semantics.special_attributes import BASE
 
 
 def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
@@ -133,9 +134,10 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
         apply(alg, (None, *t), method, (owner, key, value), {})
     elif form == "array":
         store_array(alg, t, owner, key, value)
-    elif type(owner) is np.flatiter and owner.base.flags.c_contiguous:
-        flat, token = flattened(alg, owner)
-        store_array(alg, (token, None, t[2]), flat, key, value)
+    elif type(owner) is np.flatiter:
+        base = owner.base
+        places = np.unravel_index(np.arange(base.size)[key], base.shape)
+        store_array(alg, (load(alg, owner, BASE, base), None, t[2]), base, places, value)
     elif isinstance(owner, np.void) and t[2] is not None:
         raise array_mutation("this store writes to a record in")
     elif is_list(owner):

@@ -56,50 +56,61 @@ def keyed_pullback(key: Any) -> Any:
     return from_key
 
 
-def taken(whole: Any, places: Any) -> Any:
-    """What is at flat ``places``."""
-    return whole.reshape(-1)[places]
+def taken(whole: Any, places: Any, seen: Any = None) -> Any:
+    """What is at flat ``places``; ``seen``: of complex numbers seen as their parts, or of parts as complex numbers."""
+    flat = whole.reshape(-1)
+    return (flat if seen is None else viewed(flat, seen))[places]
 
 
-def replaced(whole: Any, places: Any, part: Any) -> Any:
+def replaced(whole: Any, places: Any, part: Any, seen: Any = None) -> Any:
     """A copy of ``whole`` with other content at flat ``places``, the last one where they repeat."""
     result = np.array(whole)
-    result.reshape(-1)[places] = part
+    flat = result.reshape(-1)
+    (flat if seen is None else flat.view(seen))[places] = part
     return result
 
 
 @rrule(replaced)
-def replaced_rule(whole: Any, places: Any, part: Any) -> Any:
+def replaced_rule(whole: Any, places: Any, part: Any, seen: Any = None) -> Any:
     """What was overwritten gets nothing; what was written gets the cotangent of its place."""
     shape = np.shape(part)
 
     def replaced_pullback(ȳ: Any) -> Any:
-        return replaced(ȳ, places, 0.0), None, stored_cotangent(ȳ, places, shape)
+        return replaced(ȳ, places, 0.0, seen), None, stored_cotangent(ȳ, places, shape, seen), None
 
-    return replaced(whole, places, part), replaced_pullback
+    return replaced(whole, places, part, seen), replaced_pullback
 
 
-def stored_pullback(places: Any, shape: Any) -> Any:
+def stored_pullback(places: Any, shape: Any, seen: Any) -> Any:
     """The pullback of a store of what has this shape to flat places of a buffer."""
 
     def store_pullback(ȳ: Any) -> Any:
-        return replaced(ȳ, places, 0.0), stored_cotangent(ȳ, places, shape)
+        return replaced(ȳ, places, 0.0, seen), stored_cotangent(ȳ, places, shape, seen)
 
     return store_pullback
 
 
-def taken_pullback(shape: Any, dtype: Any, places: Any) -> Any:
+def taken_pullback(shape: Any, dtype: Any, places: Any, seen: Any) -> Any:
     """The pullback of a read of flat places of a buffer, none of which repeats."""
 
     def take_pullback(ȳ: Any) -> Any:
-        return (replaced(np.zeros(shape, dtype), places, ȳ),)
+        return (replaced(np.zeros(shape, dtype), places, ȳ, seen),)
 
     return take_pullback
 
 
-def stored_cotangent(ȳ: Any, places: Any, shape: Any) -> Any:
+def reshaped_pullback(shape: Any) -> Any:
+    """The pullback of another shape for a buffer."""
+
+    def reshape_pullback(ȳ: Any) -> Any:
+        return (np.reshape(ȳ, shape),)
+
+    return reshape_pullback
+
+
+def stored_cotangent(ȳ: Any, places: Any, shape: Any, seen: Any) -> Any:
     """The cotangent of what was broadcast to ``places``."""
-    given = np.asarray(ȳ.reshape(-1)[places] * lasting(places))
+    given = np.asarray(taken(ȳ, places, seen) * lasting(places))
     if shape == ():
         return given.sum()
     lead = given.ndim - len(shape)

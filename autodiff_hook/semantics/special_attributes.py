@@ -1,4 +1,4 @@
-"""Attributes that show what is kept elsewhere: in cells, defaults, methods, partials, and the memory of arrays."""
+"""Attributes that show what is kept elsewhere: in cells, defaults, methods and partials."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import functools
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType
 from typing import Any, Final
 
-from autodiff_hook.errors import CUT, NotDifferentiable
-from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.losses import array_mutation
 
 RECEIVER: Final = "__self__"
 """The slot of a bound method."""
@@ -36,21 +33,3 @@ def introspected(owner: Any, name: str) -> Any:
     if cls is FunctionType and name == "__defaults__" or cls is functools.partial and name == "args":
         return ...
     return None
-
-
-def is_content(owner: Any, name: str) -> bool:
-    """Whether an attribute of an array says what the array holds, or how it is to be read."""
-    return name in _CONTENT and kind_of(type(owner)) == "array"
-
-
-def content_assigned(name: str) -> NotDifferentiable:
-    """The error for the assignment to such an attribute."""
-    if name != "shape":
-        return array_mutation(f"the assignment to the attribute {name} writes to")
-    return NotDifferentiable(
-        "an array that the gradient depends on gets another shape in place, which is not differentiated",
-        remedies=("make another array of it: b = a.reshape(...)", CUT),
-    )
-
-
-_CONTENT: Final = ("flat", "real", "imag", "data", "dtype", "strides", "shape")

@@ -14,7 +14,6 @@ CLEAR_ERRORS = {
     "checkpoint_of_a_function_with_state": FIRST_ORDER,
     "numpy_sum_of_objects": EVERY_MODE,
     "dot_of_a_sequence": EVERY_MODE,
-    "assigned_shape": "jvp hvp",
     "structured_array": EVERY_MODE,
     "store_into_a_field": EVERY_MODE,
     "mean_of_a_masked_array": EVERY_MODE,
@@ -34,6 +33,5 @@ CLEAR_ERRORS = {
 WAITING = {
     "one meaning of Python": {
         "read_by_a_memoryview": "jvp hvp",
-        "assigned_shape": FIRST_ORDER,
     },
 }
