@@ -6,7 +6,6 @@ import functools
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType
 from typing import Any, Final
 
-
 RECEIVER: Final = "__self__"
 """The slot of a bound method."""
 BASE: Final = 0
