@@ -93,9 +93,9 @@ def test_unknown_derivatives():
 
 def test_stores_through_views_with_another_item_size():
     def f(x):
-        z = np.zeros(4, complex)
-        z.real[0] = x
-        return z.real.sum()
+        z = np.zeros(4)
+        z.view(np.float32)[0] = x
+        return z.sum()
 
     with pytest.raises(ad.NotDifferentiable, match="item size"):
         ad.jvp(f, (2.0,), (1.0,))
