@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.odd import refuse_shared, truncates
+from autodiff_hook.algebras.placing import is_other_field
 from autodiff_hook.algebras.restoring import HOLDERS, Memory, content_at
 from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Reshaped, Storing
 from autodiff_hook.errors import CUT, NotDifferentiable
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Token = Any
 
 
-_UNREADABLE: Final = "a structured array that was written to is read as a whole, which is not differentiated"
+_UNREADABLE: Final = "an array of {} that shows memory which was written to is not differentiated"
 _GIVEN: Final = "an argument, or an array that another pullback holds, gets another shape in place"
 
 
@@ -117,19 +118,21 @@ class Buffers:
             return token
         root = root_of(array)
         found = self.versions.get(id(root))
-        return token if found is None else self._read(self._layout(root, array), ..., found[1])
+        if found is None or is_other_field(root, array):
+            return token
+        return self._read(self._layout(root, array), ..., found[1])
 
     def _read(self, layout: Layout, key: Any, version: Token) -> Token:
         """The token of what a layout has at a key."""
         if layout.dtype is None:
-            return self._unknown(NotDifferentiable(_UNREADABLE))
+            return self._unknown(NotDifferentiable(_UNREADABLE.format(layout.shown)))
         return self._node(Read(layout, key), (version,))
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         """The token of ``value``, which is ``array[key]``."""
         root = root_of(array) if self.versions else None
         found = self.versions.get(id(root)) if self.versions else None
-        if found is None:
+        if found is None or is_other_field(root, array):
             if token is None:
                 return None
             node = self._node(Part(array, frozen_key(key)), (token,))
@@ -156,6 +159,8 @@ class Buffers:
         for memory in others:
             memory.later.append((array, key, content))
         layout = self._layout(root, array)
+        if moving is None and is_other_field(root, array):
+            before, known = None, None
         carries = moving is not None or before is not None or known is not None or place in self.made
         if carries:
             _check(array, layout, moving)
@@ -207,8 +212,12 @@ class Buffers:
         """The forward pass is over: keep what buffers hold that others can write to; ``own`` tells which nobody can."""
         for place, (root, _) in self.versions.items():
             made = place in self.made and place not in self.given
-            if place in self.held and not made and not own(root) and root.dtype.kind in "fciu":
+            if place in self.held and not made and not own(root) and _is_kept(root):
                 self.memory.at_end.append((root, np.array(root)))
+
+
+def _is_kept(root: Any) -> bool:
+    return root.dtype.kind in "fciu" or root.dtype.names is not None and not root.dtype.hasobject
 
 
 def _check(array: Any, layout: Layout, moving: Token) -> None:

@@ -27,7 +27,7 @@ from autodiff_hook.runtime.preparing import deeper_recursion, prepare, require_a
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.scope import module_of_callable
-from autodiff_hook.semantics.structures import gather, hidden, slot_of
+from autodiff_hook.semantics.structures import gather, hidden, read_whole, slot_of
 from autodiff_hook.semantics.table import TABLE
 from autodiff_hook.tangent import Tangent
 
@@ -147,7 +147,7 @@ class _Mirrors:
         refuse_unknown(own_of(self.alg, hidden(self.alg, value)))
         if form == "inert":
             if kind_of(type(value)) == "array":
-                refuse_unknown(own_of(self.alg, self.alg.read(value, token)))
+                refuse_unknown(own_of(self.alg, read_whole(self.alg, value, token, result=True)))
             return None, None
         if form == "tuple":
             items = [self.mirrored(item, _at(token, i)) for i, item in enumerate(value)]

@@ -12,7 +12,7 @@ from autodiff_hook.algebras.arithmetic import REAL, scaled, summed
 from autodiff_hook.algebras.levels import Pair, mapped, over_of, own_of, settled
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
 from autodiff_hook.algebras.places import here, line_of, made_at, tell
-from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, places_in, seen_as
+from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, is_other_field, places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.tangents import (
     Moving,
@@ -194,8 +194,10 @@ class NestedTape(Tape):
             return own
         root = root_of(array)
         found = self.buffers.get(id(root))
-        if found is None or found[1] is None or array is root:
-            return own if found is None else found[1]
+        if found is None or is_other_field(root, array):
+            return own
+        if found[1] is None or array is root:
+            return cast("int | None", found[1])
         pullback = taken_pullback(buffer_shape(root), buffer_type(root), places_in(root, array), _seen(root, array))
         return self.node(pullback, (found[1],))
 
@@ -409,8 +411,10 @@ class NestedTangents(Tangents):
         """The tangent of an array, which may be a part of a buffer that was written to."""
         root = root_of(array)
         found = self.buffers.get(id(root)) if self.buffers else None
-        if found is None or array is root or type(found[1]) is UnknownTangent:
-            return own if found is None else found[1]
+        if found is None or is_other_field(root, array):
+            return own
+        if array is root or type(found[1]) is UnknownTangent:
+            return found[1]
         whole = found[1]
         places = places_in(root, array)
         return Moving(*self._carry(taken, whole, (places, None), (_seen(root, array), None)))

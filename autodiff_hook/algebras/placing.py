@@ -39,6 +39,11 @@ def leaves_of(dtype: Any, place: int = 0) -> list[tuple[Any, int]]:
     return [(dtype.base, place)]
 
 
+def is_other_field(root: Any, array: Any) -> bool:
+    """Whether an array shows a field of records that holds nothing with a derivative: small whole numbers, texts."""
+    return root.dtype.names is not None and array.dtype.kind not in FLOATING and array.dtype != np.int64
+
+
 def seen_as(root: Any, dtype: Any) -> Any:
     """As which dtype the tangents of a buffer are seen through an array of ``dtype``; None if as they are."""
     if root.dtype.names is not None:
@@ -72,7 +77,7 @@ class Placement:
         places = np.full(self.shape, self.offset // unit)
         for axis, (length, stride) in enumerate(zip(self.shape, self.strides)):
             places += (np.arange(length) * (stride // unit)).reshape((-1,) + (1,) * (len(self.shape) - axis - 1))
-        if root.flags.c_contiguous:
+        if root.flags.c_contiguous or root.flags.f_contiguous and root.dtype.names is not None:
             return places
         if kind is not None or root.dtype.names is not None:
             raise array_mutation("a view with another item size goes to")

@@ -17,7 +17,7 @@ from autodiff_hook.semantics.library import lasting
 class Layout:
     """Where the elements of an array lie in a buffer, and what their cotangents are."""
 
-    __slots__ = ("_lender", "dtype", "length", "offset", "shape", "shared", "strides")
+    __slots__ = ("_lender", "dtype", "length", "offset", "shape", "shared", "shown", "strides")
 
     def __init__(self, root: Any, array: Any) -> None:
         if array is root and root.flags.c_contiguous:
@@ -27,6 +27,7 @@ class Layout:
             self.length, self.offset = high - low, array.__array_interface__["data"][0] - low
         self.shape, self.strides = array.shape, array.strides
         self.shared = overlaps_itself(array)
+        self.shown = array.dtype
         self.dtype = _cotangent_type(array.dtype)
         self._lender: Any = self
 

@@ -18,7 +18,7 @@ from autodiff_hook.algebras.arithmetic import REAL
 from autodiff_hook.algebras.levels import mapped, own_of, settled
 from autodiff_hook.algebras.lifetimes import drop_buffers
 from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
-from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, places_in, seen_as
+from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, is_other_field, places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
 from autodiff_hook.errors import NotDifferentiable
@@ -122,7 +122,7 @@ class Tangents(Algebra):
             return token
         root = root_of(array)
         found = self.buffers.get(id(root))
-        if found is None:
+        if found is None or is_other_field(root, array):
             return token
         if type(found[1]) is UnknownTangent:
             return found[1]

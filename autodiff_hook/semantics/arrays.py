@@ -7,16 +7,20 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
-from autodiff_hook.algebras.shadows import Algebra, Result, kind
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
 from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.semantics.library import viewed
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.semantics.records import is_records, part_of_records, store_records, token_in_memory
 from autodiff_hook.semantics.structures import gather
 
 
 def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     """``array[key] = value``."""
+    if array.dtype.names is not None:
+        store_records(alg, t, array, key, value)
+        return
     moving = t[2]
     form = kind(value)
     if form in ("list", "tuple"):
@@ -31,10 +35,22 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     alg.write(array, key, value, t[0], moving)
 
 
+def part_of(alg: Algebra, array: Any, key: Any, value: Any, token: Token) -> Token:
+    """The token of ``value``, which is ``array[key]``."""
+    if array.dtype.names is not None:
+        return part_of_records(alg, array, key, value, token)
+    return alg.part(array, key, value, token)
+
+
 @means(np.ndarray.view)
 def view(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """``array.view()`` or ``array.view(cls)``: the same elements."""
     array, *kinds = *args, *kwargs.values()
+    if is_records(array):
+        value = np.ndarray.view(*args, **kwargs)
+        if value.dtype.kind in "iu" and value.dtype != array.dtype:
+            return call_opaque(alg, t, np.ndarray.view, args, kwargs, "which shows floats as whole numbers")
+        return value, token_in_memory(alg, value) if t[0] is None else lose(alg, value, t[0])
     dtypes = [np.dtype(kind) for kind in kinds if not (isinstance(kind, type) and issubclass(kind, np.ndarray))]
     if dtypes and dtypes[0] != array.dtype:
         if len(kinds) > 1 or {array.dtype, dtypes[0]} not in PARTS_OF_COMPLEX:
@@ -42,7 +58,7 @@ def view(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
             return call_opaque(alg, t, np.ndarray.view, args, kwargs, reason)
         return apply(alg, (None, t[0], None), viewed, (array, dtypes[0]), {})
     value = np.ndarray.view(*args, **kwargs)
-    return value, alg.part(array, ..., value, t[0])
+    return value, part_of(alg, array, ..., value, t[0])
 
 
 @means(np.ndarray.__getitem__)
@@ -50,7 +66,7 @@ def item(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     """``ndarray.__getitem__(array, key)``, past what a class makes of it."""
     array, key = args
     value = np.ndarray.__getitem__(array, key)
-    return value, alg.part(array, key, value, t[0])
+    return value, part_of(alg, array, key, value, t[0])
 
 
 @means(np.ndarray.__setitem__)

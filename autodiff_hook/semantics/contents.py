@@ -35,6 +35,8 @@ def assign_content(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> N
         store_array(alg, (token, None, t[1]), part, ..., value)
     elif name == "imag":
         owner.imag = value  # NumPy refuses this
+    elif name == "dtype" and owner.dtype.names is not None and owner.dtype.fields == value.fields:
+        owner.dtype = value  # another class of records
     else:
         raise array_mutation(f"the assignment to the attribute {name} writes to")
 

@@ -29,12 +29,12 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.algebras.shadows import some as any_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.runtime.typed_arrays import is_shown
-from autodiff_hook.semantics.arrays import store_array
+from autodiff_hook.semantics.arrays import part_of, store_array
 from autodiff_hook.semantics.iteration import behind, flattened, get_iter, python_method
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.opaque import call_opaque, describe_type, fail
+from autodiff_hook.semantics.records import item_of_record, store_in_record
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.special_attributes import BASE
 
@@ -45,7 +45,7 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
         return owner[key], None
     if type(owner) is np.ndarray:
         value = owner[key]
-        return value, alg.part(owner, key, value, t[0])
+        return value, part_of(alg, owner, key, value, t[0])
     if type(owner) is list and type(key) is int or type(owner) is dict:
         value = owner[key]
         return value, load(alg, owner, key, value)
@@ -59,7 +59,7 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     form = kind(owner)
     if form == "array":
         value = owner[key]
-        return value, alg.part(owner, key, value, t[0])
+        return value, part_of(alg, owner, key, value, t[0])
     if form == "number" and isinstance(owner, np.generic):
         value = operator.getitem(owner, key)  # type: ignore[call-overload]
         if not isinstance(value, np.ndarray):
@@ -76,9 +76,12 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     if type(owner) is np.flatiter:
         flat, token = flattened(alg, owner)
         value = owner[key]
-        return value, alg.part(flat, key, value, token)
+        return value, part_of(alg, flat, key, value, token)
     if type(owner) is MappingProxyType:
         return getitem(alg, t, None, behind(owner), key)
+    if isinstance(owner, np.void) and owner.dtype.names is not None and isinstance(key, (str, int)):
+        value = owner[key]
+        return value, item_of_record(alg, owner, key, value)
     rule = rule_for(operator.getitem, (owner, key))
     if rule is not None:
         return call_rule(alg, t, rule, operator.getitem, (owner, key), {})
@@ -138,8 +141,8 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
         base = owner.base
         places = np.unravel_index(np.arange(base.size)[key], base.shape)
         store_array(alg, (load(alg, owner, BASE, base), None, t[2]), base, places, value)
-    elif isinstance(owner, np.void) and t[2] is not None:
-        raise array_mutation("this store writes to a record in")
+    elif isinstance(owner, np.void):
+        store_in_record(alg, t[2], owner, key, value)
     elif is_list(owner):
         list_store(alg, t[2], owner, key, value)
     elif form == "dict":

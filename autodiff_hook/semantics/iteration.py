@@ -17,6 +17,7 @@ from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, l
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
+from autodiff_hook.semantics.arrays import part_of
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.special_attributes import BASE
 
@@ -168,7 +169,7 @@ def flattened(alg: Algebra, iterator: Any) -> Result:
 def _flat_pairs(alg: Algebra, iterator: Any) -> Pairs:
     for item in iterator:
         flat, token = flattened(alg, iterator)
-        yield item, alg.part(flat, iterator.index - 1, item, token)
+        yield item, part_of(alg, flat, iterator.index - 1, item, token)
 
 
 _SHARING: Final = (memoryview, np.nditer)
@@ -216,7 +217,7 @@ def _tuple_pairs(items: tuple[Any, ...], tokens: tuple[Any, ...]) -> Pairs:
 def _array_pairs(alg: Algebra, array: Any, token: Any) -> Pairs:
     for index in range(len(array)):
         item = array[index]
-        yield item, alg.part(array, index, item, token)
+        yield item, part_of(alg, array, index, item, token)
 
 
 def _set_pairs(alg: Algebra, items: Any) -> Pairs:

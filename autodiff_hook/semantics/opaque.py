@@ -65,7 +65,7 @@ def call_opaque(
             note_changes(alg, reference, content, unknown)
     if not (isinstance(result, (bool, np.bool_)) and not any(is_changed(*pair) for pair in arrays)):
         for array, content in arrays:
-            alg.overwritten(array, content, unknown)
+            overwritten(alg, array, content, unknown)
     if isinstance(result, _SUSPENDED):
         for reference, _ in before:
             note_rewritten(alg, reference, unknown)
@@ -91,9 +91,18 @@ def call_constant(alg: Algebra, function: Any, args: tuple[Any, ...], kwargs: di
     result = function(*args, **kwargs)
     for array, before in arrays:
         if is_changed(array, before):
-            alg.overwritten(array, before, None)
+            overwritten(alg, array, before, None)
     alg.memories.ran(function, args, kwargs, result)
     return result, None
+
+
+def overwritten(alg: Algebra, array: Any, before: Any, unknown: Token) -> None:
+    """Native code has written to an array, or to the fields of records, or may have."""
+    if array.dtype.names is None:
+        alg.overwritten(array, before, unknown)
+        return
+    for name in array.dtype.names:
+        overwritten(alg, np.ndarray.__getitem__(plain(array), name), before[name], unknown)
 
 
 def held_by(alg: Algebra, reference: Any) -> Any:

@@ -15,6 +15,7 @@ from autodiff_hook.runtime.mirror import tuple_like
 from autodiff_hook.runtime.oddities import has_odd, is_strange
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.opaque import call_constant, call_opaque
+from autodiff_hook.semantics.records import call_on_records, handles_records, made_records, makes_records
 from autodiff_hook.semantics.structures import gather
 
 
@@ -74,6 +75,10 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     carrying = [True if token is not None or reaches(alg, x) else None for x, token in zip(values, tokens)]
     if not some(carrying):
         return call_constant(alg, function, args, kwargs)
+    if makes_records(function, args, kwargs):
+        return made_records(alg, tokens, function, args, kwargs)
+    if handles_records(function, values):
+        return call_on_records(alg, tokens, function, args, kwargs)
     if id(rule) in registry.tested and has_odd(function, zip(values, carrying)):
         return call_opaque(alg, t, function, args, kwargs, _ODD)
     args = tuple([unchanging(x) if kind(x) in ("list", "dict", "tuple") else x for x in args])

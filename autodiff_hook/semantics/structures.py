@@ -8,6 +8,7 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_list, kind, known, lose, reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.tangent import Tangent
@@ -28,10 +29,22 @@ def _begun(alg: Algebra, value: Any, token: Token, result: bool) -> Token:
     if form == "number":
         return token
     if form == "array":
-        return alg.read(value, token)
+        return read_whole(alg, value, token, result)
     if token is None and not alg.shadows and not alg.buffers and not alg.losses:
         return hidden(alg, value) if result else None
     return _gathered(alg, value, token, {}, result)
+
+
+def read_whole(alg: Algebra, array: Any, token: Token, result: bool) -> Token:
+    """The token of all of an array; ``result``: of what a program returns."""
+    if array.dtype.names is None:
+        return alg.read(array, token)
+    if token is None and result and id(root_of(array)) in alg.buffers:
+        return alg.unknown(NotDifferentiable(_RECORDS, remedies=("return its fields",)))
+    return token
+
+
+_RECORDS: Final = "a structured array whose fields have derivatives has none that has its form"
 
 
 def _gathered(alg: Algebra, value: Any, token: Token, seen: dict[int, Any], result: bool) -> Token:

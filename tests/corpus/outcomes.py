@@ -14,8 +14,6 @@ CLEAR_ERRORS = {
     "checkpoint_of_a_function_with_state": FIRST_ORDER,
     "numpy_sum_of_objects": EVERY_MODE,
     "dot_of_a_sequence": EVERY_MODE,
-    "structured_array": EVERY_MODE,
-    "store_into_a_field": EVERY_MODE,
     "mean_of_a_masked_array": EVERY_MODE,
     "other_names.a global list": EVERY_MODE,
     "other_names.a global dict": EVERY_MODE,
