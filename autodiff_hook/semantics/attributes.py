@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from types import (
     FunctionType,
@@ -68,7 +69,18 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
                 refuse_copied(alg, owner, name)
             return value, load_attribute(alg, owner, name, value) if token is None else token
     form, found = reading(owner, name)
-    return read_by(alg, t, form, found, name, owner, getattr(owner, name) if is_data(form) else None)
+    fallback = find_in_type(cls, "__getattr__")
+    if not is_followed(fallback):
+        return read_by(alg, t, form, found, name, owner, getattr(owner, name) if is_data(form) else None)
+    # What CPython does: the fallback is called whatever raises AttributeError, and runs when that has been handled.
+    with contextlib.suppress(AttributeError):
+        return read_by(alg, t, form, found, name, owner, _natively(owner, name) if is_data(form) else None)
+    return apply(alg, (None, t[0], None), fallback, (owner, name), {})
+
+
+def _natively(owner: Any, name: str) -> Any:
+    """``owner.name``, without the fallback of its class."""
+    return type(owner).__getattribute__(owner, name)
 
 
 def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, value: Any) -> Result:
@@ -170,18 +182,15 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
     dictionary = getattr(owner, "__dict__", None)
     if isinstance(dictionary, dict) and name in dictionary and not is_data_descriptor(found):
         return "plain", None
-    return _reading_by_code(cls, found, name, plainly)
+    return _reading_by_code(cls, found, name)
 
 
-def _reading_by_code(cls: type, found: Any, name: str, plainly: bool) -> Plan:
+def _reading_by_code(cls: type, found: Any, name: str) -> Plan:
     if isinstance(found, functools.cached_property):
         return "cached", found.func
     getter = find_in_type(type(found), "__get__") if found is not None else None
     if isinstance(getter, FunctionType) and not isinstance(found, FunctionType):
         return "getter", (found, getter)
-    fallback = find_in_type(cls, "__getattr__")
-    if found is None and is_followed(fallback) and not plainly:
-        return "reader", fallback
     home = home_of(cls, name)
     return ("plain", None) if home is None else ("inherited", home)
 

@@ -441,6 +441,56 @@ def test_attribute_hooks(x):
     return a + getattr(o, "missing", x) + getattr(o, "twice_b") * hasattr(o, "twice_b") + o.data["b"]
 
 
+class Late:
+    """A class that answers for what it has and cannot give."""
+
+    __slots__ = ("kept", "x")
+
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def broken(self):
+        raise AttributeError("broken")
+
+    def __getattr__(self, name):
+        found = {"kept": lambda: self.x * 2, "broken": lambda: self.x * self.x}.get(name)
+        if found is None:
+            raise AttributeError(name)
+        object.__setattr__.__get__(self)("kept", found())
+        return found()
+
+
+@gradient_at(1.3)
+def test_slots_that_are_filled_when_they_are_asked_for(x):
+    o = Late(x)
+    first = o.kept
+    return first * o.kept + getattr(Late(x), "kept") * hasattr(Late(x), "kept")
+
+
+@gradient_at(1.3)
+def test_properties_that_leave_the_answer_to_the_fallback(x):
+    return Late(x).broken + getattr(Late(x), "broken", 0.0) + getattr(Late(x), "missing", x)
+
+
+class Spied:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattribute__(self, name):
+        if name == "hidden":
+            raise AttributeError(name)
+        return object.__getattribute__(self, name)
+
+    def __getattr__(self, name):
+        return self.x * 3 if name == "hidden" else None
+
+
+@gradient_at(1.3)
+def test_fallbacks_beside_readers(x):
+    return Spied(x).hidden * x
+
+
 class Spy:
     def __init__(self, x):
         self.x = x
