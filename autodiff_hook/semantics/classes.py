@@ -6,7 +6,14 @@ import functools
 import gc
 import weakref
 from collections import OrderedDict, defaultdict
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, SimpleNamespace
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 from autodiff_hook.algebras import finalizers
@@ -124,11 +131,11 @@ def list_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return sequences.list_extend(alg, t, args, kwargs) if len(args) > 1 else (None, None)
 
 
-@means(FunctionType.__get__)
+@means(FunctionType.__get__, MethodDescriptorType.__get__, WrapperDescriptorType.__get__)
 def bind(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``function.__get__(receiver, cls)``: the token of a method is that of its receiver."""
-    value: Any = FunctionType.__get__(*args, **kwargs)
-    return value, t[1] if type(value) is MethodType else None
+    function, *given = args
+    return function.__get__(*given, **kwargs), t[1]
 
 
 @means(GetSetDescriptorType.__get__, MemberDescriptorType.__get__)

@@ -473,6 +473,13 @@ def test_properties_that_leave_the_answer_to_the_fallback(x):
     return Late(x).broken + getattr(Late(x), "broken", 0.0) + getattr(Late(x), "missing", x)
 
 
+@gradient_at(1.3)
+def test_methods_of_builtin_classes_that_are_bound_by_hand(x):
+    o, items = Point(x), [x]
+    object.__setattr__.__get__(o)("y", x * x)
+    list.append.__get__(items, list)(o.y)
+    return o.x * sum(items) + list.__getitem__.__get__(items)(1) + float.__mul__.__get__(x)(x) * 2.0
+
 class Spied:
     def __init__(self, x):
         self.x = x
