@@ -480,6 +480,7 @@ def test_methods_of_builtin_classes_that_are_bound_by_hand(x):
     list.append.__get__(items, list)(o.y)
     return o.x * sum(items) + list.__getitem__.__get__(items)(1) + float.__mul__.__get__(x)(x) * 2.0
 
+
 class Spied:
     def __init__(self, x):
         self.x = x
