@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from autodiff_hook.runtime.buffers import _bounds as byte_bounds
 from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
 from autodiff_hook.semantics.library import lasting
 
+_WHOLE: Final = "iub"
+_EIGHT: Final = np.dtype(float).itemsize
+
 
 class Layout:
     """Where the elements of an array lie in a buffer, and what their cotangents are."""
 
-    __slots__ = ("_lender", "dtype", "length", "offset", "shape", "shared", "shown", "strides")
+    __slots__ = ("_lender", "_steps", "dtype", "length", "offset", "shape", "shared", "shown", "strides")
 
     def __init__(self, root: Any, array: Any) -> None:
         if array is root and root.flags.c_contiguous:
@@ -25,15 +28,23 @@ class Layout:
         else:
             low, high = byte_bounds(root)
             self.length, self.offset = high - low, array.__array_interface__["data"][0] - low
-        self.shape, self.strides = array.shape, array.strides
+        self.shape, self.strides, self._steps = array.shape, array.strides, array.strides
         self.shared = overlaps_itself(array)
         self.shown = array.dtype
         self.dtype = _cotangent_type(array.dtype)
+        if array.itemsize < _EIGHT and root.dtype == array.dtype and array.dtype.kind in _WHOLE:
+            self._widen(_EIGHT // array.itemsize)
         self._lender: Any = self
+
+    def _widen(self, times: int) -> None:
+        """Leave eight bytes for the cotangent of each element, which has fewer."""
+        self.length, self.offset = self.length * times, self.offset * times
+        self._steps = tuple([stride * times for stride in self.strides])
+        self.dtype = np.dtype(float)
 
     def of(self, memory: Any) -> Any:
         """The elements in the cotangent of the buffer."""
-        return np.ndarray(self.shape, self.dtype, memory, self.offset, self.strides)
+        return np.ndarray(self.shape, self.dtype, memory, self.offset, self._steps)
 
     def overlaps(self) -> bool:
         """Whether elements share memory."""
@@ -51,7 +62,7 @@ def _cotangent_type(dtype: Any) -> Any:
     if dtype.kind in FLOATING:
         return dtype
     # References to numbers, too, have eight bytes each.
-    return np.dtype(float) if dtype.kind in "iuO" and dtype.itemsize == 8 else None
+    return np.dtype(float) if dtype.kind in "iuO" and dtype.itemsize == _EIGHT else None
 
 
 class BufferCotangent:

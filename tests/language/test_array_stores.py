@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers import gradient_at
 
-from autodiff_hook import NotDifferentiable, Unsupported, gradient, hvp, pullback
+from autodiff_hook import NotDifferentiable, Unsupported, gradient, hvp, jvp, pullback
 from autodiff_hook.api import generic_gradient
 from autodiff_hook.testing import check_gradient
 
@@ -29,6 +29,30 @@ def test_a_constant_stored_into_a_live_array(x):
     b = a * a
     a[1] = 5.0
     return (a * b).sum()
+
+
+@gradient_at(V)
+def test_stores_into_whole_numbers_that_were_made_of_what_is_differentiated(x):
+    kinds = np.full_like(x, -1, dtype=np.int32)
+    kinds[x > 0] = 3
+    signs = x.astype(np.int8)
+    signs[1:][::2] = -signs[:2]
+    seen = np.zeros_like(x, dtype=bool) | (x > 1)
+    seen[0] = True
+    return np.sum(x * kinds * signs * seen + x)
+
+
+def test_small_whole_numbers_keep_their_derivatives():
+    def f(x):
+        s = np.array([4, 5, 6, 7], np.int16) * x
+        rows = s.reshape(2, 2).T
+        rows[0, 0] = 3
+        s[3] = x[1]
+        return np.sum(s[::-1] * np.array([1.0, 2.0, 3.0, 4.0]))
+
+    x = np.array([1, 2, 3, 4], np.int16)
+    assert gradient(f, x)[0].tolist() == generic_gradient(f, x)[0].tolist() == [0.0, 16.0, 12.0, 0.0]
+    assert jvp(f, (x,), (np.ones(4),))[1] == 28.0
 
 
 @gradient_at(V)

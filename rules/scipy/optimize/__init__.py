@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from autodiff_rules.scipy.optimize import fits as fits
 from autodiff_rules.scipy.optimize import minima as minima
 from autodiff_rules.scipy.optimize import roots as roots
+
+if find_spec("scipy.optimize.elementwise"):
+    from autodiff_rules.scipy.optimize import elementwise as elementwise
