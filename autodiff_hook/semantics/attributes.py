@@ -80,7 +80,8 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
 
 def _natively(owner: Any, name: str) -> Any:
     """``owner.name``, without the fallback of its class."""
-    return type(owner).__getattribute__(owner, name)
+    cls: Any = type(owner)
+    return cls.__getattribute__(owner, name)
 
 
 def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, value: Any) -> Result:
