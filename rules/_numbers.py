@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any as AnyType
 
+from autodiff_hook.extend import pure
 from autodiff_hook.registry import Array, Complex, Real, Rule, nondifferentiable, rrule
 
 REALS = ((Real, Real), (Real, bool), (bool, Real))
@@ -36,6 +37,9 @@ def is_number(x: object) -> bool:
 @nondifferentiable
 def is_array(x: object) -> bool:
     return Array.contains(type(x))
+
+
+pure(is_real, is_number, is_array)
 
 
 def project(x̄, x):

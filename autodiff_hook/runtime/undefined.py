@@ -86,19 +86,19 @@ def refuse_nan_if_infinite(
 ) -> None:
     """Give up if one of some cotangents is nan, which cannot be if the value is finite."""
     made = {s.result: s for s in out.statements}
-    leaves = [leaf for abstract, operand in cotangents for _, leaf in _leaves(abstract, operand, made)]
-    builder.emit(out, "call", Constant(RUNTIME["no_nan_if_infinite"]), value, *leaves, data=(), result=False)
+    found = [leaf for abstract, operand in cotangents for _, leaf in leaves(abstract, operand, made)]
+    builder.emit(out, "call", Constant(RUNTIME["no_nan_if_infinite"]), value, *found, data=(), result=False)
 
 
 def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract, Operand]]) -> Block:
     """Give up if one of some cotangents is nan; where to go on."""
     made = {s.result: s for s in out.statements}
-    leaves = [leaf for abstract, operand in cotangents for leaf in _leaves(abstract, operand, made)]
-    others = [operand for abstract, operand in leaves if not (isinstance(abstract, Number) or _is_of_floats(abstract))]
+    found = [leaf for abstract, operand in cotangents for leaf in leaves(abstract, operand, made)]
+    others = [operand for abstract, operand in found if not (isinstance(abstract, Number) or _is_of_floats(abstract))]
     if others:
         builder.emit(out, "call", Constant(RUNTIME["no_nan"]), *others, data=(), result=False)
-    numbers = [operand for abstract, operand in leaves if isinstance(abstract, Number)]
-    lists = [operand for abstract, operand in leaves if _is_of_floats(abstract)]
+    numbers = [operand for abstract, operand in found if isinstance(abstract, Number)]
+    lists = [operand for abstract, operand in found if _is_of_floats(abstract)]
     numbers += [builder.emit(out, "call", Constant(sum), operand, data=()) for operand in lists]
     if not numbers:
         return out
@@ -131,7 +131,7 @@ def refuse_nan_in_objects(builder: Builder, out: Block, gradients: list[Operand]
         builder.emit(out, "call", Constant(RUNTIME["no_nan"]), *gradients, data=(), result=False)
 
 
-def _leaves(
+def leaves(
     abstract: Abstract, operand: Operand, made: dict[Variable | None, Statement]
 ) -> Iterator[tuple[Abstract, Operand]]:
     """The parts of a cotangent that is put together at the end; what is certainly zero is no part."""
@@ -140,7 +140,7 @@ def _leaves(
     parts = made.get(operand)
     if isinstance(abstract, Tuple) and parts is not None and parts.op == "build_tuple":
         for item, part in zip(abstract.items, parts.operands):
-            yield from _leaves(item, part, made)
+            yield from leaves(item, part, made)
     else:
         yield abstract, operand
 

@@ -16,13 +16,16 @@ import numpy as np
 
 from autodiff_hook import api, operators
 from autodiff_hook.emit import emit
+from autodiff_hook.ir.analysis import natural_loops
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime.finishing import only_numbers, simplified, take_parameters
+from autodiff_hook.runtime.forms import Forms, holds_objects
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
-from autodiff_hook.runtime.undefined import go_on_if, may_be_undefined
+from autodiff_hook.runtime.undefined import go_on_if, leaves, may_be_undefined
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -31,7 +34,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Closure,
     Fresh,
     Known,
+    List,
     Number,
+    Site,
     Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
@@ -39,7 +44,7 @@ from autodiff_hook.transform.specialise.bodies import Parameters, Refused, bind
 from autodiff_hook.transform.specialise.calling import BODIES, inline_call
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.joint import Joint, joint_pass
+from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.lattice import item_like, number_types
 from autodiff_hook.transform.specialise.plans import items_of, spread
 from autodiff_hook.transform.specialise.prepare import prepare
@@ -134,9 +139,11 @@ class _Within:
         joint = joint_pass(inner.program, shape, [*self.params], needs, runtime, None, [])
         primal = joint.builder.blocks[: len(shape.ir.blocks)]
         own = {s for block in primal for s in block.statements}
-        last, grads = self._gradients(joint, sources)
+        cotangents = {p: joint.cotangents[p] for p in sources}
+        last = joint.last
         if may_be_undefined(inner, primal, only_numbers(inner)):
-            last = _require_numbers(joint.builder, last, grads, [isinstance(inner.types[p], Array) for p in sources])
+            last = _require_numbers(joint.builder, last, [(inner.types[p], x) for p, x in cotangents.items()])
+        grads = Forms(joint.builder, last, inner, joint.table).gradients(sources, cotangents, {})
         result = grads[0] if single else joint.builder.emit(last, "build_tuple", *grads)
         if valued:
             result = joint.builder.emit(last, "build_tuple", joint.value, result)
@@ -145,6 +152,7 @@ class _Within:
         merge(blocks)
         ir = self._empty()
         ir.blocks = blocks
+        _require_one_buffer_each(ir, inner)
         taken = list(self.params)
         take_parameters(ir, taken)
         derivatives = {s for block in blocks for s in block.statements} - own
@@ -163,12 +171,7 @@ class _Within:
 
     def _parameter(self, operand: Operand) -> Variable:
         """A parameter for a value, of a type that does not become another one."""
-        kind = self.outer.type_of(operand)
-        general = kind if isinstance(kind, Array) else item_like(kind)
-        if general is None:
-            raise Refused(f"a derivative of a function of {named(kind)}")
-        if isinstance(kind, Known) and type(kind.value) is int:
-            general = Number(frozenset({int, float}), example=kind.value)
+        general = _general(self.outer.type_of(operand))
         param = Variable(operand.name if isinstance(operand, Variable) else None)
         self.params[param] = operand
         self.inner.types[param] = general
@@ -243,29 +246,43 @@ class _Within:
         call = bind(f.__code__, args, {}, inner.defaults(f), f.__kwdefaults__)
         inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
 
-    def _gradients(self, joint: Joint, sources: list[Variable]) -> tuple[Block, list[Operand]]:
-        grads: list[Operand] = []
-        for param in sources:
-            kind, cotangent = self.inner.types[param], joint.cotangents[param]
-            if isinstance(kind, Array):
-                zeros = joint.builder.emit(joint.last, "call", Constant(np.zeros_like), param, data=())
-                if not isinstance(cotangent, Constant):
-                    cotangent = joint.builder.emit(joint.last, "binary", zeros, cotangent, data="+")
-                else:
-                    cotangent = zeros
-            elif number_types(kind) is None or not number_types(kind) <= {float, int}:  # type: ignore[operator]
-                raise Refused(f"a derivative with respect to {named(kind)}")
-            grads.append(cotangent)
-        return joint.last, grads
+
+def _require_one_buffer_each(ir: IR, inner: Inference) -> None:
+    """Refuse lists whose cotangents are looked up more than once: who holds them is known by identity alone."""
+    repeated = {block for loop in natural_loops(ir) for block in loop.body}
+    found = set[Site]()
+    for block in ir.blocks:
+        for s in block.statements:
+            callee = s.operands[0] if s.op == "call" else None
+            if isinstance(callee, Constant) and callee.value is RUNTIME["buffer"]:
+                kind = inner.type_of(s.operands[2])
+                if block in repeated or not isinstance(kind, List) or kind.site.root() in found:
+                    raise Refused("a derivative of a function whose lists may be one")
+                found.add(kind.site.root())
 
 
-def _require_numbers(builder: Builder, last: Block, grads: list[Operand], arrays: list[bool]) -> Block:
-    """Give up if a gradient is nan: it may be zero."""
+def _general(kind: Abstract) -> Abstract:
+    """What is known of values like one, whatever number it is."""
+    if isinstance(kind, Tuple):
+        return Tuple(tuple(map(_general, kind.items)), kind.cls, kind.keys, example=kind.example, place=kind.place)
+    if isinstance(kind, Known) and type(kind.value) is int:
+        return Number(frozenset({int, float}), example=kind.value)
+    general = kind if isinstance(kind, (Array, Known)) and number_types(kind) is None else item_like(kind)
+    if general is None or holds_objects(general):
+        raise Refused(f"a derivative of a function of {named(kind)}")
+    return general
+
+
+def _require_numbers(builder: Builder, last: Block, cotangents: list[tuple[Abstract, Operand]]) -> Block:
+    """Give up if a cotangent is nan: it may be zero."""
+    made = {s.result: s for s in last.statements}
     total: Operand | None = None
-    for gradient, is_array in zip(grads, arrays):
-        if isinstance(gradient, Variable):
-            part = builder.emit(last, "call", Constant(np.sum), gradient, data=()) if is_array else gradient
-            total = part if total is None else builder.emit(last, "binary", total, part, data="+")
+    for kind, cotangent in (leaf for abstract, operand in cotangents for leaf in leaves(abstract, operand, made)):
+        part = cotangent
+        if not isinstance(kind, Number):
+            total_of = Constant(np.sum if isinstance(kind, Array) else sum)
+            part = builder.emit(last, "call", total_of, cotangent, data=())
+        total = part if total is None else builder.emit(last, "binary", total, part, data="+")
     if total is None:
         return last
     after, stop = go_on_if(builder, last, builder.emit(last, "compare", total, total, data="=="))

@@ -129,11 +129,28 @@ def expand_reduced(c, x, axis, keepdims):
     return expand(restore_axes(c, x, axis, keepdims), x)
 
 
+@rrule(expand_reduced)
+def expand_reduced_rule(c, x, axis, keepdims):
+    def expand_reduced_pullback(ȳ):
+        c̄ = unbroadcast(ȳ, c) if np.ndim(c) == 0 else reshaped(np.sum(ȳ, axis), c)
+        return c̄, None, None, None
+
+    return expand_reduced(c, x, axis, keepdims), expand_reduced_pullback
+
+
 def restore_axes(c, x, axis, keepdims):
     """``c`` with the axes that a reduction of ``x`` removed as axes of length 1."""
     if axis is None or np.ndim(c) == 0 or keepdims and keepdims is not np._NoValue:
         return c
     return c.reshape(reduced_shape(x, axis))
+
+
+@rrule(restore_axes)
+def restore_axes_rule(c, x, axis, keepdims):
+    def restore_axes_pullback(ȳ):
+        return reshaped(ȳ, c), None, None, None
+
+    return restore_axes(c, x, axis, keepdims), restore_axes_pullback
 
 
 def reduced_shape(x, axis):

@@ -79,6 +79,15 @@ def transposed_product(x, c):
     return np.dot(c.T, x).T if x.shape[1] >= 8 * columns else np.dot(x.T, c)
 
 
+cotangents(
+    transposed_product,
+    "x, c",
+    2,
+    x=lambda ȳ, x, c: unbroadcast(contraction(np.dot, conj(c), ȳ.T), x),
+    c=lambda ȳ, x, c: unbroadcast(contraction(np.dot, conj(x), ȳ), c),
+)
+
+
 def _sum_over_blocks(x, c, rows):
     total = np.dot(c[:rows].T, x[:rows])
     for start in range(rows, len(x), rows):

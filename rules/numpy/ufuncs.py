@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import Constant, method_of
 from autodiff_hook.registry import nondifferentiable, registry, rrule
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import apply, means
@@ -60,6 +61,26 @@ def reduce(alg, t, args, kwargs):
     moving = dict(zip((*OPTIONS[: len(options)], *kwargs), t[2:]))
     named = {name: value for name, value in named.items() if value is not SILENT.get(name, named)}
     return apply(alg, (None, t[1], *[moving.get(name) for name in named]), REDUCTIONS[ufunc], (array,), named)
+
+
+def reduction(ufunc, args, kwargs):
+    """The function that a typed call of ``ufunc.reduce`` is, if it is one, and its arguments by position."""
+    array, *options = args
+    given = {"axis": Constant(0), **dict(zip(OPTIONS, options)), **kwargs}
+    spoken = [i for i, name in enumerate(OPTIONS) if name in given and not _is_silent(given[name], name)]
+    if ufunc not in REDUCTIONS or not {1, 2}.isdisjoint(spoken):
+        return None
+    # Those of NumPy's functions that choose an element have no ``dtype``.
+    names = OPTIONS if ufunc in (np.add, np.multiply) else ("axis", *OPTIONS[2:])
+    names = names[: names.index(OPTIONS[spoken[-1]]) + 1] if spoken else ()
+    return REDUCTIONS[ufunc], [array, *[given.get(name, Constant(SILENT.get(name))) for name in names]]
+
+
+def _is_silent(operand, name):
+    return isinstance(operand, Constant) and operand.value is SILENT.get(name)
+
+
+method_of(np.ufunc.reduce, reduction)
 
 
 def reduced(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):

@@ -18,7 +18,7 @@ import test_numpy_values
 
 from autodiff_hook import strong
 from autodiff_hook.registry import describe, registry
-from autodiff_rules.numpy import _shared, constants, linalg, quantiles, rearranging
+from autodiff_rules.numpy import _shared, constants, linalg, products, quantiles, rearranging
 
 TABLES = (
     test_numpy_elementwise,
@@ -32,6 +32,7 @@ TABLES = (
 )
 ELSEWHERE = {
     *(_shared.unbroadcast, _shared.expand, _shared.conj, _shared.nest, _shared.collect, rearranging.diagonal_matrix),
+    *(_shared.expand_reduced, _shared.restore_axes, products.transposed_product),
     *(_shared.stretched, quantiles.moving_with, linalg.solved, np.lib.stride_tricks.as_strided),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
     *(strong.times, strong.over, strong.with_value),

@@ -10,7 +10,7 @@ from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
-from autodiff_rules.numpy import _shared, rearranging
+from autodiff_rules.numpy import _shared, products, rearranging
 
 X = normal(2, 3, 4)
 MASK = np.array([True, False, True])
@@ -136,6 +136,21 @@ def test_unbroadcast_and_expand_are_transposes(x):
     if isinstance(x, np.ndarray):
         back = registry.rule(_shared.expand, (np.ndarray, np.ndarray))(np.asarray(small), c)[1](c)[0]
         np.testing.assert_allclose(back, small, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shared", [_shared.expand_reduced, _shared.restore_axes])
+@pytest.mark.parametrize(
+    "c, axis, keepdims",
+    [(normal(2, 4), 1, False), (normal(3), (0, 2), False), (normal(2, 1, 4), 1, True), (1.5, None, False)],
+)
+def test_cotangents_of_reductions(shared, c, axis, keepdims):
+    check_rule(shared, c, X, axis, keepdims)
+
+
+@pytest.mark.parametrize("make", [normal, complexes])
+@pytest.mark.parametrize("rows, columns, others", [(3, 2, 4), (40, 16, 2), (40, 2, 3), (2, 3, 1)])
+def test_products_with_a_transpose(make, rows, columns, others):
+    check_rule(products.transposed_product, make(rows, columns), make(rows, others))
 
 
 @pytest.mark.parametrize("size", [3, 20_000])

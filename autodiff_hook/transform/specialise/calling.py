@@ -6,7 +6,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType, ModuleType, UnionType
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -62,8 +62,9 @@ from autodiff_hook.transform.specialise.results import exact_types, outcome, rul
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.writing import written
 
-BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], None]]] = {}
-"""Functions, and classes of callables, in whose calls' place the program gets a body that is made for it."""
+BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
+"""Functions, and classes of callables, in whose calls' place the program gets a body that is made for it, or another
+statement, of which it is known what it gives."""
 
 
 def call(
@@ -172,8 +173,7 @@ def call_known(
         return _attribute_by_name(inf, s, args)
     placed = BODIES.get(type(function)) or (BODIES.get(function) if is_hashable(function) else None)
     if placed is not None and not kwargs:
-        placed(inf, s, function, args)
-        return None
+        return placed(inf, s, function, args)
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:
@@ -234,6 +234,10 @@ def _target(
     inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> tuple[Any, list[Operand]] | None:
     """The function that a method is of an object like the one at hand, and its arguments; None if it is none."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, BuiltinMethodType) and isinstance(owner, np.ufunc):
+        args = [Constant(owner), *args]
+        function = getattr(np.ufunc, function.__name__)
     find = lookup(METHODS, function)
     value = inf.type_of(args[0]) if args else None
     if find is None or not isinstance(value, (Outside, Known)):

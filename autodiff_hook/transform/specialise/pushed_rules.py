@@ -21,6 +21,7 @@ from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import READ, Program, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
 from autodiff_hook.transform.specialise.lattice import content_of, differentiable, number_types
+from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, called, splice, use_of
 from autodiff_hook.transform.specialise.templates import body_of, loads
@@ -99,7 +100,8 @@ class Rules(PrimalHalf):
         """A call with a rule: as it is, unless its pullback is asked for."""
         assert s.result is not None
         use = self.uses[s] = use_of(plan, s, self.runtime)
-        self.moved[s] = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
+        moved = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
+        self.moved[s] = [(i, x) for i, x in moved if not self._is_place(plan, i, x)]
         kind = self.program.types[s.result]
         if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls is not tuple:
             raise Refused("a tangent of a list that a rule gives", s)
@@ -134,6 +136,11 @@ class Rules(PrimalHalf):
             and isinstance(result, Array)
             and isinstance(self.program.type_of(use.arguments[0]), Array)
         )
+
+    def _is_place(self, plan: RulePlan, place: int, operand: Operand) -> bool:
+        """Whether an argument only says where: a whole number beside the one that the function is linear in."""
+        types = number_types(self.program.type_of(operand))
+        return bool(place) and types is not None and types <= WHOLE and registry.forms(plan.target) == (LINEAR,)
 
     def _form(self, plan: RulePlan, place: int) -> Form:
         """The forward form for an argument; one that is linear is for all further ones, too."""
