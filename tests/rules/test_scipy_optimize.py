@@ -287,3 +287,32 @@ def test_a_work_array_that_earlier_results_depend_on():
         return before + root * p
 
     check_gradient(f, 1.3)
+
+
+def filled(x, p):
+    found = np.zeros(2)
+    found[0] = x[0] ** 2 - p
+    found[1] = x[1] ** 3 - x[0] * p
+    return found
+
+
+SOLVERS_OF_SYSTEMS = {
+    "fsolve": lambda f, p: optimize.fsolve(f, [1.0, 1.0], args=(p,), xtol=1e-13),
+    "root": lambda f, p: optimize.root(f, [1.0, 1.0], args=(p,), tol=1e-13).x,
+    "fixed_point": lambda f, p: optimize.fixed_point(lambda x, p: x - 0.1 * f(x, p), np.ones(2), (p,), xtol=1e-13),
+    "least_squares": lambda f, p: optimize.least_squares(f, [1.0, 1.0], args=(p,), xtol=1e-13).x,
+}
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS_OF_SYSTEMS))
+def test_functions_that_fill_an_array(solver):
+    check_gradient(lambda p: np.sum(SOLVERS_OF_SYSTEMS[solver](filled, p) * np.array([1.0, 2.0])), 2.0)
+
+
+def test_functions_that_change_a_copy():
+    def changed(x, p):
+        found = x.copy()
+        found[:] = x**3 - p
+        return found
+
+    check_gradient(lambda p: np.sum(optimize.newton(changed, np.ones(2), args=(p,), tol=1e-13)), 2.0)

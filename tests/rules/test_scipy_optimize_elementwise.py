@@ -37,6 +37,25 @@ def test_minima_of_each_element():
     check_gradient(lambda p: elementwise.find_minimum(lambda x: quartic(x, p, 0.4), (-3.0, 0.5, 9.0)).f_x, 1.0)
 
 
+def test_functions_are_given_arrays_that_belong_together():
+    def indexed(x, p):
+        found = x.copy()
+        found[x > -9.0] = (x**3 - p)[x > -9.0]
+        return found
+
+    check_gradient(lambda p: elementwise.find_root(indexed, (0.0, 5.0), args=(p,)).x, 2.0)
+    grid = np.zeros((2, 1)), np.full((1, 3), 5.0)
+    check_gradient(lambda p: np.sum(elementwise.find_root(indexed, grid, args=(p,)).x ** 2), np.array([2.0, 3.0, 4.0]))
+    wells = np.full((2, 1), -9.0), np.zeros((1, 3)), np.full(3, 9.0)
+
+    def minimum(x, p):
+        return indexed(x, p) * 0.1 + (x - p) ** 2 * 9.0
+
+    check_gradient(
+        lambda p: np.sum(np.cos(elementwise.find_minimum(minimum, wells, args=(p,)).x)), np.array([2.0, 3.0, 4.0])
+    )
+
+
 def test_what_else_is_in_the_results_of_each_element_is_not_differentiated():
     def bracket(p):
         return elementwise.find_root(cubic, (0.0, 5.0), args=(p,)).bracket[0]

@@ -15,34 +15,54 @@ from autodiff_rules.scipy.optimize.implicit import solution
 from autodiff_rules.scipy.optimize.minima import with_result
 
 
-def slope(x, f, args):
+def values(x, f, args):
+    """The function as SciPy calls it: with vectors of what belongs together."""
+    shape = np.shape(x)
+    found = f(np.ravel(x), *[np.ravel(np.broadcast_to(item, shape)) for item in args])
+    return np.reshape(found, shape)[()]
+
+
+def slopes(x, f, args):
     """What is 0 at the minima: ``f[i]`` depends on ``x[i]`` alone."""
-    return gradient(lambda x: np.sum(f(x, *args)), x)[0]
+    return gradient(lambda x: np.sum(values(x, f, args)), x)[0]
 
 
-class Minima(Call):
-    """A call of ``find_minimum``."""
+class Elements(Call):
+    """A call of a solver that brings ``equal`` to 0."""
+
+    equal = staticmethod(values)
 
     def operands(self, x, token):
-        """The arguments of ``slope``, and their tokens."""
+        """The arguments of ``values`` and ``slopes``, and their tokens."""
         (_, *args), (moving, _, *given) = self.passed(x, token)
         return (x, self.callback, tuple(args)), (None, token, moving, tuple(given) if some(given) else None)
 
     def equation(self, x, token):
-        values, tokens = self.operands(x, token)
-        return enter(self.alg, tokens, slope, values, {})
+        operands, tokens = self.operands(x, token)
+        return enter(self.alg, tokens, self.equal, operands, {})
 
     def opened(self, x):
         _, f, args = self.operands(x, None)[0]
-        return Reverse(lambda x: slope(x, f, args), (x,), {}, modules=self.alg.modules)
+        return Reverse(lambda x: self.equal(x, f, args), (x,), {}, modules=self.alg.modules)
 
     def finish(self, x, token):
-        self.token_of_value = self.follow(x, token)[1]
+        self.token_of_values = self.of_values(x, token)
+
+    def of_values(self, x, token):
+        """The token of the values of the function."""
+        operands, tokens = self.operands(x, token)
+        return enter(self.alg, tokens, values, operands, {})[1]
+
+
+class Minima(Elements):
+    """A call of ``find_minimum``."""
+
+    equal = staticmethod(slopes)
 
 
 @means(elementwise.find_root)
 def find_root(alg, t, args, kwargs):
-    call = Call(alg, elementwise.find_root, "f", t, args, kwargs)
+    call = Elements(alg, elementwise.find_root, "f", t, args, kwargs)
     result = call.run()
     token = solution(call, result.x, np.all(result.success), elementwise=True)
     return (result, None) if token is None else with_result(call, result, {"x": token, "f_x": None})
@@ -52,9 +72,9 @@ def find_root(alg, t, args, kwargs):
 def find_minimum(alg, t, args, kwargs):
     call = Minima(alg, elementwise.find_minimum, "f", t, args, kwargs)
     result = call.run()
-    call.token_of_value = call.follow(result.x, None)[1]
+    call.token_of_values = call.of_values(result.x, None)
     token = solution(call, result.x, np.all(result.success), elementwise=True)
     if alg.is_unknown(token):
-        call.token_of_value = token
-    known = {"x": token, "f_x": call.token_of_value}
-    return (result, None) if call.token_of_value is None else with_result(call, result, known)
+        call.token_of_values = token
+    known = {"x": token, "f_x": call.token_of_values}
+    return (result, None) if call.token_of_values is None else with_result(call, result, known)

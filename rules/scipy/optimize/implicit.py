@@ -141,7 +141,8 @@ def solution(call, x, converged, paired=False, elementwise=False, slack=None):
             value, token = call.equation(x, moving)
         if paired:
             value, token = value[0], None if token is None else token[0]
-        operands = (x, value, flat(value), jacobian)
+        # A copy: what shares the memory of the value has its derivative, too.
+        operands = (x, value, flat(value).copy(), jacobian)
         moving = enter(alg, (None, moving, token, None, None), improved, operands, {})[1]
         call.memory.undo()
     call.finish(x, moving)
