@@ -34,7 +34,7 @@ from autodiff_hook.runtime.references import (
 from autodiff_hook.runtime.updates import surviving
 from autodiff_hook.strong import has_nan
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
-from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, shortcut, sums, typed
+from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, looking, shortcut, sums, typed
 from autodiff_hook.transform.improve.site import Site, common_dtype
 from autodiff_hook.transform.specialise.infer import Given
 
@@ -149,16 +149,15 @@ def no_nan_if_infinite(value: Any, *gradients: Any) -> None:
         no_nan(*gradients)
 
 
-def no_nan_in_product(product: Any, a: Any, b: Any) -> None:
-    """Give up if a product of arrays may have nan: it is large, or what it is made of."""
+def no_nan_in_product(product: Any, a: Any, b: Any, *sums: Any) -> None:
+    """Give up if a product of arrays, or sums of a factor, may have nan: it is large, or what it is made of."""
     if product.size > a.size + b.size:
-        for factor in (a, b):
-            row = factor if factor.ndim == 1 else factor.ravel("K")
-            total = np.vdot(row, row)
-            if total - total != 0.0:
-                raise Undefined
+        a, b = a.ravel("K"), b.ravel("K")
+        total = np.vdot(a, a) + np.vdot(b, b)
+        if total - total != 0.0:
+            raise Undefined
     else:
-        no_nan(product)
+        no_nan(product, *sums)
 
 
 def undefined() -> None:
@@ -224,13 +223,10 @@ effects(
     add_part,
     add_run,
     add_slice,
-    no_nan,
-    no_nan_if_infinite,
-    no_nan_in_product,
     refill,
-    undefined,
     warn,
 )
+looking(no_nan, no_nan_if_infinite, no_nan_in_product, undefined)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)
 borrowing(accumulate, counted, part, array, fitted)

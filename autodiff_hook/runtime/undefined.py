@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, no_nan, no_nan_in_product
+from autodiff_hook.transform.improve.economy import is_sum
 from autodiff_hook.transform.specialise.abstract import Abstract, List, Number, Tuple
 from autodiff_hook.transform.specialise.infer import Inference, RulePlan
 from autodiff_hook.transform.specialise.splice import multiplies_strongly
@@ -149,16 +150,23 @@ _PRODUCTS: Final = frozenset({"dot", "matmul", "transposed_product"})
 
 
 def watch_factors(ir: IR) -> None:
-    """Let gradients that are products of arrays be looked at where they are made, with their factors at hand."""
+    """Let gradients that are products of arrays be looked at where they are made, with their factors at hand.
+
+    Sums over axes of a factor, which are finite if it is, are looked at with it.
+    """
     for block in ir.blocks:
         for check in [s for s in block.statements if s.op == "call" and _callee(s) is no_nan]:
             made = {s.result: s for s in block.statements}
-            for gradient in check.operands[1:]:
-                s = made.get(gradient) if isinstance(gradient, Variable) else None
-                if s is not None and _is_product(s):
-                    look = Statement("call", [Constant(no_nan_in_product), gradient, *s.operands[1:]], None, ())
-                    block.statements.insert(block.statements.index(s) + 1, look)
-                    check.operands.remove(gradient)
+            for product in [s for s in block.statements if s.result in check.operands and _is_product(s)]:
+                before = block.statements[: block.statements.index(product)]
+                factors = product.operands[1:]
+                sums = [
+                    s.result for s in before if s.result in check.operands and is_sum(s) and s.operands[1] in factors
+                ]
+                seen: list[Operand] = [x for x in (product.result, *sums) if x is not None]
+                look = [Constant(no_nan_in_product), seen[0], *(_untransposed(x, made) for x in factors), *seen[1:]]
+                block.statements.insert(len(before) + 1, Statement("call", look, None, ()))
+                check.operands = [x for x in check.operands if x not in seen]
             if len(check.operands) == 1:
                 block.statements.remove(check)
 
@@ -166,6 +174,11 @@ def watch_factors(ir: IR) -> None:
 def _is_product(s: Statement) -> bool:
     named = s.op == "call" and not s.data and len(s.operands) == 3
     return named and getattr(_callee(s), "__name__", None) in _PRODUCTS
+
+
+def _untransposed(operand: Operand, made: dict[Variable | None, Statement]) -> Operand:
+    s = made.get(operand) if isinstance(operand, Variable) else None
+    return s.operands[0] if s is not None and s.op == "getattr" and s.data == "T" else operand
 
 
 def _callee(s: Statement) -> object:

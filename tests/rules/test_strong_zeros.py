@@ -267,3 +267,18 @@ def test_where_programs_look(function, x, expected, looked_at):
     assert f"{looked_at} %" in ad.code_adjoint(function, x)
     for _ in range(3):
         np.testing.assert_allclose(ad.gradient(function, x)[0], expected)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_sums_of_a_factor_are_looked_at_with_the_product(rows):
+    X = np.ones((rows, 4)) / 4.0
+
+    def layer(W, b):
+        return of_sigmoids(X @ W + b)
+
+    W, b = np.zeros((4, 3)), np.array([0.0, -1e4, 0.0])
+    assert ad.code_adjoint(layer, W, b).count("no_nan") == 1
+    for _ in range(3):
+        W̄, b̄ = ad.gradient(layer, W, b)
+        np.testing.assert_allclose(b̄, [0.25 * rows, 0.0, 0.25 * rows])
+        np.testing.assert_allclose(W̄, np.array([0.0625, 0.0, 0.0625]) * rows * np.ones((4, 1)))

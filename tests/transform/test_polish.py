@@ -62,6 +62,25 @@ def test_elementwise_operations_overwrite_what_is_dead():
     )
 
 
+def test_negations_that_cancel_are_left_out_and_quotients_computed_once():
+    assert text(lambda x: np.sum(1.0 / (1.0 + np.exp(-x))), np.ones(3)) == (
+        "%0 = unary[-] %1\n"
+        "%2 = call[] <ufunc 'exp'> %0 %0\n"
+        "%3 = binary[+] 1.0 %2\n"
+        "%4 = call[] <ufunc 'divide'> 1.0 %3 %3\n"
+        "%5 = inplace[*] %4 %4\n"
+        "%6 = inplace[*] %5 %2\n"
+        "call[] autodiff_hook.runtime.specialised_runtime.no_nan %6\n"
+        "%7 = build_tuple %6\n"
+        "return %7"
+    )
+
+
+def test_a_sum_becomes_a_difference_where_that_saves_a_negation():
+    found = text(lambda x: np.sum(np.exp(x)) / np.sum(x * x), np.ones(3))
+    assert "negative" not in found and "unary" not in found and "inplace[-]" in found
+
+
 def test_layers_are_written_without_helpers():
     W, b, X = np.ones((3, 2)), np.ones(2), np.ones((4, 3))
     found = text(affine, W, b, X)
@@ -149,6 +168,10 @@ ONE = [
     lambda x: np.sum((x > 0.0) * x) + np.sum(np.minimum(x, OFFSET)),
     lambda x: np.sum(np.abs(x)) + np.sqrt(np.sum(x * x)),
     lambda x: np.sum(x**1),
+    lambda x: np.sum(1.0 / (1.0 + np.exp(-x))),
+    lambda x: -np.sum(OFFSET * (x - np.log(np.sum(np.exp(-x))))),
+    lambda x: np.sum(-np.exp(-x) - x * np.sum(-x)),
+    lambda x: np.sum(-(1.0 - x)) - np.sum(2.0 - (1.0 - x) / (3.0 - x * x)),
     softmax_weighted,
     loop,
     branches,

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from autodiff_hook import budget
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.improve.economy import economise_arrays
 from autodiff_hook.transform.improve.facts import ArrayFact, value_of
 from autodiff_hook.transform.improve.ownership import Ownership
 from autodiff_hook.transform.improve.recycle import recycle
@@ -26,6 +27,7 @@ _IN_PLACE: Final = ("+", "-", "*", "/", "**")
 
 def reuse(ir: IR, site: Site) -> None:
     """Let operations of ``ir`` overwrite what is dead."""
+    economise_arrays(ir, site)
     merge_factors(ir, site)
     _add_into(ir, site)
     order_sums(ir)

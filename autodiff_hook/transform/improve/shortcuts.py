@@ -28,6 +28,8 @@ INTO: Final[set[Any]] = set()
 """Functions that change their first argument and return it, and keep nothing else."""
 EFFECTS: Final[set[Any]] = set()
 """Functions that are called for what they change, not for a result."""
+LOOKING: Final[set[Any]] = set()
+"""Those of them that change nothing, and only may give the program up."""
 RANKS: Final[set[Any]] = set()
 """Functions that say how many axes an array has."""
 ZEROS: Final[set[Any]] = set()
@@ -110,6 +112,12 @@ def effects(*functions: Any) -> None:
     """Declare that ``functions`` change what they are given, and keep nothing of it."""
     EFFECTS.update(functions)
     FRESH.update(functions)
+
+
+def looking(*functions: Any) -> None:
+    """Declare that ``functions`` look whether the program has to be given up, and do nothing else."""
+    effects(*functions)
+    LOOKING.update(functions)
 
 
 def zeros(*functions: Any) -> None:
