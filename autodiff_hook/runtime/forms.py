@@ -41,14 +41,14 @@ class Forms:
         """The gradients of the parameters; those of objects are made of the cotangents of their parts."""
         objects = [holds_objects(self.types[p]) for p in params]
         if not any(objects):
-            return [self._form(self.types[p], p, cotangents[p]) for p in params]
+            return [self.form(self.types[p], p, cotangents[p]) for p in params]
         if not any(isinstance(self.types[p], Outside) for p in params):
             given = [p for p, is_object in zip(params, objects) if is_object]
             made = self._call("reference_gradients", self.table, *given)
             return [
                 self._emit("getitem", made, Constant(given.index(p)))
                 if is_object
-                else self._form(self.types[p], p, cotangents[p])
+                else self.form(self.types[p], p, cotangents[p])
                 for p, is_object in zip(params, objects)
             ]
         parts: list[Operand] = []
@@ -58,11 +58,11 @@ class Forms:
         values = [p if given else Constant(None) for p, given in zip(params, objects)]
         made = self._call("object_gradients", self._emit("build_tuple", *values), self.table, *parts)
         return [
-            self._emit("getitem", made, Constant(i)) if given else self._form(self.types[p], p, cotangents[p])
+            self._emit("getitem", made, Constant(i)) if given else self.form(self.types[p], p, cotangents[p])
             for i, (p, given) in enumerate(zip(params, objects))
         ]
 
-    def _form(self, abstract: Abstract, value: Operand, cotangent: Operand) -> Operand:
+    def form(self, abstract: Abstract, value: Operand, cotangent: Operand) -> Operand:
         """The gradient in the form of a value."""
         if isinstance(abstract, Number) and bool not in abstract.types:
             if isinstance(cotangent, Constant) and type(cotangent.value) is float and abstract.types <= {float, int}:
@@ -85,7 +85,7 @@ class Forms:
         parts: list[Operand] = []
         for i, item in enumerate(abstract.items):
             part = self._emit("getitem", value, Constant(abstract.keys[i] if abstract.keys else i))
-            parts.append(self._form(item, part, self._emit("getitem", cotangent, Constant(i))))
+            parts.append(self.form(item, part, self._emit("getitem", cotangent, Constant(i))))
         if abstract.cls is dict:
             return self._emit(
                 "build_map", *(x for key, part in zip(abstract.keys, parts) for x in (Constant(key), part))

@@ -371,9 +371,9 @@ class Inference:
                 self.aliases.pop(statement.result, None)
             try:
                 result = self.evaluate(self, statement)
-            except Changes:
-                raise
             except Refused as reason:
+                if isinstance(reason, Changes) and not reason.places <= self.program.changed:
+                    raise
                 reason.at(self.filename_of(block), statement.position)
                 self._trap(block, reason)
                 return

@@ -325,6 +325,10 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     if items is not None:
         if isinstance(key, Known) and type(key.value) is int:
             return part_of(inf, s, items, key.value)
+        if isinstance(key, Known) and type(key.value) is slice and isinstance(owner, Tuple) and owner.cls is tuple:
+            places = range(len(items))[key.value]
+            s.operands, s.op = spread(inf, s.operands[0], places, tuple([items[i] for i in places])), "build_tuple"
+            return _build_tuple(inf, s)
         code = any(isinstance(x, Known) and callable(x.value) for x in items)
         if number_types(key) == INT.types and items and not code:
             together = functools.reduce(join, items)

@@ -1,0 +1,281 @@
+"""Functions that are differentiated within a typed program: their gradients and tangents, as code to be put there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.emit import emit
+from autodiff_hook.ir.analysis import natural_loops
+from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.verifier import verify
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime.directions import Misshapen
+from autodiff_hook.runtime.finishing import only_numbers, simplified, take_parameters
+from autodiff_hook.runtime.forms import Forms, holds_objects
+from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
+from autodiff_hook.runtime.tangents import TANGENTS
+from autodiff_hook.runtime.undefined import go_on_if, leaves, may_be_undefined
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Cell,
+    Closure,
+    Fresh,
+    Known,
+    List,
+    Number,
+    Site,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.activity import needed
+from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.folding import merge
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.joint import joint_pass
+from autodiff_hook.transform.specialise.lattice import item_like, number_types
+from autodiff_hook.transform.specialise.named_tuples import holds_named
+from autodiff_hook.transform.specialise.prepare import Shape, prepare
+from autodiff_hook.transform.specialise.pushforward import Pushforward
+from autodiff_hook.transform.specialise.wording import named
+
+_REAL: Final = {float, int, np.float64}
+
+
+class Within:
+    """A function that is differentiated within a program, with values of that program as its parameters."""
+
+    def __init__(self, outer: Inference, s: Statement) -> None:
+        self.outer, self.statement = outer, s
+        self.inner = Inference(outer.world, outer.evaluate, outer.types, outer.program.changed)
+        self.params: dict[Variable, Operand] = {}
+        """The parameters, each with the operand that it stands for."""
+        self.fixed: list[tuple[Operand, Abstract]] = []
+
+    def gradients(
+        self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], single: bool, valued: bool
+    ) -> tuple[CodeType, list[Operand]]:
+        """Code that gives the gradients by the arguments ``chosen``, and the operands that it is called with."""
+        places = {i % len(primals) for i in chosen}
+        params = {i: self._parameter(primals[i]) for i in places}
+        shape = self._prepared(function, primals, params)
+        sources, inner = [params[i % len(primals)] for i in chosen], self.inner
+        types = number_types(inner.type_of(shape.exit.params[0]))
+        if types is None or not types <= _REAL:
+            raise Refused("a derivative of what is no real scalar")
+        needs = needed(inner.program, shape, sources)
+        joint = joint_pass(inner.program, shape, [*self.params], needs, RUNTIME | {"strong": False}, None, [])
+        primal = joint.builder.blocks[: len(shape.ir.blocks)]
+        own = [s for block in primal for s in block.statements]
+        cotangents = {p: joint.cotangents[p] for p in sources}
+        last = joint.last
+        if may_be_undefined(inner, primal, only_numbers(inner)):
+            last = _require_numbers(joint.builder, last, [(inner.types[p], x) for p, x in cotangents.items()])
+        grads = Forms(joint.builder, last, inner, joint.table).gradients(sources, cotangents, {})
+        result = grads[0] if single else joint.builder.emit(last, "build_tuple", *grads)
+        if valued:
+            result = joint.builder.emit(last, "build_tuple", joint.value, result)
+        last.terminator = Terminator("return", [result])
+        return self._finished(joint.builder.finish(), shape, own)
+
+    def tangent(
+        self, function: Operand, primals: list[Operand], tangents: Mapping[int, Operand]
+    ) -> tuple[CodeType, list[Operand]]:
+        """Code that gives value and tangent, where some arguments have tangents like them."""
+        params = {i: self._parameter(primals[i]) for i in tangents}
+        seeds = {params[i]: self._parameter(tangent) for i, tangent in tangents.items()}
+        shape, inner = self._prepared(function, primals, params), self.inner
+        value = inner.type_of(shape.exit.params[0])
+        if not _is_made_of_numbers(value):
+            raise Refused(f"the tangent of {named(value)}")
+        needs = needed(inner.program, shape, [*seeds])
+        program = Pushforward(inner.program, shape, needs, RUNTIME | TANGENTS | {"strong": False})
+        builder, last, result, tangent = program.build(seeds)
+        for param, seed in seeds.items():
+            if isinstance(inner.types[param], Array):
+                last = _require_one_shape(builder, last, param, seed)
+        last = _require_numbers(builder, last, [(value, tangent)])
+        tangent = Forms(builder, last, inner, Constant(None)).form(value, result, tangent)
+        last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
+        return self._finished(builder.finish(), shape, program.primal)
+
+    def value(self, function: Operand, primals: list[Operand]) -> Abstract:
+        """What is known of the value of the function."""
+        return self.inner.type_of(self._prepared(function, primals, {}).exit.params[0])
+
+    def _prepared(self, function: Operand, primals: list[Operand], params: Mapping[int, Variable]) -> Shape:
+        """The function followed for its arguments, those that are differentiated as ``params``."""
+        self._follow(function, [params[i] if i in params else self._constant(x) for i, x in enumerate(primals)])
+        shape = prepare(self.inner)
+        if self.inner.warnings or self.inner.commits or self.inner.quiet:
+            raise Refused("a derivative of what has effects")
+        return shape
+
+    def _finished(self, blocks: list[Block], shape: Shape, own: list[Statement]) -> tuple[CodeType, list[Operand]]:
+        """The code of a program, whose ``own`` statements are those of the function, and what it is called with."""
+        merge(blocks)
+        ir = self._empty()
+        ir.blocks = blocks
+        _require_one_buffer_each(ir, self.inner)
+        taken = list(self.params)
+        take_parameters(ir, taken)
+        derivatives = {s for block in blocks for s in block.statements} - set(own)
+        simplified(ir, self.inner, shape, derivatives, own, polished=False)
+        # What is dead may have named what is nowhere made.
+        operands = [*take_parameters(ir, taken), *self.params.values()]
+        verify(ir)
+        return emit(ir), operands
+
+    def _empty(self) -> IR:
+        """A program without blocks, in the place of the call."""
+        assert self.outer.block is not None
+        position = self.statement.position
+        line = position.line if position is not None else None
+        return IR("gradient", Signature(), "gradient", self.outer.filename_of(self.outer.block), line or 1)
+
+    def _parameter(self, operand: Operand) -> Variable:
+        """A parameter for a value, of a type that does not become another one."""
+        general = _general(self.outer.type_of(operand))
+        param = Variable(operand.name if isinstance(operand, Variable) else None)
+        self.params[param] = operand
+        self.inner.types[param] = general
+        self.fixed.append((operand, general))
+        return param
+
+    def _constant(self, operand: Operand) -> Operand:
+        """What the function has captured, or is bound to."""
+        operand = self.outer.final(operand)
+        kind = self.outer.type_of(operand)
+        if isinstance(operand, Constant):
+            return operand
+        if isinstance(kind, Known) and number_types(kind) is None:
+            self.fixed.append((operand, kind))
+            return Constant(kind.value)
+        if self.outer.world.is_outside(operand):
+            return operand
+        if not isinstance(kind, (Closure, Bound, Fresh)):
+            return self._parameter(operand)
+        made = Variable()
+        self.inner.types[made] = self._object(made, kind) if isinstance(kind, Fresh) else self._function(kind)
+        return made
+
+    def _object(self, made: Variable, kind: Fresh) -> Abstract:
+        """An object of the program around, as it is then."""
+        if kind.made in self.outer.records:
+            raise Refused(f"a derivative of a function of a {named(kind)} whose attributes are assigned again")
+        for (owner, name), (value, store) in list(self.outer.fields.items()):
+            if owner is kind.made:
+                self._read_after(store)
+                self.inner.fields[made, name] = self._constant(value), None
+        return Fresh(kind.cls, made)
+
+    def _read_after(self, store: Statement | None) -> None:
+        if store is not None:
+            self.outer.orders.append((store, self.statement))
+
+    def _function(self, kind: Closure | Bound) -> Abstract:
+        """A function of the program around, as one of the program within."""
+        if isinstance(kind, Bound):
+            return Bound(kind.function, self._constant(kind.receiver))
+        if kind.keyword_defaults:
+            raise Refused("a derivative of a function with defaults by keyword")
+        cells, defaults = tuple(map(self._cell, kind.cells)), tuple(map(self._constant, kind.defaults))
+        return Closure(kind.code, kind.globals, cells, defaults)
+
+    def _cell(self, cell: Operand) -> Operand:
+        """A captured variable, which has the value that it has then."""
+        made = Variable()
+        self.inner.types[made] = Cell(None)
+        self.inner.cells[made] = self._constant(self.outer.before(self.statement, "cell_get", [cell]))
+        return made
+
+    def _follow(self, function: Operand, args: list[Operand]) -> None:
+        """Interpret the function."""
+        inner, kind = self.inner, self.outer.type_of(function)
+        if isinstance(kind, Bound):
+            args = [self._constant(kind.receiver), *args]
+            kind = Known(kind.function)
+        types = {p: inner.types[p] for p in self.params}
+        if isinstance(kind, Closure):
+            made = self._function(kind)
+            assert isinstance(made, Closure)
+            types = {p: inner.types[p] for p in self.params}
+            call = bind(kind.code, args, {}, made.defaults, None)
+            inner.interpret(kind.code, kind.globals, types, call, list(made.cells))
+            return
+        f = kind.value if isinstance(kind, Known) else None
+        if registry.has_rules(f):
+            f, args = _called, [Constant(f), *args]
+        elif not isinstance(f, FunctionType) or not inner.world.in_scope(f):
+            raise Refused(f"a derivative of {named(kind)}")
+        inner.world.function(f)
+        call = bind(f.__code__, args, {}, inner.defaults(f), f.__kwdefaults__)
+        inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
+
+
+def _require_one_buffer_each(ir: IR, inner: Inference) -> None:
+    """Refuse lists whose cotangents are looked up more than once: who holds them is known by identity alone."""
+    repeated = {block for loop in natural_loops(ir) for block in loop.body}
+    found = set[Site]()
+    for block in ir.blocks:
+        for s in block.statements:
+            callee = s.operands[0] if s.op == "call" else None
+            if isinstance(callee, Constant) and callee.value is RUNTIME["buffer"]:
+                kind = inner.type_of(s.operands[2])
+                if block in repeated or not isinstance(kind, List) or kind.site.root() in found:
+                    raise Refused("a derivative of a function whose lists may be one")
+                found.add(kind.site.root())
+
+
+def _general(kind: Abstract) -> Abstract:
+    """What is known of values like one, whatever number it is."""
+    if isinstance(kind, Tuple):
+        return Tuple(tuple(map(_general, kind.items)), kind.cls, kind.keys, example=kind.example, place=kind.place)
+    if isinstance(kind, Known) and type(kind.value) is int:
+        return Number(frozenset({int, float}), example=kind.value)
+    general = kind if isinstance(kind, (Array, Known)) and number_types(kind) is None else item_like(kind)
+    if general is None or holds_objects(general):
+        raise Refused(f"a derivative of a function of {named(kind)}")
+    return general
+
+
+def _require_numbers(builder: Builder, last: Block, cotangents: list[tuple[Abstract, Operand]]) -> Block:
+    """Give up if a cotangent is nan: it may be zero."""
+    made = {s.result: s for s in last.statements}
+    total: Operand | None = None
+    for kind, cotangent in (leaf for abstract, operand in cotangents for leaf in leaves(abstract, operand, made)):
+        part = cotangent
+        if not isinstance(kind, Number):
+            total_of = Constant(np.sum if isinstance(kind, Array) else sum)
+            part = builder.emit(last, "call", total_of, cotangent, data=())
+        total = part if total is None else builder.emit(last, "binary", total, part, data="+")
+    if total is None:
+        return last
+    after, stop = go_on_if(builder, last, builder.emit(last, "compare", total, total, data="=="))
+    stop.terminator = Terminator("raise", [Constant(Undefined)])
+    return after
+
+
+def _called(f: Callable[..., Any], *args: Any) -> Any:
+    """What has a rule, as Python code."""
+    return f(*args)
+
+
+def _require_one_shape(builder: Builder, last: Block, primal: Operand, tangent: Operand) -> Block:
+    """Give up if a tangent has another shape."""
+    shapes = [builder.emit(last, "getattr", x, data="shape") for x in (primal, tangent)]
+    after, stop = go_on_if(builder, last, builder.emit(last, "compare", *shapes, data="=="))
+    stop.terminator = Terminator("raise", [Constant(Misshapen)])
+    return after
+
+
+def _is_made_of_numbers(value: Abstract) -> bool:
+    """Whether a value is a number or an array, or a tuple of these."""
+    if isinstance(value, Tuple):
+        return not holds_named(value) and all(map(_is_made_of_numbers, value.items))
+    return isinstance(value, Array) or (number_types(value) or {bool}) <= _REAL
