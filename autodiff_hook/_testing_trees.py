@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType, MethodType
@@ -15,7 +16,9 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.tangent import Tangent
 
 Path = tuple[Any, ...]
-_WHOLE: Final = (NotImplementedCotangent, Tangent, FunctionType, MethodType, partial)
+SOURCES: Final = (np.random.Generator, np.random.RandomState, random.Random)
+"""What draws random numbers, and is in another state after that."""
+_WHOLE: Final = (NotImplementedCotangent, Tangent, FunctionType, MethodType, partial, *SOURCES)
 
 
 def is_leaf(x: Any) -> bool:
@@ -110,14 +113,16 @@ def mapped(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 
 
 def copied(tree: Any, writeable: bool = True) -> Any:
-    def copied(leaf: Any) -> Any:
-        if not isinstance(leaf, np.ndarray):
-            return leaf
-        copy = leaf.copy()
-        copy.flags.writeable = writeable
-        return copy
-
-    return mapped(copied, tree)
+    keys = keys_of(tree)
+    if keys is not None:
+        return rebuilt(tree, [copied(part_of(tree, key), writeable) for key in keys])
+    if isinstance(tree, SOURCES):
+        return copy.deepcopy(tree)
+    if not (isinstance(tree, np.ndarray) and is_leaf(tree)):
+        return tree
+    own = tree.copy()
+    own.flags.writeable = writeable
+    return own
 
 
 def zero(leaf: Any) -> Any:
@@ -190,9 +195,11 @@ def tolerances(trees: Any, rtol: float, atol: float) -> tuple[float, float]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality of types and values, NaN included."""
+    """Equality of types and values, NaN included; what draws random numbers may have drawn."""
     if type(a) is not type(b):
         return False
+    if isinstance(a, SOURCES):
+        return True
     keys = keys_of(a)
     if keys is not None:
         return keys == keys_of(b) and all(same(part_of(a, key), part_of(b, key)) for key in keys)

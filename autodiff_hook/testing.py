@@ -11,7 +11,9 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from itertools import compress
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import Any, Final
 
 import numpy as np
 
@@ -44,17 +46,20 @@ from autodiff_hook.tangent import Tangent
 STEPS = tuple(10.0**-k for k in range(1, 9))
 checks: Counter[str] = Counter()
 """How often ``check_rule`` has looked at the rules of each function."""
+ATTRIBUTES: Final = (GetSetDescriptorType, MemberDescriptorType)
+"""What stands in a class for an attribute that is computed."""
 UNDEFINED = (ArithmeticError, ValueError, TypeError, LookupError)
 """What a function may raise beside the point in question: outside its domain, or between integers."""
 
 
 def check_rule(
-    target: Callable[..., Any],
+    target: Any,
     /,
     *args: Any,
     rtol: float = 1e-6,
     atol: float = 1e-8,
     second_order: bool = False,
+    differences: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> None:
     """Check the rule that is registered for ``target`` and the types of these arguments.
@@ -66,6 +71,11 @@ def check_rule(
     of ``target`` (``frule``) must be the transposes of the pullback, where the arguments are real. Single
     precision is compared with 1e-4 at best. Choose arguments away from kinks. ``kwargs`` are constants.
     ``second_order`` differentiates the pullback as well, transposes it (``jvp``), and differentiates the transpose.
+
+    ``target`` may be an attribute of a class, such as ``np.ndarray.T``; generators of random numbers among ``args`` are
+    in the same state at every call. ``differences`` is a function of the same arguments whose differences are taken
+    where those of ``target`` are not the derivative: of a sample that was rejected and drawn again, or of a value that
+    was computed apart from what it depends on.
 
     >>> import math
     >>> check_rule(math.atan2, 3.0, -4.0)
@@ -88,11 +98,12 @@ def check_rule(
         raise AssertionError(f"{name}: no rule is registered for arguments of the types ({kinds})")
     checks[name] += 1
     rng = np.random.default_rng(0)
-    expected = target(*copied(args), **copied(kwargs))
+    function = _reading(target) if isinstance(target, ATTRIBUTES) else target
+    expected = function(*copied(args), **copied(kwargs))
     inputs = copied(args, writeable=False)
     value, pullback = rule(*inputs, **copied(kwargs, writeable=False))
     _require(same(value, expected), f"{name}: the rule returns {value!r}, the function {expected!r}")
-    _check_aliases(name, value, inputs, target, args, kwargs)
+    _check_aliases(name, value, inputs, function, args, kwargs)
 
     ȳ = cotangent(value, rng)
     cotangents = pullback(ȳ)
@@ -101,11 +112,11 @@ def check_rule(
         _check_mirror(f"{name}, args[{i}]", x̄, x, value)
     _check_linear(name, pullback, ȳ, cotangents, cotangent(value, rng))
     rtol, atol = tolerances((args, value), rtol, atol)
-    _check_forms(name, rule, target, inputs, kwargs, value, (ȳ, cotangents), rng, rtol)
+    _check_forms(name, rule, (registry.forms(target), function), inputs, kwargs, value, (ȳ, cotangents), rng, rtol)
     _require(same(inputs, args), f"{name}: the rule modifies its arguments")
 
     def loss(*shifted: Any) -> float:
-        return inner(ȳ, target(*shifted, **kwargs))
+        return inner(ȳ, (differences or function)(*copied(shifted), **kwargs))
 
     size = inner(absolute(ȳ), absolute(value))
     for path, leaf in leaves(args):
@@ -113,6 +124,12 @@ def check_rule(
         if not isinstance(x̄, NotImplementedCotangent):
             _compare(f"{name}, args{shown(path)}", "the rule says", loss, args, path, leaf, x̄, rng, rtol, atol * size)
     if second_order:
+        known = [not isinstance(x̄, NotImplementedCotangent) for x̄ in cotangents[: len(args)]]
+        target, rule, args = (
+            _by_known(target, known, args),
+            _rule_by_known(rule, known, args),
+            tuple(compress(args, known)),
+        )
         _check_second_order(name, rule, args, kwargs, ȳ, rng, rtol, atol)
         _check_forward(name, rule, target, args, kwargs, ȳ, rng, rtol, atol)
 
@@ -158,6 +175,13 @@ def check_gradient(f: Callable[..., Any], /, *args: Any, rtol: float = 1e-6, ato
         _compare(where, "pullback says", loss, args, path, leaf, at(cotangents, path), rng, rtol, atol * size)
 
 
+def _reading(attribute: Any) -> Callable[..., Any]:
+    def read(x: Any) -> Any:
+        return getattr(x, attribute.__name__)
+
+    return read
+
+
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise AssertionError(message)
@@ -166,7 +190,7 @@ def _require(condition: bool, message: str) -> None:
 def _check_forms(
     name: str,
     rule: Any,
-    target: Any,
+    described: tuple[Any, Callable[..., Any]],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     value: Any,
@@ -175,16 +199,16 @@ def _check_forms(
     rtol: float,
 ) -> None:
     """A form is the transpose of the pullback: both give one product of a cotangent with a tangent."""
-    ȳ, cotangents = pulled
+    (forms, function), (ȳ, cotangents) = described, pulled
     if any(np.iscomplexobj(leaf) or is_exact(type(leaf)) for _, leaf in leaves((args, value))):
         return
-    for i, form in enumerate(registry.forms(target)[: len(args)]):
+    for i, form in enumerate(forms[: len(args)]):
         x = args[i]
         if form is None or not any(True for _ in leaves((x,))) or isinstance(cotangents[i], NotImplementedCotangent):
             continue
         ẋ = cotangent(x, rng)
         if form is LINEAR:
-            part = target(*args[:i], copied(ẋ), *args[i + 1 :], **kwargs)
+            part = function(*args[:i], copied(ẋ), *args[i + 1 :], **kwargs)
         else:
             bound = inspect.signature(rule).bind(*args, **kwargs)
             if bound.kwargs:
@@ -193,7 +217,7 @@ def _check_forms(
             arity = getattr(rule, "arity", 0)
             given = [np.array(v) if isinstance(v, (list, tuple)) and j < arity else v for j, v in enumerate(bound.args)]
             tangent = np.array(ẋ) if isinstance(ẋ, (list, tuple)) and i < arity else ẋ
-            part = form(tangent, value, *given)  # type: ignore[operator]
+            part = form(tangent, value, *given)
         ours, theirs = inner(ȳ, part), inner(cotangents[i], ẋ)
         size = inner(absolute(ȳ), absolute(part))
         close = math.isclose(ours, theirs, rel_tol=rtol, abs_tol=rtol * size)
@@ -249,6 +273,35 @@ def _differences(moved: Callable[[float], float]) -> list[float]:
     return [estimate for estimate in estimates if math.isfinite(estimate)]
 
 
+def _by_known(function: Any, known: list[bool], args: tuple[Any, ...]) -> Any:
+    """``function`` as one of the arguments by which its derivative is known; the others stay as they are."""
+    if all(known):
+        return function
+    places = [sum(known[:i]) if here else None for i, here in enumerate(known)]
+
+    def by_known(*free: Any, **kwargs: Any) -> Any:
+        return function(*[args[i] if place is None else free[place] for i, place in enumerate(places)], **kwargs)
+
+    return by_known
+
+
+def _rule_by_known(rule: Rule, known: list[bool], args: tuple[Any, ...]) -> Rule:
+    if all(known):
+        return rule
+    called = _by_known(rule, known, args)
+
+    def rule_by_known(*free: Any, **kwargs: Any) -> Any:
+        y, pullback = called(*free, **kwargs)
+
+        def pullback_by_known(ȳ: Any) -> Any:
+            cotangents = pullback(ȳ)
+            return *[cotangents[i] for i, here in enumerate(known) if here], *cotangents[len(known) :]
+
+        return y, pullback_by_known
+
+    return rule_by_known
+
+
 def _check_second_order(
     name: str, rule: Rule, args: Any, kwargs: Any, ȳ: Any, rng: np.random.Generator, rtol: float, atol: float
 ) -> None:
@@ -259,14 +312,14 @@ def _check_second_order(
         _, back = rule(*primals, **kwargs)
         return back(ȳ)
 
-    first = cotangents(*args)
+    first = cotangents(*copied(args))
     weights = cotangent(first, rng)
 
     def loss(*moved: Any) -> float:
-        return inner(weights, cotangents(*moved))
+        return inner(weights, cotangents(*copied(moved)))
 
     size = inner(absolute(weights), absolute(first))
-    _, back = api.pullback(cotangents, *args)
+    _, back = api.pullback(cotangents, *copied(args))
     second = back(weights)
     for path, leaf in leaves(args):
         x̄ = at(second, path)
@@ -292,24 +345,26 @@ def _check_forward(
     def cotangents(*primals: Any) -> Any:
         return rule(*primals, **kwargs)[1](ȳ)[: len(args)]
 
-    first = cotangents(*args)
+    first = cotangents(*copied(args))
     tangents = tuple(_movable(ẋ, x̄) for ẋ, x̄ in zip(cotangent(args, rng), first))
     if all(ẋ is None for ẋ in tangents):
         return
 
+    attribute = target.__name__ if isinstance(target, ATTRIBUTES) else None
+
     def call(*primals: Any) -> Any:
-        return target(*primals, **kwargs)
+        return target(*primals, **kwargs) if attribute is None else getattr(primals[0], attribute)
 
     def forward(*primals: Any) -> Any:
         return inner(ȳ, api.jvp(call, primals, tangents)[1])
 
     def backward(*primals: Any) -> float:
-        return inner(cotangents(*primals), tangents)
+        return inner(cotangents(*copied(primals)), tangents)
 
-    ours, theirs, size = forward(*args), backward(*args), inner(absolute(first), absolute(tangents))
+    ours, theirs, size = forward(*copied(args)), backward(*args), inner(absolute(first), absolute(tangents))
     close = abs(ours - theirs) <= 1e-2 * rtol * (abs(theirs) + size) or ours != ours and theirs != theirs
     _require(close, f"{name}: jvp says {ours!r}, the pullback {theirs!r}")
-    second = api.gradient(forward, *args)
+    second = api.gradient(forward, *copied(args))
     for path, leaf in leaves(args):
         where = f"{name}, gradient of jvp, args{shown(path)}"
         _compare(where, "the transpose says", backward, args, path, leaf, at(second, path), rng, rtol, atol * size)

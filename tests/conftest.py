@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -26,29 +27,50 @@ def pytest_runtest_call(item):
 RULES: set[str] = set()
 CHECKS: Counter[str] = Counter()
 """The functions that have rules, and how often each was checked, in all processes of this run."""
+PARTIAL: set[str] = set()
+"""Why it cannot be said of this run that it tried all rules."""
+OF_RULES = Path(__file__).parent / "rules"
 
 
-def _count(rules, checks):
+def _count(rules, checks, partial):
     RULES.update(rules)
     CHECKS.update(checks)
+    PARTIAL.update(partial)
+
+
+def pytest_deselected(items):
+    PARTIAL.add("tests are left out")
+
+
+def pytest_collection_finish(session):
+    if session.config.option.collectonly or any("::" in argument for argument in session.config.args):
+        PARTIAL.add("tests are named")
+    if not {*OF_RULES.glob("test_*.py")} <= {item.path for item in session.items}:
+        PARTIAL.add("files are left out")
 
 
 def pytest_sessionfinish(session):
-    found = sorted({describe(target) for target in registry.targets("autodiff_rules")}), dict(testing.checks)
+    if not PARTIAL:
+        registry.load_packs()
+    found = sorted(set(map(describe, registry.targets("autodiff_rules")))), dict(testing.checks), sorted(PARTIAL)
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["rules"] = found
-    else:
-        _count(*found)
+        return
+    _count(*found)
+    if not PARTIAL and RULES - CHECKS.keys() and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    _count(*getattr(node, "workeroutput", {}).get("rules", ((), ())))
+    _count(*getattr(node, "workeroutput", {}).get("rules", ((), (), ("a process ended",))))
 
 
 def pytest_terminal_summary(terminalreporter):
+    checked = RULES & CHECKS.keys()
     if CHECKS:
-        checked = RULES & CHECKS.keys()
         terminalreporter.write_line(
             f"rules: {len(RULES)} functions have one, {len(checked)} of them in {CHECKS.total()} checks of check_rule"
         )
+    if not PARTIAL and checked != RULES:
+        terminalreporter.write_line(f"FAILED: no check_rule of {', '.join(sorted(RULES - checked))}")

@@ -169,7 +169,7 @@ def triangular_rule(self, left, mode, right, size=None):
         distance = np.where(first, 0.5 * (y - left), -0.5 * (right - y))
         by_width = times(ȳ, over(distance, width))
         by_low, by_high = (
-            over(times(ȳ, np.where(side, distance, 0.0)), x) for side, x in ((first, low), (~first, high))
+            over(times(ȳ, np.where(side, distance, 0.0)), x) for side, x in ((first, low), (y >= mode, high))
         )
         return (
             None,
@@ -228,25 +228,39 @@ def normal_cotangents(ȳ, y, mean, cov):
     return unbroadcast(ȳ, mean), unbroadcast(0.25 * (half + half.T), cov)
 
 
+def number_of(a, axis):
+    """How many there are to choose from; ``a`` may be their number."""
+    return np.shape(a)[axis] if np.ndim(a) else a
+
+
+def chosen(a, places, axis):
+    """What stands at ``places``: these themselves if ``a`` is a number."""
+    return np.take(a, places, axis) if np.ndim(a) else places
+
+
+def chosen_cotangent(ȳ, a, places, axis):
+    return reshaped(take_cotangent(ȳ, np.asarray(a), places, axis), a) if np.ndim(a) else None
+
+
 @sampled("permutation", OWNERS[:1])
 def permutation_rule(self, x, axis=0):
-    places = self.permutation(np.shape(x)[axis])
+    places = self.permutation(number_of(x, axis))
 
     def permutation_pullback(ȳ):
-        return None, reshaped(take_cotangent(ȳ, np.asarray(x), places, axis), x), None
+        return None, chosen_cotangent(ȳ, x, places, axis), None
 
-    index = (*[slice(None)] * (axis % np.ndim(x)), places)
-    return np.asarray(x)[index], permutation_pullback
+    index = (*[slice(None)] * (axis % max(np.ndim(x), 1)), places)
+    return np.asarray(x)[index] if np.ndim(x) else places, permutation_pullback
 
 
 @sampled("permutation", OWNERS[1:])
 def legacy_permutation_rule(self, x):
-    places = self.permutation(np.shape(x)[0])
+    places = self.permutation(number_of(x, 0))
 
     def permutation_pullback(ȳ):
-        return None, reshaped(take_cotangent(ȳ, np.asarray(x), places, 0), x)
+        return None, chosen_cotangent(ȳ, x, places, 0)
 
-    return np.take(x, places, 0), permutation_pullback
+    return chosen(x, places, 0), permutation_pullback
 
 
 @sampled("permuted", OWNERS[:1])
@@ -261,23 +275,22 @@ def permuted_rule(self, x, *, axis=None, out=None):
 
 @sampled("choice", OWNERS[:1])
 def choice_rule(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
-    places = self.choice(np.shape(a)[axis], size, replace, p, 0, shuffle)
+    places = self.choice(number_of(a, axis), size, replace, p, 0, shuffle)
 
     def choice_pullback(ȳ):
-        ā = reshaped(take_cotangent(ȳ, np.asarray(a), places, axis), a)
-        return None, ā, None, None, PROBABILITIES, None, None
+        return None, chosen_cotangent(ȳ, a, places, axis), None, None, PROBABILITIES, None, None
 
-    return np.take(a, places, axis), choice_pullback
+    return chosen(a, places, axis), choice_pullback
 
 
 @sampled("choice", OWNERS[1:])
 def legacy_choice_rule(self, a, size=None, replace=True, p=None):
-    places = self.choice(np.shape(a)[0], size, replace, p)
+    places = self.choice(number_of(a, 0), size, replace, p)
 
     def choice_pullback(ȳ):
-        return None, reshaped(take_cotangent(ȳ, np.asarray(a), places, 0), a), None, None, PROBABILITIES
+        return None, chosen_cotangent(ȳ, a, places, 0), None, None, PROBABILITIES
 
-    return np.take(a, places, 0), choice_pullback
+    return chosen(a, places, 0), choice_pullback
 
 
 @defines(*[owner.shuffle for owner in OWNERS])

@@ -40,6 +40,16 @@ def test_arithmetic(x, y):
     check_rule(divmod, x, y)
 
 
+@pytest.mark.parametrize("x", [3, -2.5, 1.5 - 2.0j])
+def test_attributes_and_methods_of_numbers(x):
+    for name in ("real", "imag", "conjugate", "__float__"):
+        target = getattr(type(x), name, None)
+        if target is not None and registry.rule(target, (type(x),)) is not None:
+            check_rule(target, x, second_order=True)
+    if isinstance(x, int):
+        check_rule(int.numerator, x, second_order=True, differences=float)
+
+
 def test_arithmetic_of_integers():
     assert applied(divmod, 7, 2)[0] == (3, 1)
     assert cotangents(divmod, 7, 2, ȳ=(None, 1.0)) == (1.0, -3.0)
@@ -69,18 +79,6 @@ def test_conversions():
     check_rule(complex, 1 - 2j, 3 + 2j)
     assert applied(float, "2.5")[0] == 2.5 and cotangents(float, "2.5") == (None,)
     assert cotangents(complex, 1.0, imag=2.0, ȳ=3 + 4j) == (3.0, 4.0)
-
-
-def test_attributes_and_methods_of_numbers():
-    for target in (float.real, float.conjugate, float.__float__):
-        value, pullback = applied(target, 2.5)
-        assert value == 2.5 and pullback(3.0) == (3.0,)
-    for target in (int.real, int.conjugate, int.numerator):
-        value, pullback = applied(target, 2)
-        assert value == 2 and type(value) is int and pullback(3.0) == (3.0,)
-    check_rule(complex.conjugate, 1 + 2j)
-    assert applied(complex.real, 1 + 2j)[0] == 1.0 and cotangents(complex.real, 1 + 2j, ȳ=3.0) == (3.0,)
-    assert applied(complex.imag, 1 + 2j)[0] == 2.0 and cotangents(complex.imag, 1 + 2j, ȳ=3.0) == (3j,)
 
 
 @given(xs=st.lists(signed, max_size=6), start=signed, im=signed)

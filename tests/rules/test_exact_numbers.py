@@ -4,6 +4,7 @@ import copy
 import functools
 import itertools
 import math
+import numbers
 import operator
 import statistics
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
@@ -41,6 +42,21 @@ def test_operators_on_one_number(x):
 def test_fractions_and_complex_numbers(function):
     check_rule(function, Fraction(3, 4), 1.2 - 0.7j, second_order=True)
     check_rule(function, 1.2 - 0.7j, Fraction(3, 4), second_order=True)
+
+
+def test_parts_and_copies():
+    half, third, context = Fraction(7, 2), Fraction(7, 3), Context(prec=25)
+    for part in (Fraction._numerator, Fraction._denominator):
+        check_rule(part, third)
+    check_rule(Fraction.limit_denominator, half, 10, second_order=True)
+    check_rule(numbers.Rational.__float__, third, second_order=True)
+    for x in DECIMALS:
+        for name in ("__float__", "__copy__"):
+            check_rule(getattr(Decimal, name), x, second_order=True)
+        check_rule(vars(Decimal)["real"], x, second_order=True)
+        check_rule(Decimal.__deepcopy__, x, {}, second_order=True)
+        check_rule(Decimal.scaleb, x, 2, second_order=True)
+        check_rule(Context.scaleb, context, x, 2)
 
 
 def test_made_of_two_parts():

@@ -205,3 +205,9 @@ def test_sumprod(xs):
 @given(x=signed, y=signed, z=signed)
 def test_fma(x, y, z):
     check_rule(math.fma, x, y, z)
+
+
+@given(x=signed, y=signed)
+def test_next_number(x, y):
+    assume(x != y)
+    check_rule(math.nextafter, x, y)

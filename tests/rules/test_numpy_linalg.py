@@ -12,6 +12,7 @@ from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.numpy.linalg import solved
 
 MATMUL_SHAPES = (
     *(((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4))),
@@ -405,3 +406,11 @@ def test_columns_that_complete_a_basis_have_no_derivative_and_those_before_have(
 @pytest.mark.parametrize("p", [None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"])
 def test_condition_numbers(p):
     check_orders(lambda a: np.linalg.cond(a, p), S + 3.0 * np.eye(len(S)))
+
+
+def test_rules_with_several_results():
+    square = S + 3.0 * np.eye(len(S))
+    check_rule(np.linalg.eig, square, second_order=True)
+    check_rule(np.linalg.lstsq, TALL, normal(len(TALL), 2), None, second_order=True)
+    check_rule(np.linalg.lstsq, TALL, normal(len(TALL)), None)
+    check_rule(solved, square, normal(len(S), 2), second_order=True)

@@ -9,7 +9,7 @@ from numpy_checks import Case, cases, check, complexes, normal, single
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
-from autodiff_hook.testing import check_gradient
+from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.numpy import stores, ufuncs
 
 X = normal(2, 3, 4)
@@ -166,3 +166,9 @@ def test_equal_elements_stand_for_the_first():
 def test_a_function_that_pads_says_so():
     with pytest.raises(NotDifferentiable, match="mode"):
         ad.gradient(lambda x: np.pad(x, 1, lambda row, width, axis, options: None).sum(), np.ones(2))
+
+
+def test_rules_of_views_with_strides():
+    as_strided = np.lib.stride_tricks.as_strided
+    check_rule(as_strided, normal(6), (2, 3), (8, 16), second_order=True)
+    check_rule(as_strided, complexes(6), (2, 2), (16, 16))

@@ -9,6 +9,7 @@ from numpy_checks import normal
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_rule
 
 special = pytest.importorskip("scipy.special")
 stats = pytest.importorskip("scipy.stats")
@@ -59,6 +60,70 @@ SAME_NOISE = {
     "triangular": (OTHERS, OTHERS + 0.7, OTHERS + 1.5),
 }
 NAMES = (*IMPLICIT, *SAME_NOISE, "dirichlet", "vonmises", "multivariate_normal", "permutation", "permuted", "choice")
+
+
+LOCATION_SCALE = ("normal", "laplace", "logistic", "gumbel", "uniform")
+MOVED = {
+    **{name: (-0.5, 2.0) for name in LOCATION_SCALE},
+    **{name: (1.7,) for name in ("exponential", "rayleigh", "weibull", "power", "pareto")},
+    **{"lognormal": (0.5, 0.3), "triangular": (0.3, 1.0, 2.0), "vonmises": (0.5, 2.0)},
+    **{"permutation": (normal(4, 2),), "permuted": (normal(2, 3),), "choice": (normal(5), 3)},
+}
+"""What no draw is rejected for, so that differences are those of the samples themselves."""
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("name", MOVED)
+def test_rule(name, owner):
+    method = getattr(type(owner(3)), name, None)
+    if method is not None:
+        check_rule(method, owner(3), *MOVED[name], second_order=True)
+    if name in (*LOCATION_SCALE, *SAME_NOISE):
+        for size in ((), ((3, 2),)):
+            check_rule(method, owner(3), *[np.array([x, 1.1 * x]) for x in MOVED[name]], *size, second_order=True)
+            check_rule(method, owner(3), *MOVED[name], *size)
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("name", IMPLICIT)
+def test_rule_where_draws_are_rejected(name, owner):
+    parameters, distribution, inverse = IMPLICIT[name]
+    method = getattr(type(owner(3)), name)
+    for given in (parameters, [x[2] for x in parameters]):
+        p = distribution(*given, method(owner(3), *given))
+        check_rule(method, owner(3), *given, differences=lambda _, *a, p=p: inverse(*a, p), rtol=2e-4)
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_rules_of_vectors(owner):
+    cls, alpha, a, mean = type(owner(3)), np.array([0.8, 1.5, 3.0]), normal(3, 3), normal(3)
+    parts = cls.dirichlet(owner(3), alpha)
+    rest = alpha.sum() - alpha
+    p = special.betainc(alpha, rest, parts)
+
+    def shares(_, alpha):
+        """Each part moves as a beta variable does, and the others shrink with what is left for them."""
+        steps = special.betaincinv(alpha, rest, p) - parts
+        return parts + steps - parts * np.sum(steps / (1.0 - parts)) + parts * steps / (1.0 - parts)
+
+    check_rule(cls.dirichlet, owner(3), alpha, differences=shares, rtol=1e-5)
+    cov = a @ a.T + np.eye(3)
+    y = cls.multivariate_normal(owner(3), mean, cov, 4)
+
+    def vectors(_, moved, other, size):
+        change = 0.5 * (other + other.T) - cov
+        return y + moved - mean + 0.5 * (y - mean) @ np.linalg.solve(cov, change)
+
+    check_rule(cls.multivariate_normal, owner(3), mean, cov, 4, differences=vectors)
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_a_number_stands_for_that_many_places(owner):
+    x = normal(5)
+    for places in (lambda n: owner(3).choice(n, 2), lambda n: owner(3).permutation(n)):
+        (x̄,) = ad.gradient(lambda x, n=5, places=places: np.sum(x[places(n)]), x)
+        assert x̄.sum() == len(places(5))
+        assert ad.gradient(lambda x, n, places=places: np.sum(x[places(n)]), x, 5)[0].tolist() == x̄.tolist()
 
 
 @pytest.mark.parametrize("owner", OWNERS)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
+from autodiff_hook import strong
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
-from autodiff_rules.numpy import _shared, products, rearranging
+from autodiff_rules.numpy import _shared, products, quantiles, rearranging
 
 X = normal(2, 3, 4)
 MASK = np.array([True, False, True])
@@ -58,6 +59,10 @@ CASES = [
     ),
     *(Case(f, x) for f in (np.real, np.imag) for x in (normal(3), complexes(2, 2), 2.5, 1 + 2j, [1j, 2.0], single(2))),
     *(Case(f, x) for f in (np.ndarray.real, np.ndarray.imag) for x in (normal(3), complexes(2, 2), single(2))),
+    *(Case(np.ndarray.T, x) for x in (normal(2, 3), normal(3), normal(0, 2), single(2, 1), complexes(2, 3))),
+    *(Case(np.ndarray.mT, x) for x in (normal(2, 3, 4), single(2, 1), complexes(2, 3))),
+    *(Case(np.generic.T, x) for x in (np.float64(2.5), np.complex128(1 + 2j))),
+    *(Case(np.nextafter, x, y) for x, y in ((normal(3), normal(3, seed=1)), (normal(2, 1), 0.5), (0.3, 0.4))),
     *(Case(f, x) for f in (np.generic.real, np.generic.imag) for x in (np.float64(2.5), np.complex128(1 + 2j))),
     *(Case(f, x) for f in (np.ndarray.conj, np.ndarray.conjugate) for x in (normal(3), complexes(2, 2))),
     *(Case(f, x) for f in (np.generic.conj, np.generic.conjugate) for x in (np.float64(2.5), np.complex128(1 + 2j))),
@@ -177,6 +182,18 @@ def test_scattered_diagonals():
     assert pullback(np.arange(6.0).reshape(2, 3))[-1].tolist() == [1.0, 5.0]
 
 
+def test_helpers_of_pullbacks():
+    x, row = normal(2, 3), normal(3)
+    check_rule(_shared.unbroadcast, x, row, second_order=True)
+    check_rule(_shared.unbroadcast, complexes(2, 3), row)
+    for spread in (_shared.expand, _shared.stretched):
+        check_rule(spread, row, x, second_order=True)
+    check_rule(_shared.nest, row, [1.0, 2.0, 3.0], second_order=True)
+    check_rule(_shared.collect, [row, (1.0, 2.0, 3.0)], [row, (1.0, 2.0, 3.0)])
+    check_rule(strong.with_value, row, row + 1.0, differences=lambda plain, value: plain)
+    check_rule(quantiles.moving_with, positive(3), row, positive(3), differences=lambda ranks, *_: ranks * positive(3))
+
+
 def test_conjugates():
     check_rule(_shared.conj, complexes(3))
     check_rule(_shared.conj, 2.5)
@@ -238,6 +255,8 @@ def test_clip_with_bounds_by_keyword():
 
 @pytest.mark.parametrize("args", [(0.5, 3.0, 0.5), (0.5, 3.0)])
 def test_arange(args):
+    places = np.arange(len(np.arange(*args)))
+    check_rule(np.arange, *args, differences=lambda start, stop, step=1.0: start + step * places)
     _, pullback = registry.rule(np.arange, (float,) * len(args))(*args)
     count = len(np.arange(*args))
     assert pullback(np.ones(count)) == (count, None, count * (count - 1) / 2)

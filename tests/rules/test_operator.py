@@ -150,3 +150,8 @@ def test_tiny_and_huge_numbers():
     assert cotangents(operator.truediv, 0.0, 1e-200) == (1e200, -0.0)
     assert cotangents(operator.pow, 1e-200, 2) == (2e-200, 0.0)
     assert cotangents(operator.mul, math.inf, 2.0) == (2.0, math.inf)
+
+
+@pytest.mark.parametrize("name", ["inv", "invert", "ilshift", "irshift"])
+def test_bits_of_whole_numbers(name):
+    check_rule(getattr(operator, name), *((13,) if name.startswith("inv") else (13, 2)))

@@ -8,6 +8,8 @@ from scipy import interpolate
 
 from autodiff_hook import gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_rule
+from autodiff_rules.scipy.interpolate import polynomials, splines
 
 POINT = np.array([1.31, 0.73, 0.42])
 DIRECTION = np.array([0.6, -0.8, 0.3])
@@ -186,3 +188,35 @@ def test_lines_of_a_grid():
     agrees(lambda p: interpolate.interpn((PLACES * p[0], PLACES * p[1]), plane, np.array([[0.3, 0.4]]))[0])
     with pytest.raises(NotDifferentiable, match="lines of the grid"):
         gradient(lambda p: interpolate.interpn((PLACES * p[0], PLACES), plane, [[0.3, 0.4]], "cubic")[0], POINT)
+
+
+@pytest.mark.parametrize("nu", [0, 1])
+@pytest.mark.parametrize("extrapolate", [True, False])
+def test_rules_behind_them(nu, extrapolate):
+    """The order of the derivative, places among others and what says whether knots have one are whole: they stay."""
+    rng = np.random.default_rng(0)
+    x, c, xp = np.array([0.0, 1.0, 2.5, 4.0]), rng.normal(size=(4, 3, 2)), np.array([0.3, 1.7, 3.1])
+    options = {"extrapolate": extrapolate, "rtol": 1e-5}
+    check_rule(
+        polynomials.piecewise,
+        c,
+        x,
+        xp,
+        nu,
+        differences=lambda c, x, xp, _, extrapolate: polynomials.piecewise(c, x, xp, nu, extrapolate),
+        second_order=True,
+        **options,
+    )
+    t, rows = np.array([0.0] * 4 + [1.0, 2.5] + [4.0] * 4), rng.normal(size=(6, 2))
+    for function in (splines.spline, splines.spline_with_knots):
+
+        def moved(knots, c, k, x, _, extrapolate, function=function):
+            return function(t if function is splines.spline else knots, c, 3, x, nu, extrapolate)
+
+        check_rule(function, t, rows, 3, xp, nu, differences=moved, **options)
+
+
+def test_rule_of_sums_at_places():
+    places, values = np.array([0, 2, 2, 1]), np.random.default_rng(0).normal(size=(4, 2))
+    scattered = polynomials.scattered
+    check_rule(scattered, values, places, 3, differences=lambda x, i, n: scattered(x, places, 3), second_order=True)

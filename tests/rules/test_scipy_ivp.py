@@ -8,6 +8,8 @@ from scipy import integrate
 
 from autodiff_hook import gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_rule
+from autodiff_rules.scipy.integrate.explicit import combination
 
 POINT = np.array([1.3, 0.7, 0.4])
 DIRECTION = np.array([0.6, -0.8, 0.3])
@@ -254,3 +256,12 @@ def test_what_does_not_come_to_an_end_is_an_error():
 
     with pytest.raises(NotDifferentiable, match="did not come to the end"):
         gradient(f, POINT)
+
+
+def test_rule_of_what_stages_are_computed_at():
+    weights, slopes = [0.3, -0.2], (np.array([0.7, -1.1]), np.array([0.4, 2.0]))
+
+    def moved(y, _, *slopes):
+        return combination(y, weights, *slopes)
+
+    check_rule(combination, np.ones(2), weights, *slopes, differences=moved, second_order=True)

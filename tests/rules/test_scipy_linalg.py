@@ -166,3 +166,19 @@ def test_arguments_are_not_overwritten():
 def test_equal_singular_values_have_no_vectors():
     with pytest.raises(NotDifferentiable, match="equal singular values"):
         gradient(lambda a: linalg.svd(a)[0].sum(), np.eye(3))
+
+
+def test_rules_with_several_results_and_options():
+    tall, square = normal(4, 3), normal(3, 3) + 2.0 * np.eye(3)
+    factors, pivots = linalg.lu_factor(square)
+    for transposed in (0, 1):
+        check_rule(
+            linalg.lu_solve,
+            (factors, pivots),
+            normal(3, 2),
+            transposed,
+            second_order=True,
+            differences=lambda given, b, trans: linalg.lu_solve((given[0], pivots), b, round(trans)),
+        )
+    check_rule(linalg.lstsq, tall, normal(4, 2), second_order=True)
+    check_rule(linalg.logm, square @ square.T, second_order=True)

@@ -10,7 +10,9 @@ from scipy import sparse
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.testing import check_gradient
+from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy._standins import settled
+from autodiff_rules.scipy.sparse import _entries, solving
 
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 1, 0]), np.array([0, 2, 1, 0, 2, 3, 0])
 DATA, X, W = normal(7) + 2.0, normal(4), normal(4, 2)
@@ -135,3 +137,23 @@ def test_what_cancels_is_an_error():
     a = sparse.csr_array(np.eye(2))
     with pytest.raises(NotDifferentiable, match="lost"):
         ad.gradient(lambda d: (sparse.diags_array(d).tocsr() - a).toarray().sum(), np.ones(2))
+
+
+def test_rules_behind_them():
+    a = square(SQUARE).tocsc()
+    factors = sla.splu(a)
+    for trans in ("N", "T", "H"):
+        check_rule(sla.SuperLU.solve, factors, normal(a.shape[0]), trans, second_order=True)
+        check_rule(sla.SuperLU.solve, factors, normal(a.shape[0], 2), trans)
+    for b in (normal(a.shape[0]), normal(a.shape[0], 2)):
+        for form, given in ((solving.ROWS, a.tocsr()), (solving.COLUMNS, a)):
+            places = given.indices, given.indptr
+
+            def solved(data, indices, pointers, b, form, places=places):
+                return solving.solution(data, *places, b, round(form))
+
+            check_rule(solving.solution, given.data, *places, b, form, differences=solved, second_order=True)
+    places = np.array([0, 2, 2, 1])
+    for values in (normal(4), complexes(4), normal(4, 2)):
+        check_rule(_entries.summed, values, places, 3, differences=lambda x, i, n: _entries.summed(x, places, 3))
+    check_rule(settled, normal(3), normal(3), differences=lambda x, value: x)

@@ -28,9 +28,63 @@ CASES = [
 ]
 
 
+P, HIDDEN = positive(3), special._ufuncs
+BESIDES = {
+    **{name: (3, P) for name in POLYNOMIALS},
+    **{name: (P, 2.3, 1.7) for name in ("_beta_ppf", "_beta_pdf")},
+    **{name: (P,) for name in ("kolmogi", "_cosine_cdf", "_cosine_invcdf", "_kolmogci")},
+    **{name: (P + 0.3,) for name in ("kolmogorov", "_kolmogc")},
+    **{name: (1.5, P) for name in ("pbdv", "pbvv", "pbwa")},
+    **{name: (P, 0.3, 1.4) for name in ("_landau_cdf", "_landau_sf", "_landau_ppf", "_landau_isf")},
+    **{name: (P, 1.3, 1.4) for name in ("_invgauss_ppf", "_invgauss_isf")},
+    **{name: (4.0 * P, 2.5, 1.3) for name in ("chndtr", "_ncx2_pdf", "_ncx2_cdf", "_ncx2_sf")},
+    **{name: (P, 2.5, 1.3) for name in ("chndtrix", "_ncx2_ppf", "_ncx2_isf")},
+    **{name: (0.7, 1.2, P) for name in ("wright_bessel", "log_wright_bessel")},
+    **{"eval_sh_jacobi": (3, 2.5, 1.5, P), "besselpoly": (P, 1.0, 0.5), "tklmbda": (0.5 * P, 0.3), "_log1mexp": (-P,)},
+}
+WHOLE = {
+    **{name: (4, P) for name in ("smirnov", "smirnovi", "_smirnovc", "_smirnovci")},
+    **{name: (2.0, 7, P) for name in ("bdtr", "bdtrc", "bdtri", "_binom_cdf", "_binom_sf", "_binom_pmf")},
+    **{name: (3, 4, P) for name in ("nbdtr", "nbdtrc", "nbdtri")},
+    **{"pdtr": (3, 4.0 * P), "pdtrc": (3, 4.0 * P), "pdtri": (3, P)},
+    **{name: (2, 7.5, P) for name in ("_nbinom_cdf", "_nbinom_sf", "_nbinom_pmf")},
+}
+"""The first arguments are numbers of things; only the chance is moved, and in the last three the number of events."""
+ONE_WHOLE = ("_nbinom_cdf", "_nbinom_sf", "_nbinom_pmf")
+ONCE = ("kolmogorov", "kolmogi", "_kolmogc", "_kolmogci", *[name for name in BESIDES if name.startswith("_landau")])
+"""Nobody has worked out the derivatives of these derivatives."""
+
+
+def there(table):
+    """Those that this version of SciPy has."""
+    return [name for name in table if hasattr(HIDDEN, name)]
+
+
+def at_whole(function, count):
+    return lambda *args: function(*map(np.round, args[:count]), *args[count:])
+
+
+def whole_case(name):
+    function, args = getattr(HIDDEN, name), WHOLE[name]
+    count = 1 if name in ONE_WHOLE else len(args) - 1
+    return Case(function, *args, tolerances={"rtol": 1e-5, "differences": at_whole(function, count)})
+
+
+CASES += [
+    *(Case(getattr(HIDDEN, name), *BESIDES[name], **LOOSE) for name in there(BESIDES)),
+    *(whole_case(name) for name in there(WHOLE)),
+    Case(HIDDEN._cosine_cdf, np.array([-4.0, 0.5, 4.0])),
+]
+
+
 @cases(CASES)
 def test_rule(case):
     check(case)
+
+
+@pytest.mark.parametrize("name", [name for name in there(BESIDES) if name not in ONCE])
+def test_second_order(name):
+    check(Case(getattr(HIDDEN, name), *BESIDES[name], **LOOSE), second_order=True)
 
 
 ONE_OF_SEVERAL = {

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from numpy_checks import normal, positive
 from scipy import stats
+from scipy.stats import _stats
 
 from autodiff_hook import gradient, hessian, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.stats import discrete
 from autodiff_rules.scipy.stats.families import FAMILIES
 from autodiff_rules.scipy.stats.methods import target_of
 
@@ -173,3 +175,30 @@ def test_multivariate_normal_within_the_range_of_a_singular_covariance(method):
     assert far[0].tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(NotDifferentiable, match="singular covariance"):
         gradient(lambda c: method(basis[0], np.zeros(3), c, allow_singular=True), cov)
+
+
+def test_rules_of_vectors_and_angles():
+    mean, factor = normal(3), normal(3, 3)
+    vectors, cov = type(stats.multivariate_normal), factor @ factor.T
+    for method in (vectors.pdf, vectors.logpdf):
+        check_rule(method, stats.multivariate_normal, mean, normal(3, seed=1), cov, second_order=True)
+        check_rule(method, stats.multivariate_normal, normal(4, 3), mean, cov)
+    for kappa, x in ((2.3, 0.7), (positive(3), 3.0 * normal(3))):
+        check_rule(_stats.von_mises_cdf, kappa, x, second_order=True)
+
+
+MASSES = {"poisson": (2.3,), "bernoulli": (0.3,), "binom": (5, 0.3), "geom": (0.3,), "nbinom": (3.5, 0.3)}
+
+
+@pytest.mark.parametrize("name", MASSES)
+def test_rules_of_probabilities(name):
+    """The number of events, that of trials and loc are whole: they stay."""
+    whole = {"binom": 2}.get(name, 1)
+    for method in ("pmf", "logpmf"):
+        target = discrete.target_of(getattr(stats, name), method)
+
+        def moved(*args, target=target):
+            return target(*map(np.round, args[:whole]), *args[whole:-1], np.round(args[-1]))
+
+        for p in (MASSES[name][-1], np.array([1.0, 1.1]) * MASSES[name][-1]):
+            check_rule(target, 1, *MASSES[name][:-1], p, 0, differences=moved)

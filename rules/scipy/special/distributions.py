@@ -143,6 +143,25 @@ def noncentral_in_df(x, df, nc):
     return np.sum(weight * 0.5 * gamma_in_order(half_df + more, half + 0.0 * more), -1)
 
 
+# The density: by the recurrences of its Bessel function, and as a mixture of central ones
+
+
+def noncentral_slope(x, df, nc):
+    return 0.5 * (noncentral_density(x, df - 2.0, nc) - noncentral_density(x, df, nc))
+
+
+def noncentral_slope_in_nc(x, df, nc):
+    return 0.5 * (noncentral_density(x, df + 2.0, nc) - noncentral_density(x, df, nc))
+
+
+def noncentral_slope_in_df(x, df, nc):
+    more, weight = weights(nc)
+    order, half = np.reshape(0.5 * np.asarray(df), (*np.shape(df), 1)) + more, np.reshape(x, (*np.shape(x), 1)) * 0.5
+    central = np.exp((order - 1.0) * np.log(half) - half - special.gammaln(order))
+    return 0.25 * np.sum(weight * central * (np.log(half) - special.psi(order)), -1)
+
+
+elementwise(noncentral_density, x=noncentral_slope, df=noncentral_slope_in_df, nc=noncentral_slope_in_nc)
 elementwise(special.chndtr, x=noncentral_density, df=noncentral_in_df, nc=noncentral_in_nc)
 elementwise(
     special.chndtrix,

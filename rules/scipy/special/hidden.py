@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.extend import elementwise
+from autodiff_hook.extend import elementwise, per
 from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second
 from autodiff_rules.scipy.special.distributions import (
     binomial_slope,
     noncentral_density,
     noncentral_in_df,
     noncentral_in_nc,
-    weights,
+    noncentral_slope,
+    noncentral_slope_in_df,
+    noncentral_slope_in_nc,
 )
 from autodiff_rules.scipy.special.gammas import beta_density
 
@@ -66,79 +68,58 @@ hidden(
 )
 
 
+# Of Landau's distribution, which is stable and not symmetric, the scale moves the location, too.
+
+
 def landau_density(x, loc, scale):
     return special._ufuncs._landau_pdf(x, loc, scale)
+
+
+def landau_in_scale(x, loc, scale):
+    return (x - loc) / scale + 2.0 / np.pi
 
 
 hidden(
     "_landau_cdf",
     x=landau_density,
     loc=lambda x, loc, scale: -landau_density(x, loc, scale),
-    scale=lambda x, loc, scale: -landau_density(x, loc, scale) * (x - loc) / scale,
+    scale=lambda x, loc, scale: -landau_density(x, loc, scale) * landau_in_scale(x, loc, scale),
 )
 hidden(
     "_landau_sf",
     x=lambda x, loc, scale: -landau_density(x, loc, scale),
     loc=landau_density,
-    scale=lambda x, loc, scale: landau_density(x, loc, scale) * (x - loc) / scale,
+    scale=lambda x, loc, scale: landau_density(x, loc, scale) * landau_in_scale(x, loc, scale),
 )
-hidden(
-    "_landau_ppf",
-    p=lambda loc, scale, y: 1.0 / landau_density(y, loc, scale),
-    loc=lambda y: np.ones(np.shape(y)),
-    scale=lambda loc, scale, y: (y - loc) / scale,
-)
-hidden(
-    "_landau_isf",
-    p=lambda loc, scale, y: -1.0 / landau_density(y, loc, scale),
-    loc=lambda y: np.ones(np.shape(y)),
-    scale=lambda loc, scale, y: (y - loc) / scale,
-)
+for name, sign in (("_landau_ppf", 1.0), ("_landau_isf", -1.0)):
+    hidden(
+        name,
+        p=per(lambda loc, scale, y: landau_density(y, loc, scale), sign),
+        loc=lambda y: np.ones(np.shape(y)),
+        scale=lambda loc, scale, y: landau_in_scale(y, loc, scale),
+    )
+
+# Of the inverse Gaussian distribution, y/λ is one with the mean μ/λ.
 
 
 def inverse_gauss_density(z, mu):
     return np.exp(-0.5 * np.square((z - mu) / mu) / z) / np.sqrt(2.0 * np.pi * z * z * z)
 
 
-def inverse_gauss_in_mu(z, mu):
-    return -2.0 / (mu * mu) * np.exp(2.0 / mu + special.log_ndtr(-(z / mu + 1.0) / np.sqrt(z)))
+def inverse_gauss_in_mu(mu, lam, y):
+    """The derivative of a quantile by the mean."""
+    z, m = y / lam, mu / lam
+    by_mean = -2.0 / (m * m) * np.exp(2.0 / m + special.log_ndtr(-(z / m + 1.0) / np.sqrt(z)))
+    return -by_mean / inverse_gauss_density(z, m)
 
 
-def in_mu(mu, scale, y):
-    z = y / scale
-    return -scale * inverse_gauss_in_mu(z, mu) / inverse_gauss_density(z, mu)
-
-
-hidden(
-    "_invgauss_ppf",
-    p=lambda mu, scale, y: scale / inverse_gauss_density(y / scale, mu),
-    mu=in_mu,
-    scale=lambda scale, y: y / scale,
-)
-hidden(
-    "_invgauss_isf",
-    p=lambda mu, scale, y: -scale / inverse_gauss_density(y / scale, mu),
-    mu=in_mu,
-    scale=lambda scale, y: y / scale,
-)
-
-
-# Noncentral χ²: by the recurrences of its Bessel functions, and as a mixture of central ones
-
-
-def noncentral_slope(x, df, nc):
-    return 0.5 * (noncentral_density(x, df - 2.0, nc) - noncentral_density(x, df, nc))
-
-
-def noncentral_slope_in_nc(x, df, nc):
-    return 0.5 * (noncentral_density(x, df + 2.0, nc) - noncentral_density(x, df, nc))
-
-
-def noncentral_slope_in_df(x, df, nc):
-    more, weight = weights(nc)
-    order, half = np.reshape(0.5 * np.asarray(df), (*np.shape(df), 1)) + more, np.reshape(x, (*np.shape(x), 1)) * 0.5
-    central = np.exp((order - 1.0) * np.log(half) - half - special.gammaln(order))
-    return 0.25 * np.sum(weight * central * (np.log(half) - special.psi(order)), -1)
+for name, sign in (("_invgauss_ppf", 1.0), ("_invgauss_isf", -1.0)):
+    hidden(
+        name,
+        p=per(lambda mu, lam, y: inverse_gauss_density(y / lam, mu / lam) / lam, sign),
+        mu=inverse_gauss_in_mu,
+        lam=lambda mu, lam, y: y / lam - mu / lam * inverse_gauss_in_mu(mu, lam, y),
+    )
 
 
 def noncentral_quantile_in_df(df, nc, y):
