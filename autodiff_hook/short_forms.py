@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -268,8 +269,14 @@ def rule_of(
     return function_of(source, given_names, module, describe(target).rpartition(".")[2])
 
 
+_OPERATORS: Final = "add + sub - mul * truediv / pow ** floordiv // mod % neg - pos +".split()
+_SYMBOLS: Final[dict[Any, str]] = dict(zip(map(partial(getattr, operator), _OPERATORS[::2]), _OPERATORS[1::2]))
+
+
 def _call_of(target: Any, given: list[str]) -> str:
-    """The text of a call: methods and attributes are asked of the first argument."""
+    """The text of a call: methods and attributes are asked of the first argument, operators stand between two."""
+    if target in _SYMBOLS:
+        return f" {_SYMBOLS[target]} ".join(given) if len(given) > 1 else f"{_SYMBOLS[target]}{given[0]}"
     if isinstance(target, (GetSetDescriptorType, MemberDescriptorType)):
         return f"{given[0]}.{target.__name__}"
     if isinstance(target, MethodDescriptorType):

@@ -54,23 +54,12 @@ def divmod_rule(x1, x2, /):
     return y, divmod_pullback
 
 
-for power in (np.power, np.float_power):
-    cotangents(
-        power,
-        "x1, x2, /",
-        2,
-        x1=lambda ȳ, x1, x2: base_cotangent(ȳ, x1, x2),
-        x2=lambda ȳ, y, x1, x2: exponent_cotangent(ȳ, x1, x2, y),
-    )
-
-
-cotangents(
-    np.power,
-    "x1, x2, /",
-    ((np.ndarray, Real),),
-    x1=lambda ȳ, x1, x2: number_power_cotangent(ȳ, x1, x2),
-    x2=lambda ȳ, y, x1, x2: exponent_cotangent(ȳ, x1, x2, y),
-)
+for target, kinds, by_base in (
+    (np.power, 2, lambda ȳ, x1, x2: base_cotangent(ȳ, x1, x2)),
+    (np.float_power, 2, lambda ȳ, x1, x2: base_cotangent(ȳ, x1, x2)),
+    (np.power, ((np.ndarray, Real),), lambda ȳ, x1, x2: number_power_cotangent(ȳ, x1, x2)),
+):
+    cotangents(target, "x1, x2, /", kinds, x1=by_base, x2=lambda ȳ, y, x1, x2: exponent_cotangent(ȳ, x1, x2, y))
 
 
 @array_rrule(np.arctan2, 2)

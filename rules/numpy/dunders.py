@@ -6,12 +6,12 @@ import operator
 
 import numpy as np
 
-from autodiff_hook.registry import Array, Real, nondifferentiable, rrule
+from autodiff_hook.registry import Array, Deferred, Real, nondifferentiable, registry, rrule
 from autodiff_rules import operator as numbers
 from autodiff_rules._definitions import defines
 from autodiff_rules._numbers import COMPLEXES, REALS, binary
 from autodiff_rules.numpy import operators, products
-from autodiff_rules.numpy.operators import array_operator
+from autodiff_rules.numpy.operators import register_for_arrays
 
 ARRAYS = {
     "add": operators.add_rule,
@@ -55,18 +55,22 @@ def reflected(rule):
     return reflected_rule
 
 
+def reflected_when_asked(rule):
+    return Deferred(rule.module, lambda: reflected(rule.made()))
+
+
 for name, rule in ARRAYS.items():
-    array_operator(getattr(np.ndarray, f"__{name}__"))(rule)
-    array_operator(getattr(np.ndarray, f"__r{name}__"))(reflected(rule))
-rrule(np.ndarray.__pow__, Array, Real)(operators.pow_number_rule)
+    register_for_arrays(getattr(np.ndarray, f"__{name}__"), rule)
+    register_for_arrays(getattr(np.ndarray, f"__r{name}__"), reflected_when_asked(rule))
+registry.add(np.ndarray.__pow__, (Array, Real), operators.pow_number_rule)
 for name, found in SCALARS.items():
     for rule, signatures, classes in zip(found, (REALS, COMPLEXES), ((np.float64,), (np.float64, np.complex128))):
         for cls in classes:
             binary(getattr(cls, f"__{name}__"), signatures=signatures)(rule)
             binary(getattr(cls, f"__r{name}__"), signatures=signatures)(reflected(rule))
 for name, (of_array, of_number) in UNARY.items():
-    rrule(getattr(np.ndarray, f"__{name}__"), Array)(of_array)
-    rrule(getattr(np.float64, f"__{name}__"), Real)(of_number)
+    registry.add(getattr(np.ndarray, f"__{name}__"), (Array,), of_array)
+    registry.add(getattr(np.float64, f"__{name}__"), (Real,), of_number)
 
 
 @rrule(np.float64.__float__, Real)

@@ -14,30 +14,11 @@ from autodiff_rules.numpy.linalg import solve_tangent
 from autodiff_rules.numpy.norms import norm_tangent
 from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
 
-# What is linear in its first argument, whatever the others are.
+FIRST = "reshape concatenate stack hstack vstack dstack column_stack roll tile repeat diag compress"
+"""What is linear in its first argument, whatever the others are."""
 for _target in (
-    *(
-        np.reshape,
-        np.ndarray.reshape,
-        np.concatenate,
-        np.stack,
-        np.hstack,
-        np.vstack,
-        np.dstack,
-        np.column_stack,
-        np.roll,
-    ),
-    *(
-        np.tile,
-        np.repeat,
-        np.ndarray.repeat,
-        np.diag,
-        operator.getitem,
-        np.compress,
-        np.ndarray.item,
-        operator.neg,
-        operator.pos,
-    ),
+    *(getattr(np, name) for name in FIRST.split()),
+    *(np.ndarray.reshape, np.ndarray.repeat, np.ndarray.item, operator.getitem, operator.neg, operator.pos),
 ):
     frule(_target, LINEAR)
 

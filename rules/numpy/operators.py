@@ -6,7 +6,8 @@ import operator
 
 import numpy as np
 
-from autodiff_hook.registry import Array, Complex, Real, registry, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import Array, Complex, Deferred, Real, registry
 from autodiff_hook.strong import over, times
 from autodiff_rules import operator as numbers
 from autodiff_rules._numbers import binary
@@ -18,65 +19,41 @@ _REPEATING = (operator.mul, operator.matmul)
 """What makes no array of a sequence and a scalar of NumPy's."""
 
 
-def array_operator(target):
-    """``rrule`` for an array on either side, and an array, a number or a sequence on the other.
+def register_for_arrays(target, rule):
+    """Register a rule for an array on either side, and an array, a number or a sequence on the other.
 
     A scalar of NumPy's makes an array of a sequence, too.
     """
-
-    def register(rule):
-        through = through_arrays(rule, 2)
-        rrule(target, Array, Array)(rule)
-        scalars = () if target in _REPEATING else _NUMPY_SCALARS
-        for cls in (list, tuple):
-            for other in (Array, *scalars):
-                registry.add(target, (other, cls), through)
-                registry.add(target, (cls, other), through)
-        for kind in (Complex, bool, np.bool_):
-            rrule(target, Array, kind)(rule)
-            rrule(target, kind, Array)(rule)
-        return rule
-
-    return register
+    through = Deferred(rule.module, lambda: through_arrays(rule.made(), 2))
+    registry.add(target, (Array, Array), rule)
+    scalars = () if target in _REPEATING else _NUMPY_SCALARS
+    for cls in (list, tuple):
+        for other in (Array, *scalars):
+            registry.add(target, (other, cls), through)
+            registry.add(target, (cls, other), through)
+    for kind in (Complex, bool, np.bool_):
+        registry.add(target, (Array, kind), rule)
+        registry.add(target, (kind, Array), rule)
 
 
-@array_operator(operator.add)
-def add_rule(x, y):
-    def add_pullback(z̄):
-        return unbroadcast(z̄, x), unbroadcast(z̄, y)
-
-    return x + y, add_pullback
+def on_arrays(*targets, **functions):
+    """Declare the cotangents of a function of two arguments, one of which is an array."""
+    return cotangents(targets, "x, y", register_for_arrays, **functions)
 
 
-@array_operator(operator.sub)
-def sub_rule(x, y):
-    def sub_pullback(z̄):
-        return unbroadcast(z̄, x), unbroadcast(-z̄, y)
-
-    return x - y, sub_pullback
-
-
-@array_operator(times)
-def times_rule(cotangent, derivative):
-    def times_pullback(c̄):
-        return (
-            unbroadcast(times(c̄, conj(derivative)), cotangent),
-            unbroadcast(times(c̄, conj(cotangent)), derivative),
-        )
-
-    return times(cotangent, derivative), times_pullback
+add_rule = on_arrays(operator.add, x=lambda ȳ, x: unbroadcast(ȳ, x), y=lambda ȳ, y: unbroadcast(ȳ, y))
+sub_rule = on_arrays(operator.sub, x=lambda ȳ, x: unbroadcast(ȳ, x), y=lambda ȳ, y: unbroadcast(-ȳ, y))
+mul_rule, _ = (
+    on_arrays(
+        product,
+        x=lambda ȳ, x, y: unbroadcast(times(ȳ, conj(y)), x),
+        y=lambda ȳ, x, y: unbroadcast(times(ȳ, conj(x)), y),
+    )
+    for product in (operator.mul, times)
+)
 
 
-@array_operator(operator.mul)
-def mul_rule(x, y):
-    def mul_pullback(z̄):
-        return unbroadcast(times(z̄, conj(y)), x), unbroadcast(times(z̄, conj(x)), y)
-
-    return x * y, mul_pullback
-
-
-@array_operator(operator.truediv)
-def truediv_rule(x, y):
+def divided(x, y):
     z = x / y
 
     def truediv_pullback(z̄):
@@ -86,109 +63,48 @@ def truediv_rule(x, y):
     return z, truediv_pullback
 
 
-@array_operator(over)
-def over_rule(cotangent, divisor):
-    def over_pullback(c̄):
-        quotient = over(cotangent, divisor)
-        return (
-            unbroadcast(over(c̄, conj(divisor)), cotangent),
-            unbroadcast(over(times(-c̄, conj(quotient)), conj(divisor)), divisor),
-        )
-
-    return over(cotangent, divisor), over_pullback
-
-
-@array_operator(operator.mod)
-def mod_rule(x, y):
-    def mod_pullback(z̄):
-        return unbroadcast(z̄, x), unbroadcast(times(-z̄, np.floor_divide(x, y)), y)
-
-    return x % y, mod_pullback
-
-
-@array_operator(operator.floordiv)
-def floordiv_rule(x, y):
-    def floordiv_pullback(z̄):
-        return None, None
-
-    return x // y, floordiv_pullback
-
-
-@array_operator(divmod)
-def divmod_rule(x, y):
-    z = divmod(x, y)
-
-    def divmod_pullback(z̄):
-        r̄ = z̄[1]
-        if r̄ is None:
-            return None, None
-        return unbroadcast(r̄, x), unbroadcast(times(-r̄, z[0]), y)
-
-    return z, divmod_pullback
-
-
-@rrule(pow, Array, Real)
-@rrule(operator.pow, Array, Real)
-def pow_number_rule(x, y):
-    z = x**y
-
-    def pow_number_pullback(z̄):
-        return number_power_cotangent(z̄, x, y), exponent_cotangent(z̄, x, y, z)
-
-    return z, pow_number_pullback
-
-
-@array_operator(pow)
-@array_operator(operator.pow)
-def pow_rule(x, y):
-    z = x**y
-
-    def pow_pullback(z̄):
-        return base_cotangent(z̄, x, y), exponent_cotangent(z̄, x, y, z)
-
-    return z, pow_pullback
-
-
-@rrule(operator.neg, Array)
-def neg_rule(x):
-    def neg_pullback(ȳ):
-        return (-ȳ,)
-
-    return -x, neg_pullback
-
-
-@rrule(operator.pos, Array)
-def pos_rule(x):
-    def pos_pullback(ȳ):
-        return (ȳ,)
-
-    return +x, pos_pullback
-
-
-@rrule(operator.abs, Array)
-@rrule(abs, Array)
-def abs_rule(x):
-    def abs_pullback(ȳ):
-        return (times(ȳ, np.sign(x)),)
-
-    return abs(x), abs_pullback
-
-
-@rrule(float, Array)
-def float_rule(x, /):
-    def float_pullback(ȳ):
-        return (np.full(x.shape, ȳ, float_dtype(x)),)
-
-    return float(x), float_pullback
-
-
-@rrule(complex, Array)
-def complex_rule(real, imag=0):
-    def complex_pullback(ȳ):
-        return unbroadcast(np.full(real.shape, ȳ), real), unbroadcast(-1j * ȳ, imag)
-
-    return complex(real, imag), complex_pullback
-
+truediv_rule = Deferred(__name__, lambda: divided)
+register_for_arrays(operator.truediv, truediv_rule)
+on_arrays(
+    over,
+    x=lambda ȳ, x, y: unbroadcast(over(ȳ, conj(y)), x),
+    y=lambda ȳ, x, y: unbroadcast(over(times(-ȳ, conj(over(x, y))), conj(y)), y),
+)
+mod_rule = on_arrays(
+    operator.mod,
+    x=lambda ȳ, x: unbroadcast(ȳ, x),
+    y=lambda ȳ, x, y: unbroadcast(times(-ȳ, np.floor_divide(x, y)), y),
+)
+floordiv_rule = on_arrays(operator.floordiv, x=lambda: None)
+divmod_rule = on_arrays(
+    divmod,
+    x=lambda ȳ, x: None if ȳ[1] is None else unbroadcast(ȳ[1], x),
+    y=lambda ȳ, z, y: None if ȳ[1] is None else unbroadcast(times(-ȳ[1], z[0]), y),
+)
+pow_rule = on_arrays(
+    operator.pow,
+    pow,
+    x=lambda ȳ, x, y: base_cotangent(ȳ, x, y),
+    y=lambda ȳ, z, x, y: exponent_cotangent(ȳ, x, y, z),
+)
+pow_number_rule = cotangents(
+    (operator.pow, pow),
+    "x, y",
+    ((Array, Real),),
+    x=lambda ȳ, x, y: number_power_cotangent(ȳ, x, y),
+    y=lambda ȳ, z, x, y: exponent_cotangent(ȳ, x, y, z),
+)
+neg_rule = cotangents(operator.neg, "x", ((Array,),), x=lambda ȳ: -ȳ)
+pos_rule = cotangents(operator.pos, "x", ((Array,),), x=lambda ȳ: ȳ)
+abs_rule = cotangents((abs, operator.abs), "x", ((Array,),), x=lambda ȳ, x: times(ȳ, np.sign(x)))
+cotangents(float, "x, /", ((Array,),), x=lambda ȳ, x: np.full(x.shape, ȳ, float_dtype(x)))
+cotangents(
+    complex,
+    "real, imag=0",
+    ((Array,),),
+    real=lambda ȳ, real: unbroadcast(np.full(real.shape, ȳ), real),
+    imag=lambda ȳ, imag: unbroadcast(-1j * ȳ, imag),
+)
 
 _SCALARS = {
     (operator.add, operator.iadd): (numbers.add_rule, numbers.complex_add_rule),

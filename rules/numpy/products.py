@@ -10,7 +10,7 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import contraction, is_plain, skipping, times, with_value
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
-from autodiff_rules.numpy.operators import array_operator
+from autodiff_rules.numpy.operators import register_for_arrays
 
 nondifferentiable(is_plain)
 nondifferentiable(skipping)
@@ -19,14 +19,14 @@ nondifferentiable(skipping)
 cotangents(with_value, "plain, value", 0, plain=lambda ȳ: ȳ)
 
 
-@array_operator(operator.matmul)
-@array_rrule(np.matmul, 2)
-@array_rrule(np.linalg.matmul, 2)
-def matmul_rule(x, y, /):
-    def matmul_pullback(z̄):
-        return matmul_left(z̄, x, y), matmul_right(z̄, x, y)
-
-    return np.matmul(x, y), matmul_pullback
+matmul_rule = cotangents(
+    (np.matmul, np.linalg.matmul),
+    "x, y, /",
+    2,
+    x=lambda ȳ, x, y: matmul_left(ȳ, x, y),
+    y=lambda ȳ, x, y: matmul_right(ȳ, x, y),
+)
+register_for_arrays(operator.matmul, matmul_rule)
 
 
 def matmul_left(z̄, x, y):
