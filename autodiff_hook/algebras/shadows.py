@@ -210,12 +210,13 @@ def idle(alg: Algebra) -> bool:
     return not (alg.shadows or alg.buffers or alg.losses or alg.held or alg.iterates)
 
 
-def reaches(alg: Algebra, value: Any) -> bool:
-    """Whether something with a token can be reached from ``value`` by reference."""
+def reaches(alg: Algebra, *values: Any) -> bool:
+    """Whether something with a token can be reached from one of ``values`` by reference."""
     if idle(alg):
         return False
-    written = bool(alg.buffers)
-    return any(_has_token(alg, item) for item in reachable(value, written, alg.memories.given))
+    search, seen = _Search(alg), set[int]()
+    written, given = bool(alg.buffers), alg.memories.given
+    return any(any(map(search.finds, reachable(value, written, given, seen))) for value in values)
 
 
 def holds(alg: Algebra, reference: Any) -> bool:
@@ -224,25 +225,40 @@ def holds(alg: Algebra, reference: Any) -> bool:
     return entry is not None and some(entry[1] if is_list(entry[1]) else entry[1].values())
 
 
-def _has_token(alg: Algebra, item: Any) -> bool:
-    if issubclass(type(item), type):
-        return any([holds(alg, holder_of(base, "")) for base in item.__mro__])
-    form = kind_of(type(item))
-    if form == "array":
-        return id(root_of(item)) in alg.buffers
-    if type(item).__name__ == "CarriedIterator" or id(item) in alg.generators:
-        return True
-    if (
-        form == "object"
-        and type(item).__flags__ & _HEAP_TYPE
-        and any([id(cell) in alg.shadows for cell in captured_by(type(item))])
-    ):
-        return True
-    if id(item) in alg.shadows:
-        return holds(alg, item)
-    if id(item) in alg.losses:
-        return True
-    return bool(alg.buffers) and alg.memories.may_have(item, [root for root, _ in alg.buffers.values()])
+class _Search:
+    """What one search for tokens needs to know of each item, and has found out about classes."""
+
+    __slots__ = ("_alg", "_classes", "_roots")
+
+    def __init__(self, alg: Algebra) -> None:
+        self._alg = alg
+        self._roots = [root for root, _ in alg.buffers.values()]
+        self._classes: dict[type, bool] = {}
+
+    def finds(self, item: Any) -> bool:
+        """Whether an item itself has a token."""
+        alg, cls = self._alg, type(item)
+        if issubclass(cls, type):
+            return any([holds(alg, holder_of(base, "")) for base in item.__mro__])
+        form = kind_of(cls)
+        if form == "array":
+            return id(root_of(item)) in alg.buffers
+        if cls.__name__ == "CarriedIterator" or id(item) in alg.generators:
+            return True
+        if form == "object" and cls.__flags__ & _HEAP_TYPE and self._captures(cls):
+            return True
+        if id(item) in alg.shadows:
+            return holds(alg, item)
+        if id(item) in alg.losses:
+            return True
+        return bool(self._roots) and alg.memories.may_have(item, self._roots)
+
+    def _captures(self, cls: type) -> bool:
+        """Whether a method of a class has captured a variable that may have a token."""
+        found = self._classes.get(cls)
+        if found is None:
+            found = self._classes[cls] = any([id(cell) in self._alg.shadows for cell in captured_by(cls)])
+        return found
 
 
 _HEAP_TYPE: Final = 1 << 9

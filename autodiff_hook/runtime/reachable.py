@@ -15,6 +15,8 @@ from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
 
 _HEAP_TYPE: Final = 1 << 9
+_LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
+"""What refers to nothing that matters; most of what large structures hold."""
 
 
 def reachable(
@@ -30,14 +32,18 @@ def reachable(
     seen = set() if seen is None else seen
     waiting = [value]
     for item in waiting:  # it grows: what is near comes first
-        kind = kind_of(type(item))
-        if id(item) in seen or kind == "number" or kind == "array" and not arrays:
+        cls = type(item)
+        if cls in _LEAVES or id(item) in seen:
             continue
-        if kind == "inert" and not issubclass(type(item), BuiltinFunctionType) and type(item) is not slice:
-            waiting.extend(captured_by(item))
-            if issubclass(type(item), type) and item.__flags__ & _HEAP_TYPE:
+        kind = kind_of(cls)
+        if kind == "number" or kind == "array" and not arrays:
+            continue
+        if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
+            if issubclass(cls, type):
                 seen.add(id(item))
-                yield item
+                waiting.extend(captured_by(item))
+                if item.__flags__ & _HEAP_TYPE:
+                    yield item
             continue
         seen.add(id(item))
         yield item
@@ -72,13 +78,12 @@ def _referents(item: Any, kind: str) -> list[Any]:
     return gc.get_referents(item)
 
 
-def captured_by(value: Any) -> Iterator[CellType]:
-    """The variables that the methods of a class have captured; nothing of what is no class."""
-    if issubclass(type(value), type):
-        for base in value.__mro__:
-            for method in vars(base).values():
-                if type(method) is FunctionType:
-                    yield from method.__closure__ or ()
+def captured_by(cls: type) -> Iterator[CellType]:
+    """The variables that the methods of a class have captured."""
+    for base in cls.__mro__:
+        for method in vars(base).values():
+            if type(method) is FunctionType:
+                yield from method.__closure__ or ()
 
 
 _DICTS_ASIDE: Final = sys.version_info >= (3, 13)

@@ -378,9 +378,12 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
 def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     if in_scope(alg, function):
         return enter(alg, t, function, args, kwargs)
-    waits = function.__code__.co_flags & inspect.CO_COROUTINE
-    if in_library(function) and (waits or loses(alg, t[1:], function, args, kwargs)):
-        return enter(alg, t, function, args, kwargs)
+    if in_library(function):
+        waits = function.__code__.co_flags & inspect.CO_COROUTINE
+        if waits or loses(alg, t[1:], function, args, kwargs):
+            return enter(alg, t, function, args, kwargs)
+        if not alg.memories.of_call(function):
+            return call_constant(alg, function, args, kwargs)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
 
 

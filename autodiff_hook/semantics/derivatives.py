@@ -64,7 +64,7 @@ def _session(f: Any, args: Args, named: Kwargs, of_function: bool = False, has_a
 def opened(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
     """A differentiation of what may carry derivatives itself."""
     f, args, named, of_function = _session(*given, **kwargs)
-    if t[1] is None and not any(reaches(alg, value) for value in (f, args, named)):
+    if t[1] is None and not reaches(alg, f, args, named):
         return Reverse(f, args, named, of_function), None
     tokens = (None,) * len(args) if t[1] is None else t[1]
     names = [load(alg, named, name, value) for name, value in named.items()]

@@ -41,7 +41,7 @@ def call_opaque(
     values = (function, *args, *kwargs.values())
     found = alg.memories.of_call(function)
     if not some(t) and not any(token is not None or is_written(alg, array) for token, array in found):
-        if not any(reaches(alg, value) for value in values):
+        if not reaches(alg, *values):
             return call_constant(alg, function, args, kwargs)
     refusal = registry.refusal(function)
     reason = reason if refusal is None else f"which {refusal}"
@@ -196,7 +196,7 @@ def _of_cell(cell: CellType) -> dict[int, Any]:
 
 def loses(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether derivatives flow into a call."""
-    return some(t) or any(reaches(alg, value) for value in (function, *args, *kwargs.values()))
+    return some(t) or reaches(alg, function, *args, *kwargs.values())
 
 
 def is_plain(value: Any) -> bool:

@@ -115,7 +115,7 @@ def _hides(alg: Algebra, form: str, value: Any) -> bool:
         shown = {id(part) for _, part in parts_of(value, form)}
         captured = [c.cell_contents for c in value.__closure__ or () if _is_filled(c)]
         captured = [x for x in captured if type(x) is FunctionType and id(x) not in shown]
-        return any(reaches(alg, x) for x in (value.__defaults__, value.__kwdefaults__, *captured))
+        return reaches(alg, value.__defaults__, value.__kwdefaults__, *captured)
     if form == "object":
         if type(value).__name__ == "CarriedIterator":
             return True

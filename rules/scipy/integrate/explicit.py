@@ -33,7 +33,7 @@ STORES_NOTHING = ContextVar("STORES_NOTHING", default=False)
 @means(solve_ivp)
 def initial_value_problem(alg, t, args, kwargs):
     call = Call(alg, solve_ivp, "fun", t, args, kwargs)
-    if not some(t) and not any(reaches(alg, value) for value in (*args, *kwargs.values())):
+    if not some(t) and not reaches(alg, *args, *kwargs.values()):
         return solve_ivp(*args, **kwargs), None
     call.run()
     stored = call.memory.after or call.memory.written
