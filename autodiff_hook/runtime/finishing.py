@@ -35,8 +35,10 @@ def simplified(
     polished: bool,
 ) -> None:
     """Make a program with its ``derivatives`` simpler; what the ``primal`` may raise stays."""
-    essential = {s for s in primal if _may_raise(s, inference)}
-    types = inference.types if polished and not _is_complex(inference) else None
+    essential = {s for s in primal if inference.strict and s.op in _COMPUTING or _may_raise(s, inference)}
+    # Polishing drops what only computes, and with it what it would have been warned of.
+    polished = polished and not inference.strict and not _is_complex(inference)
+    types = inference.types if polished else None
     numbers, volatile = only_numbers(inference), shape.memory.volatile
     simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile)
 
@@ -89,6 +91,10 @@ def _is_float(operand: Operand, inference: Inference) -> bool:
 _ALLOCATING: Final = frozenset(
     "build_tuple build_list build_map project unpack is is_not build_slice list_append make_function".split()
 )
+
+
+_COMPUTING: Final = ("call", "binary", "unary", "compare")
+"""The operations that may warn, which is an error where a program says so."""
 
 
 def _may_raise(s: Statement, inference: Inference) -> bool:

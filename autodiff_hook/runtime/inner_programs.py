@@ -112,7 +112,7 @@ class Within:
         """The function followed for its arguments, those that are differentiated as ``params``."""
         self._follow(function, [params[i] if i in params else self._constant(x) for i, x in enumerate(primals)])
         shape = prepare(self.inner)
-        if self.inner.warnings or self.inner.commits or self.inner.quiet:
+        if self.inner.warnings or self.inner.commits or self.inner.quiet or self.inner.strict:
             raise Refused("a derivative of what has effects")
         return shape
 

@@ -67,6 +67,8 @@ class Made:
     """The callees whose default values are constants of the program."""
     quiet: bool = False
     """Whether the program has told NumPy not to warn."""
+    strict: bool = False
+    """Whether the program has made errors of warnings, somewhere."""
     inlined: tuple[CodeType, ...] = ()
     """The functions that are part of the program."""
     left: tuple[Reason, ...] = ()
@@ -171,8 +173,8 @@ class Understood:
         simplified(ir, inference, self.shape, derivatives, primal, polished)
         self.clock("simplify")
         outside = bool(prologue.outside - set(self.taken.values()))
-        told = inference.codes, inference.refusals
-        return Made(ir, self.times, outside, body, small_of(inference), prologue.functions, inference.quiet, *told)
+        told = inference.quiet, inference.strict, inference.codes, inference.refusals
+        return Made(ir, self.times, outside, body, small_of(inference), prologue.functions, *told)
 
 
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:

@@ -42,7 +42,8 @@ def pushed_program(
 ) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
     """The program with tangents of the part of the value that ``aim`` leads to, and those of the parameters."""
     inference, shape = known.inference, known.shape
-    if inference.warnings or inference.commits or known.prologue.leaves() or any(map(holds_objects, known.types)):
+    effects = inference.warnings or inference.commits or inference.strict
+    if effects or known.prologue.leaves() or any(map(holds_objects, known.types)):
         raise Refused("a program with effects, or of objects, in forward mode")
     seeds = _seeds(known)
     with known.located():

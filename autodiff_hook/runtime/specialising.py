@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -251,6 +252,17 @@ def _quietly(entry: Entry) -> Entry:
     return quiet_entry
 
 
+def _strictly(entry: Entry) -> Entry:
+    """An entry that raises what it is warned of, so that the carried program sees to it."""
+
+    def strict_entry(f: Any, args: tuple[Any, ...]) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return entry(f, args)
+
+    return strict_entry
+
+
 def forget() -> None:
     """Give everything up: a rule that changed, or a module that was opted in, makes all of it out of date."""
     for table in (_gradients, _known, _hopeless):
@@ -368,7 +380,9 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
             known.one_way, all_ways = True, False
     report(f, made.made, "" if all_ways else "for one way")
     entry = _entry(made, form)
-    if made.made.quiet:
+    if made.made.strict:
+        entry = _strictly(entry)
+    elif made.made.quiet:
         entry = _quietly(entry)
     if f.__code__ is not code:
         return None, all_ways

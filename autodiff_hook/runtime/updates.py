@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.registry import rrule
+from autodiff_hook.registry import registry, rrule
 from autodiff_hook.transform.improve.shortcuts import fresh
 
 
@@ -26,6 +26,8 @@ def cleared(cotangent: Any, key: Any) -> Any:
 
 def stored_cotangent(cotangent: Any, array: Any, key: Any, value: Any) -> Any:
     """The cotangent of a stored value, summed over what it was broadcast to; None if it is cut off by the store."""
+    if type(key) is int and type(value) is float and array.dtype.kind == "f" and array.ndim == 1:
+        return float(cotangent[key].real)
     if array.dtype.kind not in "fc" and np.asarray(value).dtype.kind in "fc":
         return None
     whole = np.asarray(cotangent)
@@ -82,4 +84,5 @@ def updated_rule(array: Any, key: Any, value: Any) -> Any:
     return updated(array, key, value), updated_pullback
 
 
+registry.trust(updated_rule)
 fresh(updated, cleared)

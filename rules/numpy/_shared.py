@@ -239,8 +239,8 @@ def array_rrule(target, arity=1):
 
 
 def add_for_arrays(target, rule, arity=1):
-    """``array_rrule`` of a rule that is made when it is asked for; methods take arrays alone."""
-    if not isinstance(target, (MethodDescriptorType, GetSetDescriptorType)):
+    """``array_rrule`` of a rule that is made when it is asked for; the first argument of a method is an array."""
+    if arity > 1 or not isinstance(target, (MethodDescriptorType, GetSetDescriptorType)):
         through = Deferred(rule.module, lambda: through_arrays(rule.made(), arity))
         for signature in sequences(arity):
             registry.add(target, signature, through)

@@ -10,6 +10,7 @@ from scipy.spatial import distance
 
 from autodiff_hook import pullback
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.transform.improve.shortcuts import fresh
 from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.scipy._metrics import FORMULAS, NAMES
@@ -105,6 +106,9 @@ def cdist_rule(XA, XB, metric="euclidean", *, out=None, **options):
         return unbroadcast(part(w, a, b), XA), unbroadcast(part(np.transpose(w), b, a), XB), None
 
     return y, cdist_pullback
+
+
+fresh(distance.pdist, distance.cdist, distance.squareform)
 
 
 @array_rrule(distance.squareform)

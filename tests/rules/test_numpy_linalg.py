@@ -73,6 +73,7 @@ def products():
         yield from (Case(f, complexes(*a), normal(*b)) for a, b in INNER_SHAPES[:5])
     for f in (np.dot, np.inner, np.outer, np.vdot, np.kron):
         yield from (Case(f, x, y) for x, y in (([1.0, 2.0], [3.0, 4.5]), (normal(2), [1.0, 2.0]), (2.0, 1.5)))
+    yield from (Case(np.ndarray.dot, normal(2), y) for y in ([1.0, 2.0], [[1.0, 2.0], [0.5, -1.0]], 1.5))
     yield from (Case(np.matmul, x, y) for x, y in (([1.0, 2.0], [3.0, 4.5]), (normal(2, 2), [1.0, 2.0])))
     yield from (Case(operator.matmul, x, y) for x, y in ((normal(2, 2), [1.0, 2.0]), ((1.0, 2.0), normal(2, 2))))
 

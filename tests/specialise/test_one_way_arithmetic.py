@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, is_specialised, oracle, same, slopes
+from specialised_cases import GENERIC, check, is_specialised, oracle, same, slopes
 
 import autodiff_hook as ad
 
@@ -409,3 +409,22 @@ def test_what_is_not_chosen_may_be_infinite():
     for _ in range(3):
         same(ad.gradient(chosen_of_several, 2.0), oracle(chosen_of_several, 2.0)[1])
     assert ad.gradient(chosen_of_several, 2.0) == (5.0,)
+
+
+class Kept:
+    def __init__(self, values):
+        self.values = values
+        self.values = [2.0 * v for v in values]
+
+
+def divided(x):
+    """A list that is divided by a number of NumPy's becomes an array, and its items go back into the list."""
+    shear = Kept([x, x * x, 3.0]).values
+    shear[1:] /= np.float64(x + 1.0)
+    shear[:2] -= np.array([1.0, x])
+    return shear[0] * shear[1] + shear[2] if isinstance(shear, list) else x
+
+
+def test_lists_in_place_by_what_makes_arrays_of_them():
+    check(divided, 0.7)
+    assert ad.gradient(divided, 0.7) == pytest.approx(slopes(divided, 0.7))

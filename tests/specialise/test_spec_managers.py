@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from specialised_cases import check
+from specialised_cases import check, is_specialised
 
 import autodiff_hook as ad
 
@@ -107,3 +109,42 @@ def test_errstate_that_raises():
     assert ad.gradient(raising, np.array([0.5]))[0] == pytest.approx([2.0])
     with pytest.raises(FloatingPointError):
         ad.gradient(raising, np.array([0.0]))
+
+
+def strict(x, y):
+    total = np.log(y) * 2.0
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("error")
+        try:
+            z = np.log(x) + x
+        except RuntimeWarning:
+            z = -3.0 * x
+    return float(np.sum(z * total))
+
+
+def looked_at(x, y):
+    """What is computed to see whether it warns is not used."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            np.log(x)
+            factor = 1.0
+        except RuntimeWarning:
+            factor = -3.0
+    return float(np.sum(factor * x * y))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("f", [strict, looked_at])
+def test_warnings_that_are_errors(f):
+    y = np.array([2.0, 0.5])
+    for x in ([1.0, 2.0], [1.0, -2.0], [0.5, 0.25], [0.0, 1.0], [1.0, 3.0]):
+        check(f, np.array(x), y, specialised=None)
+    assert is_specialised(f)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_warns_elsewhere_in_such_a_program():
+    found = [ad.gradient(strict, np.array([1.0, 2.0]), np.array([y, 0.5])) for y in (2.0, 0.0, 2.0)]
+    assert np.isinf(found[1][0][0])
+    np.testing.assert_array_equal(found[0], found[2])

@@ -8,10 +8,9 @@ import os
 import numpy as np
 import pytest
 from random_stores import Writer
-from specialised_cases import check, check_raises, check_slopes, is_specialised, oracle, same, scope
+from specialised_cases import GENERIC, check, check_raises, check_slopes, is_specialised, oracle, same, scope, slopes
 
 import autodiff_hook as ad
-from autodiff_hook.runtime.specialising import GENERIC
 
 ONE_WAY = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 ALL_WAYS = None if ONE_WAY else True
@@ -526,3 +525,29 @@ def test_integers_and_single_precision_are_left_to_the_generic_path():
 
     for f in (whole, single):
         same(ad.gradient(f, 0.7), oracle(f, 0.7)[1])
+
+
+def in_another_shape(x):
+    a = np.array([x, 2.0, x * x, 1.0])
+    view = a[1:]
+    a.shape = (2, 2)
+    return a[1, 0] * a[0, 0] + view.sum() * a.shape[0] + a.T[1, 0] * len(a)
+
+
+def stored_in_another_shape(x):
+    a = np.array([x, 2.0, x * x, 1.0])
+    view = a[1:]
+    a.shape = (2, 2)
+    a[0, 1] = x
+    return (a * a).sum() + view[0]
+
+
+@pytest.mark.skipif(GENERIC, reason="arrays in another shape are an error where they are carried")
+@pytest.mark.parametrize("f", [in_another_shape, stored_in_another_shape], ids=lambda f: f.__name__)
+def test_shapes_that_are_assigned(f):
+    try:
+        found = ad.gradient(f, 0.7)
+    except ad.NotDifferentiable:
+        assert f is stored_in_another_shape
+        return
+    assert found == pytest.approx(slopes(f, 0.7))

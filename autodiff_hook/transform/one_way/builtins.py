@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way import containers, sequences
+from autodiff_hook.transform.one_way import containers, derived, derived_tuples, patterns, sequences
 from autodiff_hook.transform.one_way.attributes import is_data
 from autodiff_hook.transform.one_way.caching import cached_call
 from autodiff_hook.transform.one_way.classes import construct, instance, number
@@ -22,6 +22,7 @@ from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.ordering import extreme_by, sorted_
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.signatures import asked
 from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
@@ -48,6 +49,9 @@ Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
 
 def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
     """The result of calling what is known; None if nothing special is known of it."""
+    found = derived.called(inf, s, function, args, kwargs)
+    if found is not None:
+        return found
     meaning = equivalent = None
     if is_hashable(function):
         meaning, equivalent = BUILTINS.get(function), EQUIVALENTS.get(function)
@@ -80,7 +84,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
                 return held_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error, Constant(error)) from None
-    for special in (managed_call, cached_call):
+    for special in (managed_call, asked, patterns.called, cached_call):
         found = special(inf, s, function, args, kwargs)
         if found is not None:
             return found
@@ -242,6 +246,15 @@ def _vars(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("getattr", args, "__dict__")) if len(args) == 1 else None
 
 
+def _dir(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """The names that an object of the program has, and its class."""
+    value = inf.type_of(args[0]) if len(args) == 1 else None
+    if not isinstance(value, Fresh) or look(inf, value.cls, "__dir__") is not object.__dir__:
+        return None
+    names = sorted({*dir(value.cls), *inf.members(value.made)})
+    return containers.new(inf, list, list(map(Constant, names)))
+
+
 def _setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("setattr", [args[0], args[2]], inf.pin(args[1])))
 
@@ -270,6 +283,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     **ITERATIONS,
     object.__new__: _new,
     float.__new__: _new_number,
+    tuple.__new__: derived_tuples.new,
     len: _len,
     list: _list,
     tuple: _tuple,
@@ -281,6 +295,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     hasattr: _hasattr,
     setattr: _setattr,
     vars: _vars,
+    dir: _dir,
     object.__setattr__: _plain_setattr,
     copy.copy: _copy,
     copy.deepcopy: _deep_copy,

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.containers import KEYED, changeable, guarded_length, parts
+from autodiff_hook.transform.one_way.derived import rows
+from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
@@ -44,7 +46,11 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     if isinstance(value, (Outside, Tuple, List)) and getattr(value, "cls", list) is list:
         return _live(inf.content(changeable(inf, operand)))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
-        return _of_object(inf, operand, value)
+        found = rows(inf, operand)
+        held = held_by(inf, operand)
+        if held is not None and look(inf, value.cls, "__iter__") is tuple.__iter__:
+            return items(inf, held)
+        return _of_object(inf, operand, value) if found is None else found
     return iter(parts(inf, operand))
 
 

@@ -12,6 +12,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
+    ANY,
     Abstract,
     Bound,
     Fresh,
@@ -29,6 +30,7 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
 _WARNINGS: Final = Silence("catch_warnings")
+_RECORDED: Final = Silence("catch_warnings(record=True)")
 _FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)
 _HARMLESS: Final = ("ignore", "default", "once", "always", "module")
 
@@ -43,13 +45,20 @@ def managed_call(
     values = [known_value(inf, x) for x in kwargs.values()]
     if is_silent(function, args, values):
         return known_as(inf, s, ERRSTATE)
-    if function is warnings.catch_warnings and not args and all(v is False for v in values):
-        return known_as(inf, s, _WARNINGS)
+    if (
+        function is warnings.catch_warnings
+        and not args
+        and set(kwargs) <= {"record"}
+        and values in ([], [False], [True])
+    ):
+        return known_as(inf, s, _RECORDED if values == [True] else _WARNINGS)
     if function is warnings.warn and args and not inf.silences and set(kwargs) <= {"category", "stacklevel"}:
         return _warned(inf, s, args, kwargs)
     filters = any(function is x for x in _FILTERS)
-    if filters and args and _WARNINGS in inf.silences and known_value(inf, args[0]) in _HARMLESS:
-        return known_as(inf, s, None)
+    if filters and args and not {_WARNINGS, _RECORDED}.isdisjoint(inf.silences):
+        action = known_value(inf, args[0])
+        inf.strict = inf.strict or action == "error"
+        return known_as(inf, s, None) if action in (*_HARMLESS, "error") else None
     return None
 
 
@@ -71,7 +80,8 @@ def enter(inf: Path, s: Statement) -> Abstract:
     if isinstance(value, Known) and isinstance(value.value, Silence):
         inf.quiet = True
         inf.silences.append(value.value)
-        return alias(inf, s, inf.perform("build_tuple", [manager, Constant(None)]))
+        entered = inf.token("warnings", ANY) if value.value is _RECORDED else Constant(None)
+        return alias(inf, s, inf.perform("build_tuple", [manager, entered]))
     if not isinstance(value, (Fresh, Outside)):
         raise Refused(f"a context manager {named(value)}")
     begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")

@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.containers import KEYED, changeable, is_adopted, new, parts
+from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
@@ -43,6 +44,9 @@ def length(inf: Path, operand: Operand) -> int | None:
     if isinstance(value, Outside) and is_container(value.cls):
         operand = inf.adopted(operand, value)
         value = inf.type_of(operand)
+    held = held_by(inf, operand)
+    if held is not None and look(inf, value.cls, "__len__") is tuple.__len__:  # type: ignore[attr-defined]
+        return length(inf, held)
     if isinstance(value, Container):
         return len(inf.content(operand))
     if isinstance(value, Known) and isinstance(value.value, (str, tuple, range, frozenset)):
@@ -117,10 +121,16 @@ def build_slice(inf: Path, s: Statement) -> None:
     inf.slices[s.result] = list(s.operands)
 
 
+_OF_LISTS: Final = ("+", "*")
+"""The operators by which lists are changed in place."""
+
+
 def joined(inf: Path, s: Statement) -> Abstract | None:
     """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
     kinds = [_sequence(inf, x) for x in s.operands]
     extended = s.op == "inplace" and kinds[0] is list
+    if extended and s.data not in _OF_LISTS:
+        return alias(inf, s, inf.perform("binary", list(s.operands), s.data))
     if extended and _is_asked(inf, s.operands[1], f"__r{NAMES[s.data]}__"):
         raise Refused("a list is added to by what may make something else of it")
     if s.data == "+" and extended:

@@ -11,7 +11,16 @@ import numpy as np
 
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.one_way import containers, growing, iterating, sequences
+from autodiff_hook.transform.one_way import (
+    containers,
+    derived,
+    derived_tuples,
+    growing,
+    iterating,
+    patterns,
+    sequences,
+    signatures,
+)
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
 from autodiff_hook.transform.one_way.builtins import held_as, known_call
 from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
@@ -19,7 +28,7 @@ from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, is_object, operated
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.stores import augmented, note, store
+from autodiff_hook.transform.one_way.stores import assign_shape, augmented, note, store
 from autodiff_hook.transform.one_way.trail import ENTERED, Raised
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -69,7 +78,9 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
     """The abstract value of the result of ``s``; None if a call was entered, whose value is the result."""
     assert isinstance(inf, Path)
     meaning = STEPS.get(s.op)
-    found = meaning(inf, s) if meaning is not None else None
+    found = derived.step(inf, s) or derived_tuples.step(inf, s)
+    if found is None and meaning is not None:
+        found = meaning(inf, s)
     if found is ENTERED:
         return None
     return found if found is not None else evaluate(inf, s)
@@ -235,6 +246,9 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
         return _of_text(inf, s, owner, name, args)
+    matched = patterns.method(inf, s, owner, name, args, names)
+    if matched is not None:
+        return matched
     if isinstance(value, (Fresh, Outside)):
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
         if name == "__class__":
@@ -306,6 +320,9 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return Bound(getattr(str, name), owner)
     if isinstance(value, (Number, Array)) and not any(hasattr(cls, name) for cls in classes_of(value)):
         raise Raised(AttributeError)
+    answer = signatures.read(inf, s, value.value, name) if isinstance(value, Known) else None
+    if answer is not None:
+        return answer
     if isinstance(value, Known) and not hasattr(value.value, name) and not inf.world.answers(value.value, name):
         raise Raised(AttributeError)
     if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
@@ -315,6 +332,9 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
 
 def _setattr(inf: Path, s: Statement) -> Abstract | None:
     owner, value = s.operands
+    if s.data == "shape" and isinstance(inf.type_of(owner), Array):
+        assign_shape(inf, owner, value)
+        return known_as(inf, s, None)
     found = field_written(inf, owner, inf.type_of(owner), str(s.data), value)
     return alias(inf, s, found)
 

@@ -143,6 +143,18 @@ def replace(inf: Path, owner: Operand, result: Operand) -> None:
     inf.versions[owner] = result
 
 
+def assign_shape(inf: Path, owner: Operand, shape: Operand) -> None:
+    """``array.shape = shape``: from now on it is a view of what it was, which is not stored into."""
+    _require_own(inf, owner)
+    if not example_of(inf.type_of(owner)).flags.c_contiguous:
+        raise Refused("an array gets another shape whose items do not lie one after the other")
+    inf.require_in_order(owner)
+    result = inf.perform("call_method", [owner, shape], ("reshape", ()))
+    inf.viewing.pop(result, None)
+    inf.own.discard(result)
+    inf.versions[owner] = result
+
+
 def _require_own(inf: Path, owner: Operand) -> None:
     while owner not in inf.own and owner in inf.viewing:
         owner = _base(inf, inf.viewing[owner])

@@ -100,7 +100,7 @@ class Trail(Inference):
         self.settling = False
         self.building: set[Operand] = set()
         self.numbers: dict[Any, Operand] = {}
-        """The floats that objects of classes derived from ``float`` are."""
+        """What computes for objects of classes derived from ``float``, ``ndarray`` and ``tuple``: one of these."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
         self.class_attributes: dict[tuple[type, str], Operand] = {}
         self.stored_globals: dict[tuple[int, str], tuple[dict[str, Any], Operand]] = {}
@@ -139,11 +139,16 @@ class Trail(Inference):
         if s is None:
             raise Refused("a view of an array is used after the array was changed in place")
         base = base_of(s, self.type_of)
-        if base is not None and not is_sure(s) and base not in self.in_order:
-            self.in_order.add(base)
-            flags = self.emit("getattr", base, abstract=Instance(type(np.zeros(0).flags)), data="flags")
-            self.guard(self.emit("getattr", flags, abstract=BOOL, data="c_contiguous"), True)
+        if base is not None and not is_sure(s):
+            self.require_in_order(base)
         return s
+
+    def require_in_order(self, array: Operand) -> None:
+        """Go on only if the items of an array lie one after the other."""
+        if array not in self.in_order:
+            self.in_order.add(array)
+            flags = self.emit("getattr", array, abstract=Instance(type(np.zeros(0).flags)), data="flags")
+            self.guard(self.emit("getattr", flags, abstract=BOOL, data="c_contiguous"), True)
 
     def _settle_type(self, result: Variable) -> None:
         """Guard the type of a result that the types of the operands leave open."""
@@ -279,7 +284,7 @@ class Trail(Inference):
         return args, kwargs
 
     def plain(self, operand: Operand) -> Operand:
-        """The float that an object of the program is for what only computes with it; else the operand itself."""
+        """What an object of the program is for code that only computes with it; else the operand itself."""
         value = self.type_of(operand)
         return self.numbers.get(value.made, operand) if isinstance(value, Fresh) else operand
 

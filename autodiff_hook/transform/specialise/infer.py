@@ -192,7 +192,7 @@ class Inference:
         self.assumed: list[tuple[Operand, Any]] = []
         self.fixed: list[tuple[Operand, Abstract]] = []
         """What derivatives within the program have been made for."""
-        self.quiet = False
+        self.quiet = self.strict = False
         self.commits: list[tuple[Operand, str | None, Operand]] = []
         self.warnings: list[tuple[Operand, Operand, dict[str, Any], int]] = []
         self.size = 0

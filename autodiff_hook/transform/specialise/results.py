@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -65,7 +66,7 @@ def is_grid(value: Any) -> bool:
 
 def is_fixed(value: Any) -> bool:
     """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
-    return any([value is x for x in _FIXED]) or type(value) is CodeType or is_grid(value)
+    return any([value is x for x in _FIXED]) or type(value) in (CodeType, re.Pattern) or is_grid(value)
 
 
 _FIXED: Final = (NotImplemented, Ellipsis, sys.version_info)
@@ -128,13 +129,13 @@ def outcome(
     """
     if not named and all(number_types(t) is not None for t in types) and types:
         return _number_outcome(run, types)
-    options = {k: _example(t) for k, t in named.items()}
+    options = {k: example_for(t) for k, t in named.items()}
     try:
-        found = _run(run, [_example(t) for t in types], options)
+        found = tried(run, [example_for(t) for t in types], options)
     except Refused:
         if not loose or not any(isinstance(t, Array) for t in types):
             raise
-        found = _run(run, [_square(t) for t in types], options)
+        found = tried(run, [_square(t) for t in types], options)
     result = abstract_of(found)
     if isinstance(result, Number) and not constant:
         result = Number(result.types | _possible(types, run), example=result.example)
@@ -180,7 +181,8 @@ def _widened(result: Abstract) -> Abstract:
     return result
 
 
-def _example(value: Abstract) -> Any:
+def example_for(value: Abstract) -> Any:
+    """An example of a value, with which functions are tried out."""
     found = example_of(value)
     if isinstance(value, List):
         return _example_of_list(value)
@@ -196,17 +198,18 @@ def _example_of_list(value: List) -> Any:
     """Items of lists that the program makes may have been put in later than the list was."""
     if value.example is not MISSING and value.example:
         return list(value.example)
-    return [_example(value.item)] if value.item is not None else []
+    return [example_for(value.item)] if value.item is not None else []
 
 
 def _square(value: Abstract) -> Any:
     """An example of an array all of whose lengths are the same."""
     if not isinstance(value, Array) or value.ndim is None:
-        return _example(value)
+        return example_for(value)
     return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (value.ndim < 2)]
 
 
-def _run(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The result of a function without effects for examples."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -259,7 +262,7 @@ def _first(run: Callable[..., Any], types: list[Abstract], combination: tuple[ty
         )
     for args in tries:
         try:
-            return _run(run, args, {})
+            return tried(run, args, {})
         except Refused as error:
             refused = error
     raise refused

@@ -30,6 +30,9 @@ class World(Protocol):
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside, loaded and guarded on entry."""
 
+    def array(self, owner: Operand, example: Any) -> Operand:
+        """The array that computes for one of a derived class from outside, loaded and guarded on entry."""
+
     def argument(self, place: int) -> Operand:
         """An argument as it is taken on entry."""
 

@@ -1,0 +1,252 @@
+"""Arrays of classes derived from ``ndarray`` on one way: objects of the program, with an array that computes.
+
+What NumPy makes of such an array is worked out on the array, and is of the class that NumPy gives it on examples; the
+class's own ``__array_finalize__`` and ``__array_wrap__`` are followed, like all methods that are written in Python.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.registry import registry
+from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.transform.one_way.containers import guarded_length
+from autodiff_hook.transform.one_way.derived_values import (
+    ARRAY,
+    array_of,
+    computed,
+    holds,
+    is_derived,
+    is_derived_class,
+    made_array,
+    plainly,
+)
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Fresh,
+    Known,
+    Outside,
+    Super,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look_after, receiver_class
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
+from autodiff_hook.transform.specialise.resolve import COMPARE
+from autodiff_hook.transform.specialise.wording import named
+
+_COMPARISONS: Final = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
+_FUNCTIONS: Final[dict[Any, Any]] = {
+    ARRAY["__getitem__"]: operator.getitem,
+    ARRAY["__len__"]: len,
+    **{ARRAY[f"__{name}__"]: COMPARE[symbol] for symbol, name in _COMPARISONS.items()},
+}
+
+
+# Operations
+
+
+def step(inf: Path, s: Statement) -> Abstract | None:
+    """What an operation means with arrays of derived classes; None without such, or if it is for a class to say."""
+    meaning = _MEANINGS.get(s.op)
+    if meaning is None:
+        return None
+    if s.op == "call_method" and isinstance(inf.type_of(s.operands[0]), Super):
+        return _super_method(inf, s)
+    count = 1 if s.op in _OF_OWNER else len(s.operands)
+    return meaning(inf, s) if any(is_derived(inf.type_of(x), inf) for x in s.operands[:count]) else None
+
+
+def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
+    """What the class of an array says, in Python, of an operation."""
+    value = inf.type_of(operand)
+    found = look(inf, value.cls, name) if is_derived(value, inf) else None
+    return found if isinstance(found, FunctionType) else None
+
+
+def _binary(inf: Path, s: Statement) -> Abstract | None:
+    left, right = s.operands
+    name = NAMES[s.data].strip("_")
+    own, reflected = _method(inf, left, f"__{name}__"), _method(inf, right, f"__r{name}__")
+    if own is None and reflected is None:
+        if s.op == "inplace" and is_derived(inf.type_of(left), inf):
+            raise Refused("an array of a derived class is changed in place")
+        return computed(inf, s, getattr(operator, NAMES[s.data]), s.operands)
+    kind = inf.type_of(left)
+    if reflected is not None and isinstance(kind, Array) and not kind.scalar:
+        result = inf.call(Constant(reflected), [right, left])
+        found = inf.type_of(result)
+        if not isinstance(found, Known) or found.value is not NotImplemented:
+            return alias(inf, s, result)
+        raise Refused(f"__r{name}__ of {named(inf.type_of(right))}")
+    return None
+
+
+def _compare(inf: Path, s: Statement) -> Abstract | None:
+    if any(_method(inf, x, f"__{name}__") for x in s.operands for name in _COMPARISONS.values()):
+        return None
+    return computed(inf, s, COMPARE[s.data], s.operands)
+
+
+def _unary(inf: Path, s: Statement) -> Abstract | None:
+    name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[s.data]
+    return None if _method(inf, s.operands[0], name) else computed(inf, s, _UNARY[s.data], s.operands)
+
+
+_UNARY: Final = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+
+
+def _getitem(inf: Path, s: Statement) -> Abstract | None:
+    if _method(inf, s.operands[0], "__getitem__"):
+        return None
+    return computed(inf, s, operator.getitem, s.operands)
+
+
+def _setitem(inf: Path, s: Statement) -> Abstract | None:
+    owner, *rest = s.operands
+    value = inf.type_of(owner)
+    if _method(inf, owner, "__setitem__"):
+        return None
+    array = array_of(inf, owner, value) if is_derived(value, inf) else owner
+    return alias(inf, s, inf.perform("setitem", [array, *(plainly(inf, x) for x in rest)]))
+
+
+def _of_content(inf: Path, s: Statement) -> Abstract | None:
+    """An operation that is about what the array holds, and gives nothing of its class."""
+    name = _CONTENT[s.op]
+    if any(_method(inf, x, name) for x in s.operands):
+        return None
+    return alias(inf, s, inf.perform(s.op, [plainly(inf, x) for x in s.operands]))
+
+
+_CONTENT: Final = {
+    **{"truth": "__bool__", "not": "__bool__", "get_len": "__len__"},
+    **{"in": "__contains__", "not_in": "__contains__"},
+}
+
+
+def _get_iter(inf: Path, s: Statement) -> Abstract | None:
+    found = rows(inf, s.operands[0])
+    return None if found is None else alias(inf, s, inf.iterator(found))
+
+
+def rows(inf: Path, operand: Operand) -> Iterator[Operand] | None:
+    """What an iteration over an array comes to; None if it is none, or for its class to say."""
+    value = inf.type_of(operand)
+    if not is_derived(value, inf) or _method(inf, operand, "__iter__"):
+        return None
+    array = inf.present(array_of(inf, operand, value))
+    kind = inf.type_of(array)
+    assert isinstance(kind, Array)
+    return (inf.perform("getitem", [operand, Constant(i)]) for i in range(guarded_length(inf, array, kind)))
+
+
+def _getattr(inf: Path, s: Statement) -> Abstract | None:
+    owner, name = s.operands[0], str(s.data)
+    value = inf.type_of(owner)
+    assert isinstance(value, (Fresh, Outside))
+    found = look(inf, value.cls, name)
+    if found is None or found is not ARRAY.get(name):
+        return None
+    if isinstance(found, _METHODS):
+        return Bound(found, owner)
+    return computed(inf, s, operator.attrgetter(name), [owner], lambda array: inf.perform("getattr", array, name))
+
+
+_METHODS: Final = (MethodDescriptorType, WrapperDescriptorType)
+
+
+def _call_method(inf: Path, s: Statement) -> Abstract | None:
+    (name, names), (owner, *args) = s.data, s.operands
+    value = inf.type_of(owner)
+    assert isinstance(value, (Fresh, Outside))
+    found = look(inf, value.cls, name)
+    if not isinstance(found, _METHODS) or found is not ARRAY.get(name):
+        return None
+    count = len(args) - len(names)
+    return alias(inf, s, inf.call(Constant(found), [owner, *args[:count]], dict(zip(names, args[count:]))))
+
+
+def _super_method(inf: Path, s: Statement) -> Abstract | None:
+    """``super().name(...)`` that is the method of all arrays."""
+    (name, names), (owner, *args) = s.data, s.operands
+    value = inf.type_of(owner)
+    assert isinstance(value, Super)
+    if not is_derived(inf.type_of(value.receiver), inf):
+        return None
+    found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+    if not isinstance(found, _METHODS) or found is not ARRAY.get(name):
+        return None
+    if name == "__array_finalize__":
+        return known_as(inf, s, None)
+    count = len(args) - len(names)
+    result = inf.call(Constant(found), [value.receiver, *args[:count]], dict(zip(names, args[count:])))
+    return alias(inf, s, result)
+
+
+_MEANINGS: Final[dict[str, Callable[[Path, Statement], Abstract | None]]] = {
+    **{"binary": _binary, "inplace": _binary, "compare": _compare, "unary": _unary},
+    **{"getitem": _getitem, "setitem": _setitem, "get_iter": _get_iter},
+    **dict.fromkeys(_CONTENT, _of_content),
+    **{"getattr": _getattr, "load_method": _getattr, "call_method": _call_method},
+}
+_OF_OWNER: Final = ("getattr", "load_method", "call_method")
+
+
+# Calls
+
+
+def called(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+    """What NumPy makes of arrays of derived classes; None without such, or if other code is called."""
+    if function is ARRAY["view"]:
+        return _viewed(inf, s, args, kwargs)
+    if not is_hashable(function) or not any(holds(inf, x) for x in (*args, *kwargs.values())):
+        return None
+    if function in UNARY_DUNDERS and _method(inf, args[0], UNARY_DUNDERS[function]):
+        return None
+    function = _FUNCTIONS.get(function, function)
+    if function in _CONVERSIONS and not kwargs and not _method(inf, args[0], f"__{function.__name__}__"):
+        return alias(inf, s, inf.call(Constant(function), [plainly(inf, x) for x in args]))
+    if not _is_of_numpy(function) or not (registry.has_rules(function) or registry.is_constant(function)):
+        return None
+    return computed(
+        inf,
+        s,
+        function,
+        args,
+        lambda plain: inf.call(Constant(function), plain[: len(args)], dict(zip(kwargs, plain[len(args) :]))),
+        kwargs,
+    )
+
+
+_CONVERSIONS: Final = (float, int, complex, bool)
+
+
+def _is_of_numpy(function: Any) -> bool:
+    """Whether a function computes with arrays, and asks no questions about objects."""
+    home = getattr(function, "__objclass__", None)
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return home is np.ndarray or function in (abs, len) or module.partition(".")[0] in ("numpy", "_operator")
+
+
+def _viewed(inf: Path, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+    """``array.view(cls)``."""
+    owner, *given = args
+    value = inf.type_of(owner)
+    if kwargs or len(given) != 1 or not (is_derived(value, inf) or isinstance(value, Array) and not value.scalar):
+        return None
+    cls = inf.type_of(given[0])
+    if not isinstance(cls, Known) or not isinstance(cls.value, type) or not issubclass(cls.value, np.ndarray):
+        return None
+    array = array_of(inf, owner, value) if is_derived(value, inf) else owner
+    if cls.value is np.ndarray:
+        return alias(inf, s, array)
+    return alias(inf, s, made_array(inf, cls.value, array, owner)) if is_derived_class(cls.value) else None

@@ -1,0 +1,199 @@
+"""Arrays of classes derived from ``ndarray`` on one way: what computes for them, and of which class results are."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final, TypeGuard
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.semantics.overrides import UFUNCS
+from autodiff_hook.transform.one_way.classes import instance
+from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import (
+    MISSING,
+    Abstract,
+    Array,
+    Container,
+    Fresh,
+    Outside,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.resolve import COMPARE
+from autodiff_hook.transform.specialise.results import example_for, tried
+from autodiff_hook.transform.specialise.wording import named
+
+ARRAY: Final = np.ndarray.__dict__
+"""What arrays have of their class."""
+_NUMPY_OF: Final[dict[Any, np.ufunc]] = {
+    **{getattr(operator, NAMES[symbol]): ufunc for symbol, ufunc in UFUNCS.items()},
+    **{ARRAY[f"__{NAMES[symbol]}__"]: ufunc for symbol, ufunc in UFUNCS.items()},
+    **dict(zip(COMPARE.values(), (np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal))),
+    **{operator.neg: np.negative, operator.pos: np.positive, abs: np.absolute},
+}
+_OWN_PROTOCOLS: Final = (
+    *("__array_ufunc__", "__array_function__", "__array__", "__array_interface__", "__array_struct__"),
+    *("__array_prepare__", "__buffer__", "__array_priority__"),
+)
+_TELLS_SCALARS: Final = int(np.__version__.partition(".")[0]) >= 2
+
+
+def is_derived_class(cls: Any) -> bool:
+    """Whether arrays of a class are objects that follow the rules of NumPy in all that the class does not say."""
+    return issubclass(cls, np.ndarray) and cls is not np.ndarray and cls.__module__.partition(".")[0] != "numpy"
+
+
+def is_derived(value: Abstract, inf: Path) -> TypeGuard[Fresh | Outside]:
+    """Whether a value is an array of a derived class."""
+    return isinstance(value, Outside) and is_derived_class(value.cls) or _is_made(inf, value)
+
+
+def _is_made(inf: Path, value: Abstract) -> bool:
+    return isinstance(value, Fresh) and value.made in inf.numbers and is_derived_class(value.cls)
+
+
+def array_of(inf: Path, operand: Operand, value: Fresh | Outside) -> Operand:
+    """The array that computes."""
+    if isinstance(value, Fresh):
+        return inf.numbers[value.made]
+    _require_plain(inf, value.cls)
+    return inf.world.array(inf.final(operand), value.example)
+
+
+def made_array(inf: Path, cls: type, array: Operand, source: Operand) -> Operand:
+    """A new view of an array, which has the class and what ``__array_finalize__`` gives it."""
+    kind = inf.type_of(array)
+    if any(issubclass(x, np.generic) for x in number_types(kind) or (inert_class(kind) or object,)):
+        array = inf.call(Constant(np.asarray), [array])
+        kind = inf.type_of(array)
+    if not isinstance(kind, Array) or kind.scalar:
+        raise Refused(f"{named(kind)} becomes {named(cls)}")
+    _require_plain(inf, cls)
+    made = instance(inf, cls)
+    inf.numbers[made] = array
+    finalize = look(inf, cls, "__array_finalize__")
+    if isinstance(finalize, FunctionType):
+        inf.call(Constant(finalize), [made, source])
+    elif finalize is not ARRAY["__array_finalize__"]:
+        raise Refused(f"__array_finalize__ of {named(cls)}")
+    return made
+
+
+def _require_plain(inf: Path, cls: type) -> None:
+    inf.world.members(cls)
+    for base in cls.__mro__:
+        if not issubclass(np.ndarray, base) and any(name in base.__dict__ for name in _OWN_PROTOCOLS):
+            raise Refused(f"{named(cls)} says by itself what NumPy makes of it")
+
+
+def holds(inf: Path, operand: Operand) -> bool:
+    """Whether an array of a derived class is given, in whatever lists and tuples."""
+    value = inf.type_of(operand)
+    if operand in inf.tuples:
+        return any(holds(inf, x) for x in inf.tuples[operand])
+    if isinstance(value, Container):
+        return value.cls is list and any(holds(inf, x) for x in inf.content(operand))
+    if isinstance(value, Outside) and value.cls in (list, tuple):
+        return any(is_derived_class(type(x)) for x in value.example)
+    return is_derived(value, inf)
+
+
+def plainly(inf: Path, operand: Operand) -> Operand:
+    """The arrays that compute, in the place of those of derived classes."""
+    value = inf.type_of(operand)
+    if is_derived(value, inf):
+        return array_of(inf, operand, value)
+    if not holds(inf, operand):
+        return operand
+    held = [plainly(inf, x) for x in parts(inf, operand)]
+    is_list = isinstance(value, (Container, Outside)) and value.cls is list
+    return inf.made(list, held) if is_list else inf.perform("build_tuple", held)
+
+
+def _example(inf: Path, operand: Operand) -> Any:
+    """What a value was with the arguments at hand, arrays of derived classes with the attributes that are known."""
+    value = inf.type_of(operand)
+    if is_derived(value, inf) and isinstance(value, Fresh):
+        found = example_of(inf.type_of(inf.present(inf.numbers[value.made]))).view(value.cls)
+        known = {k: example_of(inf.type_of(x)) for k, x in inf.members(value.made).items()}
+        vars(found).update({k: x for k, x in known.items() if x is not MISSING})
+        return found
+    if holds(inf, operand) and not isinstance(value, Outside):
+        held = [_example(inf, x) for x in parts(inf, operand)]
+        return held if isinstance(value, Container) else tuple(held)
+    return example_for(value)
+
+
+def computed(
+    inf: Path,
+    s: Statement,
+    function: Any,
+    args: list[Operand],
+    perform: Callable[[list[Operand]], Operand] | None = None,
+    kwargs: dict[str, Operand] | None = None,
+) -> Abstract:
+    """The result of what NumPy does, of the class that NumPy gives it; ``perform`` does it, if not the statement."""
+    named_args = kwargs or {}
+    given = [*args, *named_args.values()]
+    examples = [_example(inf, x) for x in given]
+    count = len(args)
+    found = tried(function, examples[:count], dict(zip(named_args, examples[count:])))
+    plain = [plainly(inf, x) for x in given]
+    result = inf.perform(s.op, plain, s.data) if perform is None else perform(plain)
+    return alias(inf, s, _classed(inf, function, list(zip(given, examples)), found, result))
+
+
+def _classed(inf: Path, function: Any, given: list[tuple[Operand, Any]], found: Any, result: Operand) -> Operand:
+    """A result as an object of the class that it has in the example."""
+    cls = type(found)
+    for operand, example in given:
+        if found is example:
+            return operand
+    if not is_derived_class(cls):
+        if isinstance(found, (tuple, list)) and any(is_derived_class(type(x)) for x in found):
+            raise Refused(f"several arrays of a derived class, by {named(function)}")
+        _require_same(function, found, example_of(inf.type_of(result)))
+        return result
+    source = next((operand for operand, example in given if type(example) is cls), None)
+    if source is None:
+        raise Refused(f"{named(function)} makes an array of {named(cls)} of others")
+    wrap = look(inf, cls, "__array_wrap__")
+    if isinstance(wrap, FunctionType) and function not in _UNWRAPPED and type(function) is not operator.attrgetter:
+        return _wrapped(inf, wrap, function, source, [x for x, _ in given], result)
+    _require_same(function, np.asarray(found), example_of(inf.type_of(result)))
+    return made_array(inf, cls, result, source)
+
+
+_UNWRAPPED: Final = (
+    operator.getitem,
+    *(ARRAY[name] for name in ("copy", "reshape", "transpose", "ravel", "flatten", "astype", "squeeze")),
+)
+"""What makes views and copies of arrays, which ``__array_wrap__`` has no part in."""
+
+
+def _wrapped(
+    inf: Path, wrap: FunctionType, function: Any, source: Operand, given: list[Operand], result: Operand
+) -> Operand:
+    """What ``__array_wrap__`` makes of the result of a ufunc."""
+    ufunc = function if isinstance(function, np.ufunc) else _NUMPY_OF.get(function)
+    kind = inf.type_of(result)
+    if ufunc is None or not _TELLS_SCALARS or not isinstance(kind, Array) or not kind.ndim:
+        raise Refused(f"{named(function)} with an __array_wrap__ that is Python code")
+    context = inf.perform("build_tuple", [Constant(ufunc), inf.perform("build_tuple", given), Constant(0)])
+    return inf.call(Constant(wrap), [source, result, context, Constant(False)])
+
+
+def _require_same(function: Any, found: Any, expected: Any) -> None:
+    """What a class makes of a result in C or in ``__array_wrap__`` is nothing but another class."""
+    if expected is MISSING or not isinstance(found, (np.ndarray, np.generic)):
+        return
+    if not np.array_equal(found, expected, equal_nan=found.dtype.kind in "fc"):
+        raise Refused(f"{named(function)} of a derived class gives something else")

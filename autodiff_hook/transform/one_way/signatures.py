@@ -1,0 +1,60 @@
+"""What a program asks about the parameters of a function: the answers stay the same as long as the function does."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import FunctionType, MappingProxyType, WrapperDescriptorType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.wording import named
+
+_QUESTIONS: Final = (inspect.signature, inspect.getfullargspec)
+_ANSWERS: Final = (inspect.Signature, inspect.Parameter, inspect.FullArgSpec)
+
+
+def asked(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+    """``inspect.signature(f)`` of a function that is known, or what a cache has of it; None for other calls."""
+    question = function.__wrapped__ if type(function) is functools._lru_cache_wrapper else function
+    if not any(question is x for x in _QUESTIONS) or kwargs or len(args) != 1:
+        return None
+    value = inf.type_of(args[0])
+    if not isinstance(value, Known) or not isinstance(value.value, (FunctionType, WrapperDescriptorType)):
+        return None
+    if question is not function:
+        answer = function(value.value)
+        found = inf.emit("call", Constant(function), args[0], abstract=Instance(type(answer)), data=())
+        inf.guard(inf.emit("is", found, Constant(answer), abstract=BOOL), True)
+        return known_as(inf, s, answer)
+    _fix(inf, value.value)
+    return known_as(inf, s, function(value.value))
+
+
+def _fix(inf: Path, function: Any) -> None:
+    """Guard that a function, and those that it wraps, keep their parameters."""
+    if inf.world.answers(function, "__signature__"):
+        raise Refused(f"the signature that {named(function)} tells by itself")
+    if isinstance(function, FunctionType):
+        inf.world.function(function)
+    if inf.world.answers(function, "__wrapped__"):
+        _fix(inf, inf.world.attribute(function, "__wrapped__"))
+
+
+def read(inf: Path, s: Statement, owner: Any, name: str) -> Abstract | None:
+    """An attribute of an answer; None if it is none."""
+    if type(owner) not in _ANSWERS:
+        return None
+    found = getattr(owner, name, None)
+    if type(found) is MappingProxyType:
+        return containers.new(inf, dict, {key: Constant(value) for key, value in found.items()})
+    if type(found) is list:
+        return containers.new(inf, list, list(map(Constant, found)))
+    if is_plain(found) or isinstance(found, type) or type(found) is type(inspect.Parameter.VAR_KEYWORD):
+        return known_as(inf, s, found)
+    raise Refused(f"the attribute {name} of {named(owner)}")

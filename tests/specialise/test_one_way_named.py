@@ -1,0 +1,168 @@
+"""Objects derived from tuples, and what is asked about parameters and names, on one way."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import namedtuple
+from typing import NamedTuple
+
+import pytest
+from specialised_cases import check, check_slopes, is_specialised
+
+import autodiff_hook as ad
+
+Flat = namedtuple("Flat", "x y", defaults=(2.0,))
+
+
+class Typed(NamedTuple):
+    x: float
+    y: float = 0.5
+
+    def product(self):
+        return self.x * self.y
+
+    @property
+    def whole(self):
+        return sum(self)
+
+
+class Checked(namedtuple("Checked", ["x", "y"])):
+    __slots__ = ()
+
+    def __new__(cls, x, y=None):
+        return super().__new__(cls, x, x * x if y is None else y)
+
+    def __len__(self):
+        return 7
+
+    def __add__(self, other):
+        return Checked(self.x + other.x, self.y + other.y)
+
+
+class Vector(tuple):
+    def __new__(cls, *items):
+        return tuple.__new__(cls, items)
+
+    def __mul__(self, factor):
+        return Vector(*(factor * x for x in self))
+
+    def total(self):
+        return sum(self, start=0.0)
+
+
+class Keeper:
+    """Assigned again and again, so that programs around are followed on one way."""
+
+    def __init__(self):
+        self.kept = None
+
+    def keep(self, value):
+        self.kept = value
+        self.kept = (value, 1)
+        return self.kept[0]
+
+
+def fields(x, y):
+    p = Keeper().keep(Flat(x, y))
+    q = Flat(x * y)
+    return p.x * p.y + q.x * q.y + p[1] * len(p)
+
+
+def methods(x, y):
+    p = Keeper().keep(Typed(x))
+    return p.product() * y + p.whole + Typed(y, x).product()
+
+
+def taken_apart(x, y):
+    p = Keeper().keep(Flat(x, y))
+    a, b = p
+    total = 0.0
+    for i, item in enumerate(p):
+        total += (i + 1) * item
+    return total + a * b + sum(v * v for v in p) + max(*p)
+
+
+def own_methods(x, y):
+    p = Keeper().keep(Checked(x)) + Checked(y, x)
+    return p.x * p.y * len(p)
+
+
+def vectors(x, y):
+    v = Keeper().keep(Vector(x, y, 2.0))
+    return (v * x).total() + v[0] * v[-1] + (y if isinstance(v, tuple) and type(v) is Vector else 0.0)
+
+
+def compared(x, y):
+    p = Keeper().keep(Flat(x, y))
+    return x * y if y in p and p else x
+
+
+@pytest.mark.parametrize("f", [fields, methods, taken_apart, own_methods, vectors, compared], ids=lambda f: f.__name__)
+def test_objects_derived_from_tuples(f):
+    check_slopes(f, 0.7, 1.3)
+
+
+def inner(a, b=2.0, *rest, c=3.0, **options):
+    return a * b * c
+
+
+cached = functools.lru_cache(inspect.signature)
+
+
+def asked(x, ask=inspect.signature):
+    Keeper().keep(x)
+    given = {"a": x, "c": x * x, "unknown": 1.0}
+    kinds = {p.name: p.kind for p in ask(inner).parameters.values() if p.kind != p.VAR_KEYWORD}
+    return inner(**{k: v for k, v in given.items() if k in kinds and kinds[k] is not inspect.Parameter.VAR_POSITIONAL})
+
+
+def asked_of_cache(x):
+    return asked(x, cached)
+
+
+def specified(x):
+    Keeper().keep(x)
+    spec = inspect.getfullargspec(inner)
+    return x * len(spec.args) + (x * x if spec.varkw == "options" else 0.0)
+
+
+@pytest.mark.parametrize("f", [asked, asked_of_cache, specified], ids=lambda f: f.__name__)
+def test_parameters_of_functions(f):
+    check_slopes(f, 0.7)
+
+
+def test_the_parameters_of_a_function_may_change(monkeypatch):
+    def taking(a, b):
+        return a
+
+    f = lambda x: Keeper().keep(x) * len(inspect.signature(taking).parameters)  # noqa: E731
+    assert ad.gradient(f, 0.5) == (2.0,)
+    monkeypatch.setattr(taking, "__code__", (lambda a: a).__code__)
+    assert ad.gradient(f, 0.5) == (1.0,)
+
+
+class Listed:
+    def __init__(self, x):
+        self.part_x = x
+        self.part_x = x * 2.0
+
+    @property
+    def part_square(self):
+        return self.part_x * self.part_x
+
+
+def listed(x):
+    o = Listed(x)
+    return sum(getattr(o, name) for name in dir(o) if name.startswith("part_"))
+
+
+def test_the_names_of_an_object():
+    check_slopes(listed, 0.7)
+    assert is_specialised(listed)
+
+
+def test_the_names_of_an_object_may_change(monkeypatch):
+    check(listed, 0.7)
+    monkeypatch.setattr(Listed, "part_more", property(lambda self: 3.0 * self.part_x), raising=False)
+    check_slopes(listed, 0.7)
