@@ -15,17 +15,20 @@ import numpy as np
 
 from autodiff_hook.registry import nondifferentiable
 
-MISSING: Final = object()
+
+class MISSING:
+    """Stands for an argument that is not given."""
 
 
 def maximum(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
     """``max`` with a key or a default."""
-    found = best = MISSING
+    found = best = None
+    empty = True
     for item in args[0] if len(args) == 1 else args:
         value = item if key is None else key(item)
-        if best is MISSING or value > best:
-            found, best = item, value
-    if best is not MISSING:
+        if empty or value > best:
+            found, best, empty = item, value, False
+    if not empty:
         return found
     if default is MISSING:
         raise ValueError("max() iterable argument is empty")
@@ -34,12 +37,13 @@ def maximum(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
 
 def minimum(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
     """``min`` with a key or a default."""
-    found = best = MISSING
+    found = best = None
+    empty = True
     for item in args[0] if len(args) == 1 else args:
         value = item if key is None else key(item)
-        if best is MISSING or value < best:
-            found, best = item, value
-    if best is not MISSING:
+        if empty or value < best:
+            found, best, empty = item, value, False
+    if not empty:
         return found
     if default is MISSING:
         raise ValueError("min() iterable argument is empty")
@@ -90,6 +94,14 @@ def chain(*iterables: Any) -> Any:
             yield item
 
 
+def chain_apart(*iterables: Any) -> Any:
+    """``itertools.chain`` with a loop for each of the iterables."""
+    if iterables:
+        for item in iterables[0]:
+            yield item
+        yield from chain_apart(*iterables[1:])
+
+
 def chain_from(iterables: Any) -> Any:
     """``itertools.chain.from_iterable``."""
     for iterable in iterables:
@@ -126,28 +138,54 @@ def repeat(value: Any, times: Any = None) -> Any:
 
 def accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
     """``itertools.accumulate``."""
-    iterator = iter(iterable)
     total = initial
-    if initial is None:
-        for first in iterator:
-            total = first
-            break
+    begun = initial is not None
+    if begun:
+        yield total
+    for item in iterable:
+        if not begun:
+            total = item
+        elif func is None:
+            total = total + item
         else:
-            return
-    yield total
-    for item in iterator:
-        total = total + item if func is None else func(total, item)
+            total = func(total, item)
+        begun = True
         yield total
 
 
 def product(*iterables: Any, repeat: Any = 1) -> Any:
     """``itertools.product``."""
-    pools = [tuple(iterable) for iterable in iterables] * repeat
-    rows: list[tuple[Any, ...]] = [()]
-    for pool in pools:
-        rows = [(*row, item) for row in rows for item in pool]
-    for row in rows:
-        yield row
+    return rows_of(repeated(pools_of(iterables), repeat))
+
+
+def pools_of(iterables: Any) -> Any:
+    """The items of several iterables."""
+    return ([item for item in iterables[0]], *pools_of(iterables[1:])) if iterables else ()
+
+
+def repeated(pools: Any, repeat: Any) -> Any:
+    """``pools * repeat``."""
+    return (*pools, *repeated(pools, repeat - 1)) if repeat > 0 else ()
+
+
+def rows_of(pools: Any) -> Any:
+    """Tuples of an item of each pool, the last changing first."""
+    if not pools:
+        return iter([()])
+    return singles(pools[0]) if len(pools) == 1 else longer_rows(pools)
+
+
+def singles(pool: Any) -> Any:
+    """A tuple of each item."""
+    for item in pool:
+        yield (item,)
+
+
+def longer_rows(pools: Any) -> Any:
+    """The rows of all pools but the last, each with each item of that."""
+    for row in rows_of(pools[:-1]):
+        for item in pools[-1]:
+            yield (*row, item)
 
 
 def tee(iterable: Any, n: Any = 2) -> Any:
@@ -179,23 +217,29 @@ class Branch:
 
 def pairwise(iterable: Any) -> Any:
     """``itertools.pairwise``."""
-    previous = MISSING
+    previous = None
+    begun = False
     for item in iterable:
-        if previous is not MISSING:
+        if begun:
             yield previous, item
-        previous = item
+        previous, begun = item, True
 
 
 def islice(iterable: Any, *args: Any) -> Any:
     """``itertools.islice``."""
-    part = slice(*args)
-    start, step = part.start or 0, 1 if part.step is None else part.step
-    indices = itertools.count() if part.stop is None else range(max(start, part.stop))
-    wanted = start
-    for index, item in zip(indices, iterable):
-        if index == wanted:
+    start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
+    start = 0 if start is None else start
+    step = 1 if step is None else step
+    index = 0
+    if stop is not None and max(start, stop) <= 0:
+        return
+    for item in iterable:
+        if index == start and (stop is None or index < stop):
             yield item
-            wanted += step
+            start += step
+        index += 1
+        if stop is not None and index >= stop and index >= start:
+            return
 
 
 def takewhile(predicate: Any, iterable: Any) -> Any:
@@ -252,19 +296,26 @@ def zip_longest(*iterables: Any, fillvalue: Any = None) -> Any:
             yield tuple(row)
 
 
+@nondifferentiable
+def places_of(indices: Any, count: Any, r: Any) -> Any:
+    """Which of ``count`` items ``indices`` combines."""
+    return list(indices(range(count)) if r is None else indices(range(count), r))
+
+
 def chosen(indices: Any) -> Any:
     """Tuples of the items of an iterable, at the places that ``indices`` gives for their number."""
 
-    @nondifferentiable
-    def all_places(count: int, *args: Any) -> Any:
-        return list(indices(range(count), *args))
-
-    def choose(iterable: Any, *args: Any) -> Any:
-        pool = tuple(iterable)
-        for places in all_places(len(pool), *args):
-            yield tuple([pool[place] for place in places])
+    def choose(iterable: Any, r: Any = None) -> Any:
+        pool = [item for item in iterable]
+        for places in places_of(indices, len(pool), r):
+            yield gathered(pool, places)
 
     return choose
+
+
+def gathered(pool: Any, places: Any) -> Any:
+    """The items at some places, as a tuple."""
+    return (pool[places[0]], *gathered(pool, places[1:])) if places else ()
 
 
 def differs(a: Any, b: Any) -> Any:

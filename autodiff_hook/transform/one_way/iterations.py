@@ -73,7 +73,8 @@ def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _filter(inf: Path, s: Statement, args: Args) -> Abstract | None:
     function, sequence = args
-    chosen = (x for x in items(inf, sequence) if _is_true(inf, inf.call(function, [x])))
+    by_itself = isinstance(function, Constant) and function.value is None
+    chosen = (x for x in items(inf, sequence) if _is_true(inf, x if by_itself else inf.call(function, [x])))
     return alias(inf, s, inf.iterator(chosen))
 
 

@@ -32,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.abstract import (
     Iterator as IteratorOf,
 )
-from autodiff_hook.transform.specialise.bodies import Parameters, Refused, is_plain, lifted
+from autodiff_hook.transform.specialise.bodies import Parameters, Refused, cleans_up, is_plain, lifted
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
 )
@@ -370,20 +370,3 @@ def stored_back(ir: IR) -> dict[Statement, Operand]:
             if part.operands == store.operands[:2]:
                 found[change] = store.operands[0]
     return found
-
-
-_CHANGES: Final = frozenset(
-    {"call", "call_method", "call_loaded", "call_ex", "exit_call", "setattr", "setitem", "cell_set", "store_global"}
-)
-
-
-def cleans_up(ir: IR) -> bool:
-    """Whether a generator that is given up may have something left to do."""
-    cleaning: set[Block] = set()
-    waiting = [b.handler.target for b in ir.blocks if b.handler is not None]
-    while waiting:
-        block = waiting.pop()
-        if block not in cleaning:
-            cleaning.add(block)
-            waiting += [edge.target for edge in block.edges()]
-    return any(s.op in _CHANGES for block in cleaning for s in block.statements)

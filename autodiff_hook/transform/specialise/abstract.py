@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from types import CodeType, UnionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.ir.types import Constant, Operand, Statement
 
 
 class Missing:
@@ -317,6 +317,16 @@ class Partial(_ByParts, Abstract):
     function: Operand
     args: tuple[Operand, ...]
     kwargs: dict[str, Operand]
+
+
+@dataclass(frozen=True, slots=True)
+class Producer(Abstract):
+    """A generator that the program makes: its body stands where it is iterated over.
+
+    ``made`` is what makes it, a statement whose data are the ``Suspended`` call.
+    """
+
+    made: Statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,23 @@ def lifted(code: CodeType, generators: bool = False) -> IR:
     return ir
 
 
+_CHANGES: Final = frozenset(
+    {"call", "call_method", "call_loaded", "call_ex", "exit_call", "setattr", "setitem", "cell_set", "store_global"}
+)
+
+
+def cleans_up(ir: IR) -> bool:
+    """Whether a generator that is given up may have something left to do."""
+    cleaning: set[Block] = set()
+    waiting = [b.handler.target for b in ir.blocks if b.handler is not None]
+    while waiting:
+        block = waiting.pop()
+        if block not in cleaning:
+            cleaning.add(block)
+            waiting += [edge.target for edge in block.edges()]
+    return any(s.op in _CHANGES for block in cleaning for s in block.statements)
+
+
 Load = Callable[[str], Operand | None]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
-from autodiff_hook.transform.specialise import dicts, draws, managers, named_tuples, partials
+from autodiff_hook.transform.specialise import dicts, draws, following, managers, named_tuples, partials
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -119,6 +119,7 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     values = spread(inf, args, range(len(items or ())), items)
     whole = inf.type_of(kwargs)
     if isinstance(whole, Known) and whole.value is None:
+        s.op, s.operands, s.data = "call", [function, *values], ()
         return call(inf, s, function, values, {})
     if not isinstance(whole, Tuple) or whole.cls is not dict:
         raise Refused("a call with **kwargs that are not known")
@@ -174,6 +175,15 @@ def call_known(
     placed = BODIES.get(type(function)) or (BODIES.get(function) if is_hashable(function) else None)
     if placed is not None and not kwargs:
         return placed(inf, s, function, args)
+    made = following.listed(inf, s, function, args, kwargs)
+    if made is not None:
+        return inf.evaluate(inf, made)
+    places = following.answered(inf, s, function, args) if not kwargs else None
+    if places is not None:
+        return places
+    code = following.equivalent(inf, function, args, kwargs)
+    if code is not None:
+        return inline_call(inf, s, code, args, kwargs)
     special = QUESTIONS.get(function) if is_hashable(function) else None
     answer = special(inf, s, args) if special is not None and not kwargs else None
     if answer is not None:

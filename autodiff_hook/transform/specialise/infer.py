@@ -11,6 +11,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import CO_GENERATOR
 from types import CodeType
 from typing import Any, ClassVar, Final
 
@@ -18,6 +19,7 @@ from autodiff_hook import budget
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
+from autodiff_hook.transform.specialise import producers
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -35,6 +37,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Outside,
     Partial,
+    Producer,
     Record,
     Reference,
     Site,
@@ -155,6 +158,9 @@ class Inference:
         self.program = Program([], types, changed=changed)
         self.types, self.plans = self.program.types, self.program.plans
         self.chains: dict[Block, tuple[Any, ...]] = {}
+        self.activations: dict[int, tuple[tuple[Any, Any], ...]] = {}
+        """With which arguments the functions were entered that are around blocks, by the identity of their chain."""
+        self.kept: list[tuple[Any, ...]] = []
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}
         self.wanted: dict[Any, None] = {}
@@ -184,8 +190,10 @@ class Inference:
         self.trapped: dict[Block, tuple[Reason, list[Statement], Terminator | None]] = {}
         """What was not understood of a block, and why; it may be when more types have come there."""
         self.aliases: dict[Operand, Operand] = {}
-        self.expressions: set[Operand] = set()
-        """The lists that stand for generator expressions."""
+        self.suspended: set[Statement] = set()
+        """What makes generators in this program."""
+        self.consumed: list[tuple[Statement, Block]] = []
+        """What makes the generators that are iterated over, and where that begins."""
         self.listed: set[Statement] = set()
         """What makes lists of tuples that are iterated over."""
         self.stale = False
@@ -241,6 +249,7 @@ class Inference:
         if self.wanted:
             raise Changes("attributes are assigned again", *self.wanted)
         self._confirm()
+        producers.confirm(self)
         if any(self.given in s.operands for block in self.visited for s in block.statements):
             self._note_given(body.blocks[0])
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
@@ -322,32 +331,16 @@ class Inference:
             if join(kind, self.type_of(operand)) != kind:
                 raise Refused("what is differentiated within changes its type while the program runs")
 
-    def _copy(self, code: Any, globals_: dict[str, Any]) -> Body:
-        body = copied(lifted(code), self.world.load(globals_))
+    def _copy(self, code: Any, globals_: dict[str, Any], generators: bool = False) -> Body:
+        body = copied(lifted(code, generators), self.world.load(globals_))
         if not self.one_way:
             gather(body.blocks)
         self.tests |= refine(body)
         return body
 
-    def _copy_expression(self, code: Any, globals_: dict[str, Any]) -> Body:
-        """A generator expression as a list comprehension: in a program without effects nobody sees the difference.
-
-        What it runs over is finite, or it is refused elsewhere.
-        """
-        if code.co_name != "<genexpr>":
-            raise Refused(f"{code.co_qualname} is a generator")
-        body = copied(lifted(code, generators=True), self.world.load(globals_))
-        items = Variable("items")
-        self.expressions.add(items)
-        for block in body.blocks:
-            for s in block.statements:
-                if s.op == "yield":
-                    s.op, s.operands, s.result, s.data = "list_append", [items, s.operands[0]], None, None
-            if block.terminator is not None and block.terminator.kind == "return":
-                block.terminator.operands = [items]
-        body.blocks[0].statements.insert(0, Statement("build_list", [], items))
-        self.tests |= refine(body)
-        return body
+    def leave_nothing(self, s: Statement) -> None:
+        """What a statement makes only exists while the program is made."""
+        self.plans[s] = Alias(Constant(None))
 
     def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
         self.size += sum(len(b.statements) + 1 for b in body.blocks)
@@ -449,6 +442,11 @@ class Inference:
     def _leave(self, block: Block) -> None:
         terminator = block.terminator
         assert terminator is not None
+        produced = self.type_of(terminator.operands[0]) if terminator.kind == "next" else None
+        if isinstance(produced, Producer):
+            self._weave(block, produced)
+            terminator = block.terminator
+            assert terminator is not None
         edges = terminator.edges
         if terminator.kind == "branch":
             truth = is_true(self.type_of(terminator.operands[0]))
@@ -464,6 +462,16 @@ class Inference:
         for edge in reversed(edges):
             count = received[terminator.edges.index(edge)]
             self._flow(edge, [self._item(terminator)] if count else [])
+
+    def _weave(self, block: Block, produced: Producer) -> None:
+        assert block.terminator is not None
+        operand, self.index = block.terminator.operands[0], len(block.statements)
+        self.assumed.append((operand, produced))
+        try:
+            producers.weave(self, block, produced)
+        except Refused as reason:
+            reason.at(self.filename_of(block), block.terminator.position)
+            self._trap(block, reason)
 
     def _returns_none(self, block: Block, terminator: Terminator) -> bool:
         """Whether the program gives up here because what it returns is, or may be, None."""
@@ -538,11 +546,14 @@ class Inference:
         block = self.block
         assert block is not None and block.terminator is not None
         chain = self.chains[block]
-        if code in chain or len(chain) > _DEPTH:
-            raise Refused(f"{code.co_qualname} is recursive")
-        body = self._copy(code, globals_) if not code.co_flags & 0x20 else self._copy_expression(code, globals_)
+        chain = self._entered(chain, code, call)
+        if code.co_flags & CO_GENERATOR:
+            producers.begin(self, statement, producers.Suspended(code, globals_, call, cells, chain))
+            return
+        body = self._copy(code, globals_)
         if len(call.values) != len(body.params) or len(cells) != len(body.frees):
             raise Refused(f"a call of {code.co_qualname} that does not fit")
+        self._admit(body, chain, globals_)
         rest = Block(
             [statement.result] if statement.result is not None else [],
             block.statements[self.index + 1 :],
@@ -559,18 +570,34 @@ class Inference:
             assert terminator is not None
             if terminator.kind == "return":
                 inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
-        self._admit(body, (*chain, code), globals_)
-        self.chains[rest], self.globals_of[rest] = chain, self.globals_of[block]
+        self.chains[rest], self.globals_of[rest] = self.chains[block], self.globals_of[block]
         self.program.blocks.append(rest)
         self._leave(block)
+
+    def _entered(self, chain: tuple[Any, ...], code: Any, call: Parameters) -> tuple[Any, ...]:
+        """The functions around a body; what calls itself has to do so with arguments that are known to be others."""
+        around = self.activations.get(id(chain), ())
+        kinds = tuple([self._kind_of(x) for x in call.values])
+        if len(chain) > _DEPTH or any(code is other and kinds == before for other, before in around):
+            raise Refused(f"{code.co_qualname} is recursive")
+        entered = (*chain, code)
+        self.activations[id(entered)] = (*around, (code, kinds))
+        self.kept.append(entered)
+        return entered
+
+    def _kind_of(self, value: Operand | list[Operand] | dict[str, Operand]) -> Any:
+        if isinstance(value, dict):
+            return tuple((name, self.type_of(x)) for name, x in value.items())
+        return tuple(map(self.type_of, value)) if isinstance(value, list) else self.type_of(value)
 
     def _bind(self, body: Body, call: Parameters, cells: list[Operand], block: Block) -> None:
         mapping: dict[Operand, Operand] = {}
         for param, value in zip(body.params, call.values, strict=True):
             if isinstance(value, list):
                 build = Statement("build_tuple", value, param)
-                self.types[param] = Tuple(tuple(map(self.type_of, value)))
-                self.plans[build] = STRUCTURAL
+                found = self.evaluate(self, build)
+                assert found is not None
+                self.types[param] = found
                 block.statements.append(build)
             elif isinstance(value, dict):
                 build = Statement("build_map", [x for k, v in value.items() for x in (Constant(k), v)], param)
@@ -598,7 +625,7 @@ def _called(found: Abstract) -> Any:
 def _same_closure(a: Any, b: Any) -> bool:
     if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
         return True
-    if isinstance(a, Partial) and isinstance(b, Partial):
+    if isinstance(a, (Partial, Producer)) and isinstance(b, (Partial, Producer)):
         return a == b
     if isinstance(a, Bound) and isinstance(b, Bound):
         return a.function is b.function and a.receiver is b.receiver

@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Optional,
     Partial,
+    Producer,
     Reference,
     Several,
     Site,
@@ -113,7 +114,7 @@ def is_virtual(value: Abstract) -> bool:
         return any(map(is_virtual, value.items))
     if isinstance(value, Optional):
         return is_virtual(value.content)
-    return isinstance(value, (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Super, Error, Several))
+    return isinstance(value, (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Producer, Super, Error, Several))
 
 
 def number_types(value: Abstract) -> frozenset[type] | None:

@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
-from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples, records, texts
+from autodiff_hook.transform.specialise import changing, dicts, draws, lists, named_tuples, records, texts
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
@@ -235,6 +235,9 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             return found
     if isinstance(value, Tuple) and (name in ("append", "extend") or name == "pop" and not args):
         lists.ask_for_changes(inf, owner)
+    code = changing.method(inf, s, name, args, names)
+    if code is not None:
+        return changing.followed(inf, s, code, args, names)
     if isinstance(value, Tuple) and named_tuples.is_named(value):
         return _named_method(inf, s, value, name, args, names)
     if isinstance(value, Fresh):

@@ -34,6 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     Lookup,
     Partial,
+    Producer,
     Several,
     Super,
 )
@@ -152,7 +153,9 @@ def _apply_aliases(program: Program) -> None:
             continue
         if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
-        elif isinstance(abstract, (Fresh, Bound, Lookup, Closure, Super, Container, Cell, Partial, Error, Several)):
+        elif isinstance(
+            abstract, (Fresh, Bound, Lookup, Closure, Super, Container, Cell, Partial, Producer, Error, Several)
+        ):
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)

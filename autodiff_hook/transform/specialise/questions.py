@@ -114,7 +114,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
         return Number(INT.types, example=value.example[0] if value.example else 0)
     items = items_of(value)
     if items:
-        return reduce(join, items)
+        return reduce(join if inf.one_way else inf.joined, items)
     if isinstance(value, Array) and value.ndim and len(value.example):
         return abstract_of(value.example[0])
     raise Refused(f"an iteration over {named(value)}")

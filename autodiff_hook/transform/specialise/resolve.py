@@ -12,7 +12,19 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import cells, dicts, displays, lists, managers, named_tuples, stores, texts
+from autodiff_hook.semantics.equivalents.changing import extended
+from autodiff_hook.transform.specialise import (
+    cells,
+    dicts,
+    displays,
+    lists,
+    managers,
+    named_tuples,
+    producers,
+    stores,
+    texts,
+    unpacking,
+)
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -30,12 +42,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Optional,
     Outside,
+    Producer,
     Record,
     Several,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of, inline_call
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
@@ -112,9 +125,12 @@ _OF_VALUES: Final = {
 
 def _extended(inf: Inference, s: Statement, owner: Array | List) -> Abstract | None:
     """``items += (a, b)``."""
-    items = items_of(inf.type_of(s.operands[1]))
-    if not isinstance(owner, List) or s.data != "+" or items is None or inf.one_way:
+    added = inf.type_of(s.operands[1])
+    items = items_of(added)
+    if not isinstance(owner, List) or s.data != "+" or inf.one_way or added == owner:
         raise Refused("an array or a list is changed in place")
+    if items is None:
+        return inline_call(inf, s, extended, s.operands, {})  # type: ignore[arg-type]
     lists.extend(inf, s, s.operands[0], spread(inf, s.operands[1], range(len(items)), items))
     return _same(inf, s)
 
@@ -131,6 +147,8 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
             return stores.augmented(inf, s)
         if isinstance(owner, (Array, List)):
             return _extended(inf, s, owner)
+        if isinstance(owner, Tuple) and owner.cls is list:
+            lists.ask_for_changes(inf, s.operands[0])
         if (
             isinstance(owner, (Fresh, Outside, Record))
             and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None
@@ -266,31 +284,6 @@ def _example_or_sample(value: Abstract) -> Any:
     return samples(next(iter(types)))[0] if found is MISSING and types else found
 
 
-def _unpack(inf: Inference, s: Statement) -> Abstract | None:
-    before, after = s.data
-    owner = inf.type_of(s.operands[0])
-    if isinstance(owner, List) and after is None:
-        return lists.taken_apart(inf, s, owner, before)
-    if isinstance(owner, Array) and owner.ndim and not owner.scalar and after is None and not inf.one_way:
-        _unpack_array(inf, s, before)
-        return None
-    items = items_of(owner)
-    if items is None or after is not None or len(items) != before:
-        raise Refused("unpacking of what is not a tuple of known length")
-    return alias(inf, s, s.operands[0])
-
-
-def _unpack_array(inf: Inference, s: Statement, count: int) -> None:
-    """Give up if an array has another length; then its items are read one by one."""
-    assert inf.block is not None
-    length, fits = Statement("call", [Constant(len), s.operands[0]], Variable(), ()), Variable()
-    assert length.result is not None
-    inf.types[length.result] = Number(INT.types, example=count)
-    s.op, s.data = "check", None
-    test = Statement("compare", [length.result, Constant(count)], fits, "==")
-    inf.ensure(inf.block, [length, test], f"an array is not unpacked to {count} items", s.position)
-
-
 def _project(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(inf.type_of(s.operands[0]), Array):
         s.op, s.operands, s.data = "getitem", [s.operands[0], Constant(s.data)], None
@@ -330,6 +323,13 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
             s.operands, s.op = spread(inf, s.operands[0], places, tuple([items[i] for i in places])), "build_tuple"
             return _build_tuple(inf, s)
         code = any(isinstance(x, Known) and callable(x.value) for x in items)
+        if (
+            isinstance(key, Known)
+            and type(key.value) is slice
+            and isinstance(owner, (Known, Tuple))
+            and not inf.one_way
+        ):
+            return _slice_of_tuple(inf, s, owner, items, key.value)
         if number_types(key) == INT.types and items and not code:
             together = functools.reduce(join, items)
             if isinstance(together, (Number, Instance)):
@@ -348,6 +348,19 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         inf.plans[s] = LOAD
         return lists.item_of_list(owner)
     return call_known(inf, s, operator.getitem, s.operands, {})
+
+
+def _slice_of_tuple(
+    inf: Inference, s: Statement, owner: Known | Tuple, items: tuple[Abstract, ...], part: slice
+) -> Abstract | None:
+    """``items[a:b]`` of a tuple, or of a list that nothing changes."""
+    cls = owner.cls if isinstance(owner, Tuple) else tuple
+    if cls not in (tuple, list):
+        raise Refused("a slice of a named tuple")
+    places = range(len(items))[part]
+    parts = spread(inf, s.operands[0], places, tuple(items[i] for i in places))
+    s.op, s.operands, s.data = "build_tuple" if cls is tuple else "build_list", parts, None
+    return _build_tuple(inf, s)
 
 
 def _names_a_part(cls: type, key: Any) -> bool:
@@ -404,6 +417,8 @@ def _global(inf: Inference, s: Statement) -> Abstract:
 def _get_iter(inf: Inference, s: Statement) -> Abstract:
     if isinstance(inf.type_of(s.operands[0]), Iterator) and s.operands[0] in inf.started:
         return alias(inf, s, s.operands[0])
+    if isinstance(inf.type_of(s.operands[0]), Producer):
+        return alias(inf, s, s.operands[0])
     if s.result is not None:
         inf.started.add(s.result)
     s.operands = [lists.listed(inf, s, s.operands[0])]
@@ -422,7 +437,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "in": _in,
     "not_in": _in,
     "build_tuple": _build_tuple,
-    "unpack": _unpack,
+    "unpack": unpacking.unpack,
+    "unpack_rest": unpacking.with_rest,
     "project": _project,
     "getitem": _getitem,
     "build_list": _build_tuple,
@@ -438,6 +454,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "cell_get": cells.cell_get,
     "check": _check,
     "make_function": _make_function,
+    "suspend": producers.made,
     "global": _global,
     "getattr": attribute_of,
     "setattr": write,

@@ -1,0 +1,103 @@
+"""Builtin functions that iterate, as typed programs follow them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.semantics.equivalents import MISSING
+
+
+def listed(iterable: Any) -> Any:
+    """``list(iterable)``."""
+    items = []
+    for item in iterable:
+        items.append(item)
+    return items
+
+
+def mapped(function: Any, iterable: Any, *others: Any) -> Any:
+    """``map``."""
+    if others:
+        for args in zip(iterable, *others):
+            yield function(*args)
+    else:
+        for item in iterable:
+            yield function(item)
+
+
+def filtered(function: Any, iterable: Any) -> Any:
+    """``filter``."""
+    for item in iterable:
+        if item if function is None else function(item):
+            yield item
+
+
+def any_of(iterable: Any) -> Any:
+    """``any``."""
+    for item in iterable:
+        if item:
+            return True
+    return False
+
+
+def all_of(iterable: Any) -> Any:
+    """``all``."""
+    for item in iterable:
+        if not item:
+            return False
+    return True
+
+
+def first(iterator: Any, default: Any = MISSING) -> Any:
+    """``next`` of an iterator that nobody asks again."""
+    for item in iterator:
+        return item
+    if default is MISSING:
+        raise StopIteration
+    return default
+
+
+def enumerated(iterable: Any, start: Any = 0) -> Any:
+    """``enumerate``."""
+    index = start
+    for item in iterable:
+        yield index, item
+        index += 1
+
+
+def zip_first(iterable: Any, items: Any) -> Any:
+    """``zip`` of an iterator and what has items."""
+    index = 0
+    for value in iterable:
+        if index >= len(items):
+            return
+        yield value, items[index]
+        index += 1
+
+
+def zip_second(items: Any, iterable: Any) -> Any:
+    """``zip`` of what has items and an iterator, which is not asked for more than there are."""
+    index = 0
+    if len(items) == 0:
+        return
+    for value in iterable:
+        yield items[index], value
+        index += 1
+        if index >= len(items):
+            return
+
+
+@nondifferentiable
+def order_of(keys: Any, reverse: Any) -> list[int]:
+    """The places of the keys in their order."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    """``sorted``."""
+    items, keys = [], []
+    for item in iterable:
+        items.append(item)
+        keys.append(item if key is None else key(item))
+    return [items[place] for place in order_of(keys, reverse)]

@@ -1,0 +1,132 @@
+"""Functions of the standard library whose definitions in Python code are followed in the place of their calls."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.semantics import equivalents
+from autodiff_hook.semantics.equivalents import iterating
+from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Instance, Iterator, Known, List, Producer, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.plans import is_hashable, pure, require_inert
+
+Choice = Callable[[list[Abstract], dict[str, Any]], Any]
+
+
+def equivalent(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> FunctionType | None:
+    """The definition that is followed in the place of a call; None if there is none."""
+    if inf.one_way or not is_hashable(function):
+        return None
+    found: FunctionType | None = _ALWAYS.get(function)
+    if function in _SOMETIMES:
+        found = _SOMETIMES[function](list(map(inf.type_of, args)), kwargs)
+    return found
+
+
+def listed(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Statement | None:
+    """A list of what an iterator gives is made before the call that uses it up; what makes it."""
+    if inf.one_way or not is_hashable(function) or function not in _EXHAUSTING:
+        return None
+    place = next((i for i, x in enumerate(args) if isinstance(inf.type_of(x), (Producer, Iterator))), None)
+    if place is None:
+        return None
+    s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
+    return one_by_one(inf, s, args[place])
+
+
+def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | None:
+    """Let a statement have a list of what an iterator gives in its place; what makes that, None if there is none."""
+    if not isinstance(inf.type_of(operand), (Producer, Iterator)) or inf.one_way or inf.block is None:
+        return None
+    made = Statement("call", [Constant(iterating.listed), operand], Variable(), (), s.position)
+    assert made.result is not None
+    s.operands = [made.result if x is operand else x for x in s.operands]
+    inf.block.statements.insert(inf.index, made)
+    return made
+
+
+def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
+    """What the definitions ask that has no derivative: places."""
+    if inf.one_way or function not in (iterating.order_of, equivalents.places_of):
+        return None
+    kinds = list(map(inf.type_of, args))
+    require_inert(*(kinds[1:] if function is equivalents.places_of else kinds))
+    if function is iterating.order_of:
+        return pure(inf, s, lists.new(inf, s, [0, 1], INT))
+    counts = [kind.value for kind in kinds[2:] if isinstance(kind, Known) and type(kind.value) is int]
+    if len(counts) != 1 or len(kinds) != 3:
+        raise Refused("combinations of an unknown number of items")
+    (count,) = counts
+    return pure(inf, s, lists.new(inf, s, [(0,) * count], Tuple((INT,) * count, example=(0,) * count)))
+
+
+def _zip(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    made = [i for i, kind in enumerate(kinds) if isinstance(kind, Producer)]
+    if len(kinds) != 2 or len(made) != 1 or kwargs:
+        return None
+    return iterating.zip_first if made == [0] else iterating.zip_second
+
+
+def _of_producers(function: Any) -> Choice:
+    return lambda kinds, kwargs: function if any(isinstance(kind, Producer) for kind in kinds) else None
+
+
+def _with_options(function: Any) -> Choice:
+    def choose(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+        return function if kwargs or len(kinds) == 1 and isinstance(kinds[0], (Producer, Iterator)) else None
+
+    return choose
+
+
+def _list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    """What is known item by item needs no loop."""
+    kind = kinds[0] if len(kinds) == 1 else None
+    ranges = isinstance(kind, Instance) and kind.cls is range or isinstance(kind, Known) and type(kind.value) is range
+    return iterating.listed if isinstance(kind, (Producer, Iterator)) or ranges else None
+
+
+def _chain(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    """One loop over what is of one kind, else a loop for each."""
+    alike = all(isinstance(kind, List) for kind in kinds) or all(isinstance(kind, Tuple) for kind in kinds)
+    return equivalents.chain if alike else equivalents.chain_apart
+
+
+def _next(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    return iterating.first if kinds and isinstance(kinds[0], Producer) else None
+
+
+_ALWAYS: Final[dict[Any, Any]] = {
+    **dict(equivalents.SUBSTITUTES),
+    itertools.chain.from_iterable: equivalents.chain_from,
+    map: iterating.mapped,
+    filter: iterating.filtered,
+    any: iterating.any_of,
+    all: iterating.all_of,
+    sorted: iterating.in_order,
+}
+for _gone in (itertools.chain, itertools.tee, itertools.groupby, np.ndenumerate):
+    del _ALWAYS[_gone]
+
+_SOMETIMES: Final[dict[Any, Choice]] = {
+    itertools.chain: _chain,
+    zip: _zip,
+    enumerate: _of_producers(iterating.enumerated),
+    max: _with_options(equivalents.maximum),
+    min: _with_options(equivalents.minimum),
+    list: _list,
+    next: _next,
+}
+
+_EXHAUSTING: Final = frozenset({sum, math.fsum, math.prod, tuple, np.fromiter})
+"""What asks for all items at once."""
