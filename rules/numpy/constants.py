@@ -61,7 +61,7 @@ METHODS = {
     CONSISTS_OF_STEPS: "round __int__ __index__",
     IS_TEXT: "tofile dump __format__ __repr__ __str__",
 }
-ATTRIBUTES = {IS_A_SHAPE: "shape ndim size dtype itemsize nbytes strides flags device"}
+ATTRIBUTES = {IS_A_SHAPE: "shape ndim size dtype itemsize nbytes strides flags device __array_priority__"}
 OF_RANDOM = {IS_A_SOURCE: "BitGenerator Generator MT19937 PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence"}
 OF_UFUNCS = {IS_A_SHAPE: "identity nargs nin nout ntypes resolve_dtypes signature types"}
 REFUSED = {

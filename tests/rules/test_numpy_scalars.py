@@ -8,6 +8,7 @@ from in_all_orders import check_orders
 from numpy_checks import normal
 
 from autodiff_hook import gradient
+from autodiff_hook.testing import check_gradient
 
 V = normal(4)
 
@@ -95,3 +96,19 @@ def test_errors_are_those_of_numpy(program, error):
     with pytest.raises(error) as raised:
         gradient(program, V)
     assert str(raised.value) == str(plain.value)
+
+
+def test_what_describes_a_scalar_is_constant():
+    def f(x):
+        described = np.float64(x)
+        return x * (described.itemsize + described.ndim + described.__array_priority__)
+
+    assert gradient(f, 0.5) == (f(1.0),)
+
+
+def test_masked_arrays_meet_scalars():
+    def f(x):
+        masked = np.ma.array(x, mask=[False, True])
+        return (masked + np.float64(x[0]) * np.log(2.0)).sum()
+
+    check_gradient(f, np.array([1.0, 2.0]))
