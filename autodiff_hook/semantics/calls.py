@@ -289,7 +289,8 @@ def drained(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]
     """Arguments that are iterated over with tokens turned into tuples, as rules want them."""
     if function in _EXTREMES and len(args) > 1:
         return args, t
-    drains = [drains_as(alg, function, value) for value in args]
+    # Where a sum starts is no sequence of summands, even if it can be iterated over.
+    drains = [drains_as(alg, function, value) and not (i and function is sum) for i, value in enumerate(args)]
     if True not in drains:
         return args, t
     values: list[Any] = []

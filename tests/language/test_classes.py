@@ -481,6 +481,23 @@ def test_methods_of_builtin_classes_that_are_bound_by_hand(x):
     return o.x * sum(items) + list.__getitem__.__get__(items)(1) + float.__mul__.__get__(x)(x) * 2.0
 
 
+class Parts:
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __iter__(self):
+        return iter(self.parts)
+
+    def __add__(self, other):
+        return Parts(*[a + b for a, b in zip(self, other)])
+
+
+@gradient_at(1.3)
+def test_sums_that_start_with_what_can_be_iterated_over(x):
+    vectors = [Parts(x, 2.0), Parts(1.0, x * x)]
+    return sum(sum(vectors, Parts(x, 0.0))) + sum(sum(iter(vectors), start=Parts(0.0, 0.0)))
+
+
 class Spied:
     def __init__(self, x):
         self.x = x
