@@ -17,6 +17,7 @@ from autodiff_hook.ir.verifier import verify
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.callees import Callees
 from autodiff_hook.runtime.finishing import only_numbers, simplified, small_of
 from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
@@ -98,15 +99,24 @@ def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0, strong: bool
     It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations. Where its
     products are ``strong``, nothing is known of arrays in the adjoint.
     """
-    return following(call, one_way, partial(_joint_ir, form, strong))
+    make = partial(_joint_ir, form, strong)
+    if one_way:
+        return following(call, one_way, make)
+    callees = Callees()
+    try:
+        return following(call, one_way, make, callees)
+    except Refused:
+        if not callees.found:
+            raise
+        return following(call, one_way, make)
 
 
-def following(call: Call, one_way: int, make: Callable[[Understood], T]) -> T:
+def following(call: Call, one_way: int, make: Callable[[Understood], T], callees: Callees | None = None) -> T:
     """What is made of a function that is understood, once it is known what it changes."""
     changed: frozenset[Any] = frozenset()
     while True:
         try:
-            return make(Understood(call, one_way, changed))
+            return make(Understood(call, one_way, changed, callees))
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
@@ -116,7 +126,7 @@ def following(call: Call, one_way: int, make: Callable[[Understood], T]) -> T:
 class Understood:
     """A function and what is known of its values, for calls like one."""
 
-    def __init__(self, call: Call, one_way: int, changed: frozenset[Any]) -> None:
+    def __init__(self, call: Call, one_way: int, changed: frozenset[Any], callees: Callees | None) -> None:
         self.call, self.one_way = call, bool(one_way)
         self.times: dict[str, float] = {}
         self.clock = _Clock(self.times)
@@ -132,6 +142,7 @@ class Understood:
             if one_way
             else Inference(prologue, evaluate, prologue.types, changed)
         )
+        self.inference.callees = callees
         types = dict(zip(self.params, self.types))
         self.inference.run(f.__code__, f.__globals__, f.__closure__, types, bound)
         prologue.settle()

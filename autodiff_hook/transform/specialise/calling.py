@@ -79,8 +79,11 @@ def call(
             inf.assume(function)
         return call_known(inf, s, callee.value, args, kwargs)
     if isinstance(callee, Closure):
-        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults)
         inf.assume(function)
+        placed = inf.callees.place(inf, s, callee, args, kwargs) if inf.callees is not None else None
+        if placed is not None:
+            return placed
+        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults)
         inf.inline(s, callee.code, callee.globals, bound, list(callee.cells))
         return None
     if isinstance(callee, Bound):
@@ -304,6 +307,9 @@ def inline_call(
     inf: Inference, s: Statement, function: FunctionType, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
     """Put a function from outside in the place of a call."""
+    placed = inf.callees.place(inf, s, function, args, kwargs) if inf.callees is not None else None
+    if placed is not None:
+        return placed
     inf.world.function(function)
     cells: list[Operand] = []
     for cell in function.__closure__ or ():

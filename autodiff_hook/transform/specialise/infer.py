@@ -12,8 +12,8 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import CO_GENERATOR
-from types import CodeType
-from typing import Any, ClassVar, Final
+from types import CodeType, FunctionType
+from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook import budget
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
@@ -76,6 +76,13 @@ class RulePlan:
     values: list[Operand | list[Operand] | dict[str, Operand]]
     checks: bool = False
     of_numbers: bool = False
+
+
+@dataclass(slots=True)
+class OwnPlan(RulePlan):
+    """A call of a function that has a program of its own; ``lower`` says what stands in its place."""
+
+    lower: Any = None
 
 
 @dataclass(slots=True)
@@ -146,6 +153,18 @@ class Program:
 Evaluate = Callable[["Inference", Statement], Abstract | None]
 
 
+class Callees(Protocol):
+    """Calls functions by programs of their own."""
+
+    def place(
+        self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any
+    ) -> Abstract | None:
+        """Call a function by a program of its own, if it is to have one; None if it is not."""
+
+    def call(self, inf: Inference, s: Statement, call: Any, operands: list[Operand]) -> Abstract:
+        """The result of a call that was placed."""
+
+
 class Inference:
     """The interpreter: abstract values by variable, a worklist of blocks."""
 
@@ -201,6 +220,8 @@ class Inference:
         self.fixed: list[tuple[Operand, Abstract]] = []
         """What derivatives within the program have been made for."""
         self.quiet = self.strict = False
+        self.callees: Callees | None = None
+        """Who calls functions by programs of their own."""
         self.commits: list[tuple[Operand, str | None, Operand]] = []
         self.warnings: list[tuple[Operand, Operand, dict[str, Any], int]] = []
         self.size = 0

@@ -26,7 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Tuple,
 )
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
 )
@@ -204,7 +204,7 @@ class PrimalHalf:
 
     def _statement(self, s: Statement, block: Block, out: Block) -> None:
         plan = self.program.plans.get(s)
-        if isinstance(plan, RulePlan) and s.result in self.needs:
+        if isinstance(plan, OwnPlan) or isinstance(plan, RulePlan) and s.result in self.needs:
             self._rule(s, plan, block, out)
             self._check(s, plan, out)
             return
@@ -242,7 +242,10 @@ class PrimalHalf:
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         assert s.result is not None
-        use = use_of(plan, s, self.runtime)
+        if isinstance(plan, OwnPlan):
+            use: Use = plan.lower(plan, s, self.needs, self.runtime["strong"])
+        else:
+            use = use_of(plan, s, self.runtime)
         self.uses[s] = use
         if s.result in self.memory.stored and (use.instance is None or s.result in use.instance.captured):
             self._keep_apart(use, s)

@@ -34,6 +34,10 @@ class Use:
     instance: Instance | None = None
     called: Variable | None = None
     check: Any = None
+    reverse: Any = None
+    """What takes residuals, which ``called`` is then, and the cotangent."""
+    sure: list[bool] = field(default_factory=list)
+    """Which cotangents ``reverse`` gives are certainly there."""
     strong: bool = False
     """Whether products of ``instance`` keep zeros."""
 
@@ -203,7 +207,8 @@ def splice(
     count = len(use.arguments)
     if use.called is not None:
         pullback = residual(use.called, out)
-        pulled = builder.emit(out, "call", pullback, cotangent, data=(), position=position)
+        function = [pullback] if use.reverse is None else [Constant(use.reverse), pullback]
+        pulled = builder.emit(out, "call", *function, cotangent, data=(), position=position)
         if use.check is not None:
             pulled = builder.emit(out, "call", Constant(use.check), Constant(count), pulled, data=(), position=position)
         parts: list[Operand] = [
@@ -212,7 +217,7 @@ def splice(
             else Constant(None)
             for i in range(count)
         ]
-        return parts, out, [False] * count
+        return parts, out, use.sure or [False] * count
     assert use.instance is not None
     body = pullback_body(use.instance, use.strong)
     assert body is not None

@@ -5,6 +5,7 @@ What a view is read after such a change is taken out of the array anew, so that 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
@@ -305,4 +306,4 @@ def _with(plan: Plan, old: Operand, new: Operand) -> Plan:
     if not isinstance(plan, RulePlan):
         return plan
     values = [replaced(x, old, new) for x in plan.values]
-    return RulePlan(plan.target, plan.rule, values, plan.checks, plan.of_numbers)
+    return replace(plan, values=values)

@@ -1,0 +1,362 @@
+"""Calls of functions that have programs of their own: those that call themselves, and large ones.
+
+Such a program is made for the types of what the function is given, in two halves, and stands in a typed program like a
+rule: the forward half where the call is, the reverse half where the adjoint comes by. What it loads from outside is
+loaded on the entry of the program that calls it. So it is made once, whoever calls it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import reduce
+from types import CodeType, FunctionType
+from typing import Any, Final, NamedTuple, cast
+
+from autodiff_hook import config
+from autodiff_hook.emit import emit
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.types import IR, Constant, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.verifier import verify
+from autodiff_hook.lift import lift
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime.finishing import simplified, small_of
+from autodiff_hook.runtime.recording import Question, Recorded, asked_again
+from autodiff_hook.runtime.sharing import ByCode
+from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.runtime.taking_apart import Built, Call, Form, Parts, general
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Closure, Number, Outside, Tuple
+from autodiff_hook.transform.specialise.activity import needed
+from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
+from autodiff_hook.transform.specialise.calling import BODIES
+from autodiff_hook.transform.specialise.cut import cut
+from autodiff_hook.transform.specialise.folding import merge
+from autodiff_hook.transform.specialise.infer import Inference, OwnPlan
+from autodiff_hook.transform.specialise.joint import joint_pass
+from autodiff_hook.transform.specialise.lattice import join
+from autodiff_hook.transform.specialise.prepare import Shape, prepare
+from autodiff_hook.transform.specialise.splice import Use
+from autodiff_hook.transform.specialise.world import World
+
+LARGE: Final = 150
+"""How many operations a function has, with what it calls, that gets a program of its own."""
+_ROUNDS: Final = 6
+_CACHE_SIZE: Final = 512
+_PROGRAMS: Final = 8
+"""How many programs of one function are kept, for other types."""
+
+
+class Halves(NamedTuple):
+    """``forward(loaded and given) -> (value, residuals)``, ``reverse(residuals, cotangent) -> cotangents``."""
+
+    forward: FunctionType
+    reverse: FunctionType
+
+
+class Callee:
+    """A function understood for what it is given."""
+
+    def __init__(self, callees: Callees, call: Call, kinds: tuple[Abstract, ...]) -> None:
+        self.callees, self.call, self.kinds = callees, call, kinds
+        self.halves: dict[tuple[Any, ...], Halves] = {}
+        self.inference: Inference
+        self.shape: Shape
+        self.params: list[Variable]
+        self.loaded: list[Variable]
+        self.questions: list[Question]
+        self.result: Abstract
+
+    def follow(self, outer: Inference, operands: list[Operand]) -> None:
+        """Interpret the function."""
+        types: dict[Variable, Abstract] = {}
+        inner = self.inference = Inference(outer.world, outer.evaluate, types, outer.program.changed)
+        inner.callees = self.callees
+        built = Built(inner, self.kinds)
+        self.params = built.params
+        world = Recorded(outer, self._given(operands), types)
+        inner.world = cast(World, world)
+        types.update(built.types)
+        function, values = self.call
+        if function.what == "known":
+            (f,) = function.known
+            inner.world.function(f)
+            inner.run(f.__code__, f.__globals__, f.__closure__, built.types, built.parameters(values))
+        else:
+            made = built.function(function)
+            bound = built.parameters(values)
+            inner.interpret(made.code, made.globals, built.types, bound, list(made.cells))
+        self.questions, self.loaded = world.questions, world.loaded
+        self.result = _returned(inner)
+
+    def settle(self) -> None:
+        """Bring the program into shape, of which nothing is assumed any more."""
+        inner = self.inference
+        self.shape = prepare(inner)
+        if inner.warnings or inner.commits or inner.quiet:
+            raise Refused("a call of what has effects")
+
+    def _given(self, operands: list[Operand]) -> dict[Variable, Operand]:
+        """The parameters that are objects from outside, whose parts are loaded on entry."""
+        outside = (isinstance(kind, Outside) for kind in self.kinds)
+        return {p: x for p, x, is_outside in zip(self.params, operands, outside) if is_outside}
+
+    def load(self, outer: Inference, operands: list[Operand]) -> list[Operand] | None:
+        """What a program that calls it has to load for it; None if that is something else there."""
+        found = asked_again(self.questions, outer, self._given(operands))
+        return None if found is None else [found[x] for x in self.loaded]
+
+    def program(self, active: tuple[bool, ...], strong: bool) -> Halves:
+        """The two halves, with cotangents of those that are ``active`` of what is loaded and given."""
+        key = active, strong
+        with _BUILDING:
+            if key not in self.halves:
+                self.halves[key] = halves = Halves(self._empty(), self._empty())
+                try:
+                    self._build(halves, active, strong)
+                except BaseException:
+                    del self.halves[key]
+                    raise
+            return self.halves[key]
+
+    def certain(self, active: tuple[bool, ...]) -> list[bool]:
+        """Which cotangents are numbers."""
+        types = self.inference.types
+        return [x and isinstance(types[v], Number) for x, v in zip(active, [*self.loaded, *self.params])]
+
+    def _empty(self) -> FunctionType:
+        """A function whose code is not known yet: it may be called in its own."""
+        return FunctionType(_nothing.__code__, self._code_and_globals()[1], self._code_and_globals()[0].co_name)
+
+    def _code_and_globals(self) -> tuple[CodeType, dict[str, Any]]:
+        first = self.call.function.known
+        return (first[0].__code__, first[0].__globals__) if self.call.function.what == "known" else first[:2]
+
+    def _build(self, halves: Halves, active: tuple[bool, ...], strong: bool) -> None:
+        inner, shape, taken = self.inference, self.shape, [*self.loaded, *self.params]
+        sources = [x for x, is_active in zip(taken, active) if is_active]
+        needs = needed(inner.program, shape, sources)
+        joint = joint_pass(inner.program, shape, sources, needs, RUNTIME | {"strong": strong}, "anything")
+        own = {s for block in joint.builder.blocks[: len(shape.ir.blocks)] for s in block.statements}
+        cotangents = [joint.cotangents[x] if x in needs else Constant(None) for x in taken]
+        result = joint.builder.emit(joint.last, "build_tuple", *cotangents)
+        joint.last.terminator = Terminator("return", [result])
+        blocks = joint.builder.finish()
+        merge(blocks)
+        code = self._code_and_globals()[0]
+        names = tuple(f"x{i}" for i in range(len(taken)))
+        ir = IR(code.co_name, Signature(names, len(names)), code.co_qualname, code.co_filename, code.co_firstlineno)
+        ir.blocks = blocks
+        blocks[0].params = list(taken)
+        derivatives = {s for block in blocks for s in block.statements} - own
+        simplified(ir, inner, shape, derivatives, own, polished=not strong)
+        ir.blocks[0].params = list(taken)
+        for function, half in zip(halves, cut(ir)):
+            verify(half)
+            function.__code__ = emit(half, release=True, small=small_of(inner))
+
+
+def _nothing() -> None:
+    raise NotImplementedError
+
+
+_BUILDING = threading.RLock()
+_shared: Final[ByCode[list[Callee]]] = ByCode(_CACHE_SIZE)
+
+
+class OwnCall:
+    """What a statement calls that calls a function by a program of its own."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+
+
+class Callees:
+    """The functions that a program calls by programs of their own."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[Any, ...], Callee] = {}
+        self.open: dict[tuple[Any, ...], Callee | None] = {}
+        """Those that are being interpreted, as far as they are known."""
+        self.asked: set[tuple[Any, ...]] = set()
+        self.failed: set[tuple[Any, ...]] = set()
+        self.sizes: dict[CodeType, int] = {}
+
+    def place(
+        self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any
+    ) -> Abstract | None:
+        """Call a function by a program of its own, if it is to have one; None if it is not."""
+        code = function.code if isinstance(function, Closure) else function.__code__
+        globals_ = function.globals if isinstance(function, Closure) else function.__globals__
+        assert inf.block is not None
+        recursive = any(code is x for x in inf.chains[inf.block])
+        if s.result is None or code.co_flags & 0x2A0:
+            return None
+        if not recursive and self.size(inf, code, globals_) < LARGE:
+            return None
+        before = s.op, s.operands, s.data
+        try:
+            parts = Parts(inf, s)
+            if isinstance(function, Closure):
+                form, defaults, keyword = parts.closure(function), function.defaults, None
+            else:
+                form = Form("known", (function,))
+                defaults, keyword = inf.defaults(function), function.__kwdefaults__
+            call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)))
+            s.op, s.operands, s.data = "call", [Constant(OwnCall(call)), *parts.operands], ()
+            return self.call(inf, s, call, parts.operands)
+        except Changes:
+            raise
+        except Refused:
+            if recursive:
+                raise
+            s.op, s.operands, s.data = before
+            return None
+
+    def call(self, inf: Inference, s: Statement, call: Call, operands: list[Operand]) -> Abstract:
+        """The result of a call."""
+        kinds = tuple(general(inf.type_of(x)) for x in operands)
+        key = call.key(), kinds
+        if key in self.failed:
+            raise Refused("a call that has no program of its own")
+        callee, loaded = self._known(inf, key, operands)
+        if callee is None:
+            try:
+                callee, loaded = self._understood(inf, Callee(self, call, kinds), key, operands)
+            except Changes:
+                raise
+            except Refused:
+                self.failed.add(key)
+                raise
+        if loaded is None:
+            raise Refused("what a function loads is something else where it is called")
+        inf.plans[s] = OwnPlan(None, _variadic, [[*loaded, *operands]], lower=_Lowering(self, key))
+        return callee.result
+
+    def _known(
+        self, inf: Inference, key: tuple[Any, ...], operands: list[Operand]
+    ) -> tuple[Callee | None, list[Operand] | None]:
+        if key in self.open:
+            self.asked.add(key)
+            callee = self.open[key]
+            if callee is None:
+                raise Refused("a call within a call, whose result is not known so far")
+            return callee, callee.load(inf, operands)
+        if key in self.found:
+            return self.found[key], self.found[key].load(inf, operands)
+        return None, None
+
+    def _understood(
+        self, inf: Inference, callee: Callee, key: tuple[Any, ...], operands: list[Operand]
+    ) -> tuple[Callee, list[Operand] | None]:
+        """A function interpreted, again and again if it calls itself, until its result is known."""
+        code = callee._code_and_globals()[0]
+        for other in _shared.found.get(id(code), ()):
+            if (other.call.key(), other.kinds) == key:
+                loaded = other.load(inf, operands)
+                if loaded is not None:
+                    self.found[key] = other
+                    return other, loaded
+        before: Callee | None = None
+        known = list(self.found)
+        try:
+            for _ in range(_ROUNDS):
+                self.open[key] = before
+                self.asked.discard(key)
+                for other_key in [x for x in self.found if x not in known]:
+                    del self.found[other_key]
+                callee.follow(inf, operands)
+                if key not in self.asked or before is not None and _is_same(before, callee):
+                    break
+                if before is not None:
+                    callee.result = join(before.result, callee.result)
+                before, callee = callee, Callee(self, callee.call, callee.kinds)
+            else:
+                raise Refused("what a function returns that calls itself does not come to rest")
+        finally:
+            del self.open[key]
+        callee.settle()
+        self.found[key] = callee
+        if not self.open:
+            _share(code, callee)
+        return callee, callee.load(inf, operands)
+
+    def size(self, inf: Inference, code: CodeType, globals_: dict[str, Any]) -> int:
+        """How many operations a function has, with those that it calls by name."""
+        if code not in self.sizes:
+            self.sizes[code] = 0
+            try:
+                ir = lift(code)
+            except Unsupported:
+                return 0
+            named = [globals_.get(name) for name in code.co_names]
+            called = [f for f in named if isinstance(f, FunctionType) and inf.world.in_scope(f)]
+            own = sum(len(block.statements) + 1 for block in ir.blocks)
+            self.sizes[code] = own + sum(self.size(inf, f.__code__, f.__globals__) for f in called)
+        return self.sizes[code]
+
+
+class _Lowering(NamedTuple):
+    """How a call is lowered once it is known of what there are cotangents."""
+
+    callees: Callees
+    key: tuple[Any, ...]
+
+    def __call__(self, plan: OwnPlan, s: Statement, needs: set[Variable], strong: bool) -> Use:
+        (operands,) = plan.values
+        assert isinstance(operands, list) and s.result is not None
+        callee, wanted = self.callees.found[self.key], s.result in needs
+        active = tuple(wanted and isinstance(x, Variable) and x in needs for x in operands)
+        halves = callee.program(active, strong)
+        whole, pair, residuals = Variable(), Variable("pair"), Variable("residuals")
+        statements = [
+            Statement("call", [Constant(halves.forward), *operands], pair, ()),
+            Statement("unpack", [pair], whole, (2, None)),
+            Statement("project", [whole], s.result, 0),
+            Statement("project", [whole], residuals, 1),
+        ]
+        sure = callee.certain(active)
+        return Use(operands, statements, called=residuals, reverse=halves.reverse, sure=sure)
+
+
+def _variadic(*args: Any) -> Any:
+    """Stands for the rule of a function with a program of its own."""
+
+
+def _returned(inner: Inference) -> Abstract:
+    """What a function returns: numbers, arrays, and tuples of them."""
+    blocks = [b for b in inner.program.blocks if b.terminator is not None and b.terminator.kind == "return"]
+    if not blocks:
+        raise Refused("a function that does not return")
+    kinds = [inner.type_of(b.terminator.operands[0]) for b in blocks]  # type: ignore[union-attr]
+    result = general(reduce(join, kinds))
+    if not _is_made_of_numbers(result):
+        raise Refused("a function that returns something else than numbers and arrays")
+    return result
+
+
+def _is_made_of_numbers(kind: Abstract) -> bool:
+    if isinstance(kind, Tuple):
+        return all(map(_is_made_of_numbers, kind.items))
+    return isinstance(kind, (Number, Array))
+
+
+def _is_same(before: Callee, after: Callee) -> bool:
+    """Whether what was assumed of a function that calls itself is what it is."""
+    asked = [(q.name, q.kind) for q in before.questions] == [(q.name, q.kind) for q in after.questions]
+    return asked and before.result == after.result
+
+
+def _share(code: CodeType, callee: Callee) -> None:
+    kept = [callee, *_shared.found.get(id(code), ())]
+    _shared.put(code, kept[:_PROGRAMS])
+
+
+def _called(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract:
+    """A call that has been placed before, looked at again because more is known of its operands."""
+    assert inf.callees is not None
+    return inf.callees.call(inf, s, called.call, args)
+
+
+BODIES[OwnCall] = cast(Callable[..., None], _called)
+registry.when_changed(_shared.clear)
+config.when_changed(_shared.clear)

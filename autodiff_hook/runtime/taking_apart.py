@@ -1,0 +1,178 @@
+"""The form of a call: what is called and given, taken apart into operands and what is known when a program is made.
+
+Functions that the program has made are their code and what they have captured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Cell,
+    Closure,
+    Instance,
+    Known,
+    Number,
+    Outside,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Parameters, Refused
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.wording import named
+
+
+class Form(NamedTuple):
+    """What a value is made of: an operand, a constant, or a function of the program with what it has captured."""
+
+    what: str
+    known: tuple[Any, ...] = ()
+    parts: tuple[Form, ...] = ()
+
+    def key(self) -> tuple[Any, ...]:
+        """What is equal for calls that one program will do for."""
+        return self.what, tuple(map(_identity, self.known)), tuple(part.key() for part in self.parts)
+
+
+def _identity(x: Any) -> Any:
+    return (type(x), repr(x)) if type(x) in (bool, str, bytes, int, float) else id(x)
+
+
+class Call(NamedTuple):
+    """How a function is called: the form of the function, and those of its parameters."""
+
+    function: Form
+    values: tuple[Form, ...]
+
+    def key(self) -> tuple[Any, ...]:
+        """What is equal for calls that one program will do for."""
+        return self.function.key(), tuple(value.key() for value in self.values)
+
+
+class Parts:
+    """Takes the values of a call apart, before a statement."""
+
+    def __init__(self, inf: Inference, s: Statement) -> None:
+        self.inf, self.statement = inf, s
+        self.operands: list[Operand] = []
+        self.cells: dict[Operand, int] = {}
+
+    def parameters(self, bound: Parameters) -> tuple[Form, ...]:
+        """The forms of all parameters."""
+        found = []
+        for value in bound.values:
+            if isinstance(value, list):
+                found.append(Form("rest", (), tuple(map(self.form, value))))
+            elif isinstance(value, dict):
+                found.append(Form("named", tuple(value), tuple(map(self.form, value.values()))))
+            else:
+                found.append(self.form(value))
+        return tuple(found)
+
+    def form(self, operand: Operand) -> Form:
+        """The form of one value."""
+        operand = self.inf.final(operand)
+        kind = self.inf.type_of(operand)
+        if isinstance(kind, Closure):
+            self.inf.assume(operand)
+            return self.closure(kind)
+        if isinstance(kind, Bound):
+            self.inf.assume(operand)
+            return Form("bound", (kind.function,), (self.form(kind.receiver),))
+        if isinstance(kind, Known) and type(kind.value) not in (int, float):
+            if isinstance(operand, Variable):
+                self.inf.fixed.append((operand, kind))
+            return Form("constant", (kind.value,))
+        general(kind)
+        self.operands.append(operand)
+        return Form("operand")
+
+    def closure(self, kind: Closure) -> Form:
+        """The form of a function that the program has made."""
+        if kind.keyword_defaults:
+            raise Refused("a function with defaults by keyword")
+        defaults = tuple(map(self.form, kind.defaults))
+        return Form("function", (kind.code, kind.globals, len(defaults)), (*defaults, *map(self._cell, kind.cells)))
+
+    def _cell(self, cell: Operand) -> Form:
+        if cell in self.cells:
+            return Form("cell", (self.cells[cell],))
+        number = self.cells[cell] = len(self.cells)
+        if cell not in self.inf.cells:
+            # It is empty, or a dict, because it is assigned again.
+            raise Refused("a captured variable that is assigned again")
+        content = self.inf.before(self.statement, "cell_get", [cell])
+        return Form("cell", (number,), (self.form(content),))
+
+
+class Built:
+    """Puts the values of a call together again, in the program of what is called."""
+
+    def __init__(self, inner: Inference, kinds: Sequence[Abstract]) -> None:
+        self.inner = inner
+        self.params = [Variable() for _ in kinds]
+        self.types = dict(zip(self.params, kinds))
+        self.left = iter(self.params)
+        self.cells: dict[int, Variable] = {}
+
+    def parameters(self, values: Sequence[Form]) -> Parameters:
+        """What the parameters are bound to."""
+        found: list[Any] = []
+        for value in values:
+            if value.what == "rest":
+                found.append(list(map(self.value, value.parts)))
+            elif value.what == "named":
+                found.append(dict(zip(value.known, map(self.value, value.parts))))
+            else:
+                found.append(self.value(value))
+        return Parameters(found)
+
+    def value(self, form: Form) -> Operand:
+        """A value."""
+        if form.what == "operand":
+            return next(self.left)
+        if form.what == "constant":
+            return Constant(form.known[0])
+        made = Variable()
+        if form.what == "bound":
+            self.inner.types[made] = Bound(form.known[0], self.value(form.parts[0]))
+        else:
+            self.inner.types[made] = self.function(form)
+        return made
+
+    def function(self, form: Form) -> Closure:
+        """A function that the program has made."""
+        code, globals_, count = form.known
+        defaults = tuple(map(self.value, form.parts[:count]))
+        return Closure(code, globals_, tuple(map(self._cell, form.parts[count:])), defaults)
+
+    def _cell(self, form: Form) -> Operand:
+        (number,) = form.known
+        if number not in self.cells:
+            made = self.cells[number] = Variable()
+            self.inner.types[made] = Cell(None)
+            self.inner.cells[made] = self.value(form.parts[0])
+        return self.cells[number]
+
+
+def general(kind: Abstract) -> Abstract:
+    """What a program of its own takes for granted of a value: its type."""
+    types = number_types(kind)
+    if types is not None:
+        if types & {complex, np.complex128, np.complex64}:
+            raise Refused("a complex number")
+        return Number(types, example=example_of(kind))
+    if isinstance(kind, Tuple) and kind.cls is tuple:
+        return Tuple(tuple(map(general, kind.items)), example=kind.example)
+    if isinstance(kind, Known) and type(kind.value) is tuple:
+        return general(Tuple(tuple(map(Known, kind.value)), example=kind.value))
+    if isinstance(kind, (Array, Instance, Outside)):
+        return kind
+    raise Refused(f"a call with {named(kind)}")
