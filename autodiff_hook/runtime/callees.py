@@ -38,7 +38,7 @@ from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.splice import Use
 from autodiff_hook.transform.specialise.world import World
 
-LARGE: Final = 150
+LARGE: Final = 80
 """How many operations a function has, with what it calls, that gets a program of its own."""
 _ROUNDS: Final = 6
 _CACHE_SIZE: Final = 512
@@ -180,6 +180,11 @@ class Callees:
         self.asked: set[tuple[Any, ...]] = set()
         self.failed: set[tuple[Any, ...]] = set()
         self.sizes: dict[CodeType, int] = {}
+
+    @property
+    def inferences(self) -> list[Inference]:
+        """What is known of these programs."""
+        return [callee.inference for callee in self.found.values()]
 
     def place(
         self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any

@@ -184,8 +184,14 @@ class Understood:
         simplified(ir, inference, self.shape, derivatives, primal, polished)
         self.clock("simplify")
         outside = bool(prologue.outside - set(self.taken.values()))
-        told = inference.quiet, inference.strict, inference.codes, inference.refusals
+        told = inference.quiet, inference.strict, self._all("codes"), self._all("refusals")
         return Made(ir, self.times, outside, body, small_of(inference), prologue.functions, *told)
+
+    def _all(self, what: str) -> tuple[Any, ...]:
+        """What is known of this program, and of those of its callees."""
+        callees = self.inference.callees
+        inferences = [self.inference, *(callees.inferences if callees is not None else ())]
+        return tuple(dict.fromkeys(x for each in inferences for x in getattr(each, what)))
 
 
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:

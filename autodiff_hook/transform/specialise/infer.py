@@ -156,6 +156,10 @@ Evaluate = Callable[["Inference", Statement], Abstract | None]
 class Callees(Protocol):
     """Calls functions by programs of their own."""
 
+    @property
+    def inferences(self) -> list[Inference]:
+        """What is known of these programs."""
+
     def place(
         self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any
     ) -> Abstract | None:

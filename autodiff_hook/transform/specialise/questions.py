@@ -113,8 +113,9 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
     if isinstance(value, Instance) and value.cls is range:
         return Number(INT.types, example=value.example[0] if value.example else 0)
     items = items_of(value)
-    if items:
-        return reduce(join if inf.one_way else inf.joined, items)
+    if items is not None:
+        # Of nothing no item comes.
+        return reduce(join if inf.one_way else inf.joined, items) if items else Known(None)
     if isinstance(value, Array) and value.ndim and len(value.example):
         return abstract_of(value.example[0])
     raise Refused(f"an iteration over {named(value)}")

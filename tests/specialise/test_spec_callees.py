@@ -1,0 +1,308 @@
+"""Functions with programs of their own: those that call themselves, and large ones, shared by their callers."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+
+import numpy as np
+import pytest
+from specialised_cases import GENERIC, is_specialised, scope
+
+import autodiff_hook as ad
+from autodiff_hook.runtime import callees
+from autodiff_hook.runtime.specialising import ONE_WAY
+
+needs_programs = pytest.mark.skipif(GENERIC or ONE_WAY, reason="these are programs for all ways")
+
+
+def slope(f, x, step=1e-6):
+    return (f(x + step) - f(x - step)) / (2 * step)
+
+
+def fibonacci(n, x):
+    return x if n < 2 else fibonacci(n - 1, x) + fibonacci(n - 2, x) * x
+
+
+def power(x, n):
+    if n == 0:
+        return 1.0
+    half = power(x, n // 2)
+    return half * half * x if n % 2 else half * half
+
+
+def even(n, x):
+    return x if n == 0 else odd(n - 1, x * 1.01)
+
+
+def odd(n, x):
+    return x * x if n == 0 else even(n - 1, math.sin(x))
+
+
+def simpson(f, a, b, fa, fm, fb, whole, eps, depth):
+    m = (a + b) / 2
+    left_middle, right_middle = f((a + m) / 2), f((m + b) / 2)
+    left = (m - a) / 6 * (fa + 4 * left_middle + fm)
+    right = (b - m) / 6 * (fm + 4 * right_middle + fb)
+    rest = left + right - whole
+    if depth <= 0 or abs(rest) <= 15 * eps:
+        return left + right + rest / 15
+    return simpson(f, a, m, fa, left_middle, fm, left, eps / 2, depth - 1) + simpson(
+        f, m, b, fm, right_middle, fb, right, eps / 2, depth - 1
+    )
+
+
+def integral(f, a, b, eps=1e-9):
+    fa, fm, fb = f(a), f((a + b) / 2), f(b)
+    return simpson(f, a, b, fa, fm, fb, (b - a) / 6 * (fa + 4 * fm + fb), eps, 20)
+
+
+def nested(x):
+    def go(n, y):
+        return y * x if n == 0 else go(n - 1, y * x + math.cos(y))
+
+    return go(5, x)
+
+
+def pairs(x):
+    def go(n, pair):
+        if n == 0:
+            return pair
+        a, b = go(n - 1, pair)
+        return b, a * b + x
+
+    return go(6, (x, 1.0))[0]
+
+
+def looping(x):
+    total = 0.0
+    for n in range(6):
+        total = total + power(x, n) * fibonacci(n, x)
+    return total
+
+
+RECURSIVE = {
+    "twice": lambda x: fibonacci(9, x),
+    "halves": lambda x: power(x, 13),
+    "mutual": lambda x: even(7, x),
+    "adaptive": lambda x: integral(lambda s: math.exp(-x * s * s), 0.0, 2.0),
+    "closure": nested,
+    "pairs": pairs,
+    "in a loop": looping,
+}
+
+
+@pytest.mark.parametrize("f", RECURSIVE.values(), ids=RECURSIVE)
+def test_recursion(f):
+    for x in (0.9, 1.1, 0.7):
+        assert ad.gradient(f, x)[0] == pytest.approx(slope(f, x), rel=1e-5)
+        value, back = ad.pullback(f, x)
+        assert value == f(x)
+        assert back(1.0)[0] == pytest.approx(back(2.0)[0] / 2)
+    assert ad.jvp(f, (0.9,), (1.0,))[1] == pytest.approx(slope(f, 0.9), rel=1e-5)
+    second = ad.hvp(f, (0.9,), (1.0,))[0]
+    assert second == pytest.approx(slope(lambda x: ad.gradient(f, x)[0], 0.9), rel=1e-4)
+
+
+@needs_programs
+@pytest.mark.parametrize("f", RECURSIVE.values(), ids=RECURSIVE)
+def test_recursion_is_typed(f):
+    ad.gradient(f, 0.8)
+    assert is_specialised(f)
+
+
+def test_recursion_over_arrays():
+    def f(a):
+        def go(n, v):
+            return v if n == 0 else go(n - 1, np.tanh(v) * a)
+
+        return np.sum(go(4, a))
+
+    a = np.array([0.3, 0.5, 0.2])
+    steps = 1e-6 * np.eye(3)
+    expected = [(f(a + h) - f(a - h)) / 2e-6 for h in steps]
+    for _ in range(2):
+        assert ad.gradient(f, a)[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_recursion_may_be_as_deep_as_plainly():
+    def down(n, x):
+        return x if n == 0 else down(n - 1, x * 1.001)
+
+    depth = 900
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1100)
+    try:
+        assert ad.gradient(lambda x: down(depth, x), 1.0)[0] == pytest.approx(1.001**depth)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_a_recursion_without_end_is_one():
+    def down(x):
+        return down(x * 0.5)
+
+    with pytest.raises(RecursionError):
+        ad.gradient(down, 1.0)
+
+
+def test_an_error_within_is_the_plain_one():
+    def go(n, x):
+        return math.log(x) if n == 0 else go(n - 1, x - 1.0)
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="math domain error"):
+            ad.gradient(lambda x: go(3, x), 2.0)
+    assert ad.gradient(lambda x: go(3, x), 5.0)[0] == pytest.approx(0.5)
+
+
+LARGE = "\n".join(
+    [
+        "import math",
+        "RATE, SIGN, SHAPE = 0.5, '+', (2.0, 3.0)",
+        "def part(x, k): return math.sin(x * k) + RATE",
+        "def large(x, y=1.5, *rest, sign='+', **named):",
+        *[f"    x = 0.9 * x + 0.1 * part(x, 0.{i}5) * y + 0.0{i} * math.cos(x)" for i in range(30)],
+        "    for z in rest: x = x + z * y",
+        "    x = x + SHAPE[0] * named.get('bias', 0.0) if named else x",
+        "    return x * RATE if sign == SIGN else -x",
+    ]
+)
+
+
+@pytest.fixture
+def package():
+    return scope(LARGE)
+
+
+CALLS = (
+    "large(x)",
+    "2.0 * large(x * 0.5)",
+    "large(0.25, x)",
+    "large(x, x)",
+    "large(x, 2.0, x, 3.0)",
+    "large(x, sign='-')",
+    "large(x, bias=x)",
+    "large(x, 2)",
+    "large(0.5) * x",
+    "sum([large(x * k) for k in range(1, 4)])",
+    "large(large(x))",
+    "large(x) if x > 10.0 else large(x, 0.5)",
+)
+
+
+def caller(package, call="large(x)"):
+    return eval(f"lambda x: {call}", package)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_large_functions(package, call):
+    f = caller(package, call)
+    for x in (0.3, 0.4):
+        assert ad.gradient(f, x)[0] == pytest.approx(slope(f, x, 1e-7), rel=1e-4, abs=1e-4)
+        assert ad.withgradient(f, x)[0] == f(x)
+
+
+@needs_programs
+def test_what_is_large_is_made_once(package, monkeypatch):
+    made = []
+    follow = callees.Callee.follow
+    monkeypatch.setattr(callees.Callee, "follow", lambda self, *rest: (made.append(self), follow(self, *rest)))
+    for _ in range(4):
+        ad.gradient(caller(package), 0.5)
+    assert len(made) == 1
+    ad.gradient(caller(package, "large(x, sign='-')"), 0.5)
+    assert len(made) == 2
+
+
+def test_what_it_loads_is_looked_at_for_each_caller(package):
+    large = package["large"]
+    before = [caller(package), caller(package, "large(x) + 1.0")]
+    for f in before:
+        assert ad.gradient(f, 0.4)[0] == pytest.approx(slope(f, 0.4, 1e-7), rel=1e-4)
+    package["RATE"] = 0.75
+    for f in [*before, caller(package, "large(x) + 2.0")]:
+        assert ad.gradient(f, 0.4)[0] == pytest.approx(slope(f, 0.4, 1e-7), rel=1e-4)
+    package["SIGN"] = "-"
+    for f in [*before, caller(package, "large(x) + 2.0")]:
+        assert ad.gradient(f, 0.4)[0] == pytest.approx(slope(f, 0.4, 1e-7), rel=1e-4)
+    package["part"] = scope("def part(x, k): return x * k / 30")["part"]
+    for f in [*before, caller(package, "large(x) + 2.0")]:
+        assert ad.gradient(f, 0.4)[0] == pytest.approx(slope(f, 0.4, 1e-7), rel=1e-4)
+    large.__defaults__ = (0.5,)
+    for f in [*before, caller(package, "large(x) + 2.0")]:
+        assert ad.gradient(f, 0.4)[0] == pytest.approx(slope(f, 0.4, 1e-7), rel=1e-4)
+
+
+def test_what_it_loads_may_be_of_another_type(package):
+    for rate in (0.5, 2, np.float64(0.25), True):
+        package["RATE"] = rate
+        f = caller(package)
+        assert ad.gradient(f, 0.4)[0] == pytest.approx(slope(f, 0.4, 1e-7), rel=1e-4)
+
+
+def test_parts_of_what_is_differentiated_that_it_loads():
+    names = scope(
+        LARGE.replace("RATE,", "MODEL, RATE,").replace("= 0.5,", "= None, 0.5,").replace("+ RATE", "* MODEL.k")
+    )
+
+    class Model:
+        def __init__(self, k):
+            self.k = k
+
+    model = names["MODEL"] = Model(0.7)
+    f = eval("lambda m: large(0.4) * m.k if m is MODEL else 0.0", names)
+
+    def plain(k):
+        names["MODEL"], before = Model(k), names["MODEL"]
+        try:
+            return names["large"](0.4) * k
+        finally:
+            names["MODEL"] = before
+
+    try:
+        found = ad.gradient(f, model)[0]
+    except ad.AutodiffError as error:
+        assert "copy" in str(error)
+    else:
+        assert found["k"] == pytest.approx(slope(plain, 0.7), rel=1e-5)
+
+
+def test_threads_that_call_one_function(package):
+    large, wrong = package["large"], []
+    expected = slope(large, 0.4, 1e-7)
+
+    def work():
+        for k in range(3):
+            found = ad.gradient(caller(package, f"large(x) + {k}"), 0.4)[0]
+            if found != pytest.approx(expected, rel=1e-4):
+                wrong.append(found)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+
+
+def test_a_changed_array_is_another_one(package):
+    names = scope(
+        "import numpy as np\ndef step(v, k):\n    w = np.tanh(v) * k\n"
+        + "".join(f"    w = w + 0.01 * np.sin(w * {i}.5)\n" for i in range(40))
+        + "    return w\n"
+        "def f(a):\n    u = a * 2.0\n    r = step(u, 0.5)\n    u[0] = 3.0 * a[1]\n    q = step(u, 0.25)\n"
+        "    r[1] = q[0]\n    return np.sum(r * q + u)\n"
+    )
+    f = names["f"]
+    a = np.array([0.3, -0.2])
+    steps = 1e-7 * np.eye(2)
+    expected = [(f(a + h) - f(a - h)) / 2e-7 for h in steps]
+    for _ in range(2):
+        assert ad.gradient(f, a)[0] == pytest.approx(expected, rel=1e-3, abs=1e-4)
