@@ -92,7 +92,7 @@ class Callee:
         """Bring the program into shape, of which nothing is assumed any more."""
         inner = self.inference
         self.shape = prepare(inner)
-        if inner.warnings or inner.commits or inner.quiet:
+        if inner.warnings or inner.commits or inner.quiet or inner.strict:
             raise Refused("a call of what has effects")
 
     def _given(self, operands: list[Operand]) -> dict[Variable, Operand]:
@@ -148,7 +148,7 @@ class Callee:
         ir.blocks = blocks
         blocks[0].params = list(taken)
         derivatives = {s for block in blocks for s in block.statements} - own
-        simplified(ir, inner, shape, derivatives, own, polished=not strong)
+        simplified(ir, inner, shape, derivatives, own, polished=not strong, guarded=False)
         ir.blocks[0].params = list(taken)
         for function, half in zip(halves, cut(ir)):
             verify(half)
@@ -330,8 +330,8 @@ def _variadic(*args: Any) -> Any:
 def _returned(inner: Inference) -> Abstract:
     """What a function returns: numbers, arrays, and tuples of them."""
     blocks = [b for b in inner.program.blocks if b.terminator is not None and b.terminator.kind == "return"]
-    if not blocks:
-        raise Refused("a function that does not return")
+    if not blocks or inner.returns_none:
+        raise Refused("a function that may not return a value")
     kinds = [inner.type_of(b.terminator.operands[0]) for b in blocks]  # type: ignore[union-attr]
     result = general(reduce(join, kinds))
     if not _is_made_of_numbers(result):

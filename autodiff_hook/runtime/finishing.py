@@ -33,6 +33,7 @@ def simplified(
     derivatives: set[Statement],
     primal: Iterable[Statement],
     polished: bool,
+    guarded: bool = True,
 ) -> None:
     """Make a program with its ``derivatives`` simpler; what the ``primal`` may raise stays."""
     essential = {s for s in primal if inference.strict and s.op in _COMPUTING or _may_raise(s, inference)}
@@ -40,7 +41,7 @@ def simplified(
     polished = polished and not inference.strict and not _is_complex(inference)
     types = inference.types if polished else None
     numbers, volatile = only_numbers(inference), shape.memory.volatile
-    simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile)
+    simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile, guarded)
 
 
 def take_parameters(ir: IR, params: Sequence[Variable]) -> list[Variable]:

@@ -36,7 +36,7 @@ class Recorded:
 
     def __init__(self, outer: Inference, given: dict[Variable, Operand], types: dict[Variable, Abstract]) -> None:
         self._outer, self._types = outer, types
-        self._outside: dict[Operand, Operand] = {**given}
+        self._outside = dict[Operand, Operand](given.items())
         self._own: dict[Operand, Variable] = {}
         self._asked: dict[tuple[Any, ...], Question] = {}
 

@@ -78,7 +78,6 @@ class Parts:
 
     def form(self, operand: Operand) -> Form:
         """The form of one value."""
-        operand = self.inf.final(operand)
         kind = self.inf.type_of(operand)
         if isinstance(kind, Closure):
             self.inf.assume(operand)

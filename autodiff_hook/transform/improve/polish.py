@@ -35,13 +35,20 @@ _ROUNDS = 5
 
 
 def polish(
-    ir: IR, types: dict[Variable, Abstract], essential: set[Statement], volatile: Container[Variable] = frozenset()
+    ir: IR,
+    types: dict[Variable, Abstract],
+    essential: set[Statement],
+    volatile: Container[Variable] = frozenset(),
+    guarded: bool = True,
 ) -> Site | None:
-    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays."""
+    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays.
+
+    Where ``ir`` is ``guarded``, shapes that are equal in the examples are assumed to be so.
+    """
     if "numpy" not in sys.modules or not any(isinstance(t, Array) for t in types.values()):
         return None
-    first = program_start(ir)
-    outside = _outside(ir, first)
+    first = program_start(ir) if guarded else ir.entry
+    outside = _outside(ir, first) if guarded else set[Variable]()
     _adopt(ir, types, first)
     _fold_ranks(ir, types)
     straighten(ir, first)

@@ -37,25 +37,27 @@ def simplify(
     types: dict[Variable, Abstract] | None = None,
     numbers: bool = False,
     volatile: Container[Variable] = frozenset(),
+    guarded: bool = True,
 ) -> None:
     """Fold ``0.0 + x`` and ``1.0 * x`` in the ``adjoint``, remove what is dead, lower records.
 
     ``essential`` statements stay.
     ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
     operations of arrays are written as these allow. ``numbers`` says that there are none. What is ``volatile``,
-    an array that the program changes or a view of one, is only read where the program reads it.
+    an array that the program changes or a view of one, is only read where the program reads it. ``guarded`` says
+    whether the program begins with guards.
     """
     ir.blocks = reverse_postorder(ir)
     whole = _whole_numbers(ir, floats)
     known, floats = floats, lambda x: known(x) and x not in whole
     _fold(ir, adjoint, floats)
     if types is not None:
-        drop_params(ir, program_start(ir))
+        drop_params(ir, program_start(ir) if guarded else ir.entry)
         _fold(ir, adjoint, floats)
     if numbers:
         _sweep(ir, _Liveness(ir, essential), essential)
         economise(ir, essential, {s for s in adjoint if all(map(floats, s.operands))})
-    site = polish(ir, types, essential, volatile) if types is not None else None
+    site = polish(ir, types, essential, volatile, guarded) if types is not None else None
     live = _Liveness(ir, essential)
     _sweep(ir, live, essential)
     if _drop_branches(ir):

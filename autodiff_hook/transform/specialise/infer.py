@@ -224,6 +224,7 @@ class Inference:
         self.fixed: list[tuple[Operand, Abstract]] = []
         """What derivatives within the program have been made for."""
         self.quiet = self.strict = False
+        self.returns_none = False
         self.callees: Callees | None = None
         """Who calls functions by programs of their own."""
         self.commits: list[tuple[Operand, str | None, Operand]] = []
@@ -502,6 +503,7 @@ class Inference:
         """Whether the program gives up here because what it returns is, or may be, None."""
         value, self.index = terminator.operands[0], len(block.statements)
         kind = self.type_of(value)
+        self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
             reason = Refused("the function returns None")
             reason.at(self.filename_of(block), terminator.position)
