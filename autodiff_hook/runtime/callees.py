@@ -155,6 +155,10 @@ class Callee:
             function.__code__ = emit(half, release=True, small=small_of(inner))
 
 
+class _Unknown(Refused):
+    """What a function returns that calls itself is not known yet."""
+
+
 def _nothing() -> None:
     raise NotImplementedError
 
@@ -209,11 +213,9 @@ class Callees:
             call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)))
             s.op, s.operands, s.data = "call", [Constant(OwnCall(call)), *parts.operands], ()
             return self.call(inf, s, call, parts.operands)
-        except Changes:
+        except (Changes, _Unknown):
             raise
         except Refused:
-            if recursive:
-                raise
             s.op, s.operands, s.data = before
             return None
 
@@ -227,7 +229,7 @@ class Callees:
         if callee is None:
             try:
                 callee, loaded = self._understood(inf, Callee(self, call, kinds), key, operands)
-            except Changes:
+            except (Changes, _Unknown):
                 raise
             except Refused:
                 self.failed.add(key)
@@ -244,7 +246,7 @@ class Callees:
             self.asked.add(key)
             callee = self.open[key]
             if callee is None:
-                raise Refused("a call within a call, whose result is not known so far")
+                raise _Unknown("a call within a call, whose result is not known so far")
             return callee, callee.load(inf, operands)
         if key in self.found:
             return self.found[key], self.found[key].load(inf, operands)
