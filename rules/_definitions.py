@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autodiff_hook.semantics.meanings import means
-from autodiff_hook.semantics.substitutes import Substitute
+from autodiff_hook.semantics.substitutes import substitute
 
 
 def defines(*targets):
@@ -13,7 +13,7 @@ def defines(*targets):
     """
 
     def register(definition):
-        means(*targets)(Substitute(definition).carried)
+        means(*targets)(substitute(definition))
         return definition
 
     return register

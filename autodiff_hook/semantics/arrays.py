@@ -10,7 +10,7 @@ from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
 from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.semantics.library import viewed
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.records import is_records, part_of_records, store_records, token_in_memory
 from autodiff_hook.semantics.structures import gather
@@ -43,7 +43,7 @@ def part_of(alg: Algebra, array: Any, key: Any, value: Any, token: Token) -> Tok
 
 
 @means(np.ndarray.view)
-def view(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def view(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``array.view()`` or ``array.view(cls)``: the same elements."""
     array, *kinds = *args, *kwargs.values()
     if is_records(array):
@@ -62,7 +62,7 @@ def view(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 @means(np.ndarray.__getitem__)
-def item(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def item(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``ndarray.__getitem__(array, key)``, past what a class makes of it."""
     array, key = args
     value = np.ndarray.__getitem__(array, key)
@@ -70,7 +70,7 @@ def item(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 @means(np.ndarray.__setitem__)
-def store_item(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def store_item(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``ndarray.__setitem__(array, key, value)``, past what a class makes of it."""
     array, key, value = args
     store_array(alg, t, np.ndarray.view(array, np.ndarray), key, value)

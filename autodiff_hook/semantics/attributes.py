@@ -40,7 +40,7 @@ from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.semantics import special_attributes
 from autodiff_hook.semantics.contents import assign_content, is_content
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, apply, means
 from autodiff_hook.semantics.opaque import call_opaque, fail, is_plain
 from autodiff_hook.semantics.rules import call_rule
 from autodiff_hook.semantics.special_attributes import BASE
@@ -315,8 +315,7 @@ def _delete(alg: Algebra, t: Any, name: str, owner: Any, remove: Any) -> Result:
 
 
 @means(getattr)
-def carried_getattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """The builtin ``getattr``."""
+def carried_getattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner, name, *default = args
     try:
         return getattr_(alg, t[:1], name, owner)
@@ -327,43 +326,37 @@ def carried_getattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[st
 
 
 @means(setattr)
-def carried_setattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """The builtin ``setattr``."""
+def carried_setattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner, name, value = args
     return setattr_(alg, (t[0], t[2]), name, owner, value)
 
 
-class Storing:
+def storing(store: Any) -> Meaning:
     """``__setattr__`` of ``object`` or ``type``, past what a class makes of it."""
 
-    def __init__(self, store: Any) -> None:
-        self.store = store
-
-    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-        """The operation with tokens."""
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         owner, name, value = args
-        return _write(alg, (t[0], t[2]), name, owner, value, self.store)
+        return _write(alg, (t[0], t[2]), name, owner, value, store)
+
+    return carried
 
 
-class Removing:
+def removing(remove: Any) -> Meaning:
     """``__delattr__`` of ``object`` or ``type``, past what a class makes of it."""
 
-    def __init__(self, remove: Any) -> None:
-        self.remove = remove
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return _delete(alg, t[:1], args[1], args[0], remove)
 
-    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-        """The operation with tokens."""
-        return _delete(alg, t[:1], args[1], args[0], self.remove)
+    return carried
 
 
 for _cls in (object, type):
-    means(_cls.__setattr__)(Storing(_cls.__setattr__).carried)
-    means(_cls.__delattr__)(Removing(_cls.__delattr__).carried)
+    means(_cls.__setattr__)(storing(_cls.__setattr__))
+    means(_cls.__delattr__)(removing(_cls.__delattr__))
 
 
 @means(property.__set__)
-def set_property(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """``property.__set__(descriptor, owner, value)``."""
+def set_property(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     descriptor, owner, value = args
     if descriptor.fset is None:
         return descriptor.__set__(owner, value), None
@@ -372,8 +365,7 @@ def set_property(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 @means(property.__delete__)
-def delete_property(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """``property.__delete__(descriptor, owner)``."""
+def delete_property(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     descriptor, owner = args
     if descriptor.fdel is None:
         return descriptor.__delete__(owner), None
@@ -382,7 +374,7 @@ def delete_property(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[st
 
 
 @means(GetSetDescriptorType.__set__, MemberDescriptorType.__set__)
-def write_slot(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def write_slot(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``descriptor.__set__(owner, value)``: the attribute of that name, if it is what the descriptor stands for."""
     descriptor, owner, value = args
     if find_in_type(type(owner), descriptor.__name__) is not descriptor:
@@ -395,7 +387,7 @@ def write_slot(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 @means(object.__getattribute__)
-def carried_plain_getattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def carried_plain_getattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``object.__getattribute__``, past what a class makes of it."""
     owner, name = args
     form, found = reading(owner, name, plainly=True)
@@ -408,14 +400,12 @@ def is_data(form: str) -> bool:
 
 
 @means(delattr)
-def carried_delattr(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """The builtin ``delattr``."""
+def carried_delattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return delattr_(alg, t[:1], args[1], args[0])
 
 
 @means(vars)
-def carried_vars(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """``vars(object)``."""
+def carried_vars(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return args[0].__dict__, None
 
 

@@ -22,10 +22,7 @@ from autodiff_hook.semantics.iteration import (
     python_method,
     unknown_of,
 )
-from autodiff_hook.semantics.meanings import LAZY, apply, means
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
+from autodiff_hook.semantics.meanings import LAZY, Args, Kwargs, apply, means, natively
 
 LAZY.update(map(id, (zip, enumerate, map, filter, reversed, iter)))
 
@@ -36,7 +33,6 @@ def _start(alg: Algebra, t: Any, iterables: Any) -> list[Pairs]:
 
 @means(zip)
 def zip_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``zip``."""
     return iteration(alg, _zip_pairs(_start(alg, t, args), kwargs.get("strict", False))), None
 
 
@@ -48,7 +44,6 @@ def _zip_pairs(sources: list[Pairs], strict: bool) -> Pairs:
 
 @means(enumerate)
 def enumerate_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``enumerate``."""
     named = dict(zip(("iterable", "start"), args)) | kwargs
     moving = dict(zip((*("iterable", "start")[: len(args)], *kwargs), t))
     source = get_iter(alg, (moving["iterable"],), None, named["iterable"])[0]
@@ -63,7 +58,6 @@ def _enumerate_pairs(source: Pairs, index: int) -> Pairs:
 
 @means(map)
 def map_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``map``."""
     function, *iterables = args
     return iteration(alg, _map_pairs(alg, t[0], function, _start(alg, t[1:], iterables))), None
 
@@ -77,7 +71,6 @@ def _map_pairs(alg: Algebra, token: Any, function: Any, sources: list[Pairs]) ->
 
 @means(filter)
 def filter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``filter``."""
     function, iterable = args
     return iteration(alg, _filter_pairs(alg, t[0], function, get_iter(alg, t[1:], None, iterable)[0])), None
 
@@ -92,7 +85,6 @@ def _filter_pairs(alg: Algebra, moving: Any, function: Any, source: Pairs) -> Pa
 
 @means(reversed)
 def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``reversed``."""
     sequence = args[0]
     method = python_method(sequence, "__reversed__")
     if method is not None:
@@ -119,7 +111,6 @@ def _reversed_pairs(alg: Algebra, token: Any, sequence: Any, count: int) -> Pair
 
 @means(iter)
 def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``iter``."""
     if len(args) == 2:
         return iteration(alg, _called_pairs(alg, t[0], *args)), None
     if is_iteration(args[0]) or exchange_of(alg, args[0]) is not None:
@@ -130,19 +121,13 @@ def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def _called_pairs(alg: Algebra, token: Any, function: Any, sentinel: Any) -> Pairs:
 
     pair = apply(alg, (token,), function, (), {})
-    while not is_sentinel(pair[0], sentinel):
+    while not (sentinel is pair[0] or sentinel == pair[0]):
         yield pair
         pair = apply(alg, (token,), function, (), {})
 
 
-def is_sentinel(value: Any, sentinel: Any) -> bool:
-    """Whether ``iter(function, sentinel)`` has come to its end."""
-    return sentinel is value or bool(sentinel == value)
-
-
 @means(next)
 def next_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``next``."""
     iterator, *default = args
     if is_iteration(iterator):
         found: Result | None = builtins.next(iterator.pairs, None)
@@ -171,13 +156,11 @@ def next_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(CarriedIterator.__next__)
 def next_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``iterator.__next__()``."""
     return next_(alg, t, args, kwargs)
 
 
 @means(functools.reduce)
 def reduce_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``functools.reduce``."""
     function, iterable, *initial = args
     source = get_iter(alg, t[1:2], None, iterable)[0]
     if initial:
@@ -192,34 +175,11 @@ def reduce_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return value, token
 
 
-def native(function: Any) -> Any:
-    """How a callable is carried that only looks at its arguments."""
-
-    def carried_native(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        return function(*args, **kwargs), None
-
-    return carried_native
-
-
-_NATIVE: tuple[Any, ...] = (
-    *(list.__len__, list.__contains__, dict.__len__, dict.__contains__, set.__contains__, tuple.__len__),
-    *(
-        any,
-        all,
-        list.index,
-        list.count,
-        tuple.index,
-        tuple.count,
-        isinstance,
-        issubclass,
-        hasattr,
-        id,
-        callable,
-    ),
-    *(set.__len__, functools.wraps, functools.update_wrapper),
-)
-for _target in _NATIVE:
-    means(_target)(native(_target))
+for _target in (
+    *(dict.__len__, dict.__contains__, set.__len__, set.__contains__, tuple.__len__, tuple.index, tuple.count),
+    *(any, all, isinstance, issubclass, hasattr, id, callable, functools.wraps, functools.update_wrapper),
+):
+    natively(_target)
 
 
 @means(super)

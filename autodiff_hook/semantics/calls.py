@@ -46,6 +46,8 @@ from autodiff_hook.semantics.meanings import (
     LAZY,
     MEANINGS,
     WITH_OPTIONS,
+    Args,
+    Kwargs,
     meaning_of,
     meaning_with_options,
     means,
@@ -56,10 +58,6 @@ from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.rules import call_rule, has_rules, is_constant, misfit_of, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
-
 
 _FLOAT: Final = (float,)
 
@@ -462,7 +460,6 @@ def _call_partial(alg: Algebra, t: Any, partial: Any, function: Any, args: Args,
 
 @means(functools.partial)
 def make_partial(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``functools.partial(function, *args, **kwargs)``."""
     partial: Any = functools.partial(args[0], *args[1:], **kwargs)
     lead = 0
     if type(args[0]) is functools.partial:

@@ -10,12 +10,9 @@ from typing import Any
 from autodiff_hook.algebras.shadows import Algebra, Result, load, reaches, some
 from autodiff_hook.semantics.functions import enter_carried, unsupported
 from autodiff_hook.semantics.items import delitem, getitem, setitem
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import fail
 from autodiff_hook.semantics.slots import cell_get
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 
 @means(builtins.__build_class__)

@@ -37,13 +37,10 @@ from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
-from autodiff_hook.semantics.meanings import means, natively
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
 from autodiff_hook.semantics.scope import in_library
 from autodiff_hook.semantics.slots import build_slice
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 
 @means(tuple.__new__)
@@ -83,29 +80,27 @@ def integer_ratio(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return float.as_integer_ratio(*args), None
 
 
-class FloatOperation:
+def float_operation(lowered: Any, op: str, reflected: bool) -> Meaning:
     """A special method of float called by name: the operation on plain floats."""
 
-    def __init__(self, lowered: Any, op: str, reflected: bool) -> None:
-        self.lowered, self.op, self.reflected = lowered, op, reflected
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         plain = [float.__float__(x) if isinstance(x, float) else x for x in args]
         if not all([isinstance(x, (float, int)) for x in plain]):
             return NotImplemented, None
-        if self.reflected:
+        if reflected:
             plain, t = plain[::-1], t[::-1]
-        result: Result = self.lowered(alg, t, self.op, *plain)
+        result: Result = lowered(alg, t, op, *plain)
         return result
+
+    return carried
 
 
 for _op, _name in operations.NAMES.items():
     if hasattr(float, f"__{_name}__"):
-        means(getattr(float, f"__{_name}__"))(FloatOperation(operators.binary, _op, False).carried)
-        means(getattr(float, f"__r{_name}__"))(FloatOperation(operators.binary, _op, True).carried)
-means(float.__neg__)(FloatOperation(operators.unary, "-", False).carried)
-means(float.__pos__)(FloatOperation(operators.unary, "+", False).carried)
+        means(getattr(float, f"__{_name}__"))(float_operation(operators.binary, _op, False))
+        means(getattr(float, f"__r{_name}__"))(float_operation(operators.binary, _op, True))
+means(float.__neg__)(float_operation(operators.unary, "-", False))
+means(float.__pos__)(float_operation(operators.unary, "+", False))
 
 
 means(dict.__init__, OrderedDict.__init__)(mappings.dict_update)
@@ -121,13 +116,11 @@ def default_dict_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Resul
 
 @means(slice)
 def make_slice(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``slice(start, stop, step)``."""
     return build_slice(alg, t, None, *args)
 
 
 @means(list.__init__)
 def list_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.__init__``."""
     return sequences.list_extend(alg, t, args, kwargs) if len(args) > 1 else (None, None)
 
 
@@ -149,13 +142,11 @@ def read_slot(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(object.__init__)
 def object_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``object.__init__``."""
     return None, None
 
 
 @means(object.__new__)
 def object_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``object.__new__(cls)``."""
     return calls.blank(args[0]), None
 
 
@@ -282,27 +273,25 @@ def dict_setitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return None, None
 
 
-class Special:
+def by_method(function: Any, name: str) -> Meaning:
     """A builtin that calls a special method, for objects whose class is written in Python."""
 
-    def __init__(self, function: Any, name: str) -> None:
-        self.function, self.name = function, name
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
-        method = python_method(args[0], self.name) if args else None
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        method = python_method(args[0], name) if args else None
         if method is not None and not kwargs:
             return calls.apply(alg, (None, *t), method, args, {})
         if args and is_own_number(args[0]) and issubclass(type(args[0]), float):
-            return calls.apply(alg, (None, *t), self.function, (calls.plain_float(args[0]), *args[1:]), kwargs)
-        return call_opaque(alg, t, self.function, args, kwargs, "which has no rule for these types")
+            return calls.apply(alg, (None, *t), function, (calls.plain_float(args[0]), *args[1:]), kwargs)
+        return call_opaque(alg, t, function, args, kwargs, "which has no rule for these types")
+
+    return carried
 
 
 for _function, _name in (
     *((float, "__float__"), (complex, "__complex__"), (abs, "__abs__")),
     *((round, "__round__"), (divmod, "__divmod__")),
 ):
-    means(_function)(Special(_function, _name).carried)
+    means(_function)(by_method(_function, _name))
 
 
 for _target in (classmethod, staticmethod, property, property.getter, property.setter, property.deleter):
@@ -311,7 +300,6 @@ for _target in (classmethod, staticmethod, property, property.getter, property.s
 
 @means(SimpleNamespace)
 def simple_namespace(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``SimpleNamespace(mapping, **attributes)``."""
     made = SimpleNamespace(*args)
     mappings.dict_update(alg, (None, *t), (made.__dict__, *args), kwargs)
     return made, None

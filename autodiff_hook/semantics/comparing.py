@@ -10,7 +10,7 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.iteration import get_iter, python_method
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, as_function, means
 
 _COMPARE: Final = {
     "<": (operator.lt, "__lt__", "__gt__"),
@@ -41,12 +41,7 @@ def compare(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
             value, token = special(alg, method, t[::-1], b, a) if reflected else special(alg, method, t, a, b)
             if value is not NotImplemented:
                 return value, token
-    return compare_natively(op, a, b), None
-
-
-def compare_natively(op: str, a: Any, b: Any) -> Any:
-    """``a op b``, by Python itself."""
-    return _COMPARE[op][0](a, b)
+    return _COMPARE[op][0](a, b), None
 
 
 def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
@@ -114,12 +109,7 @@ def truth(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
         method = python_method(value, "__len__") if not has_method(value, "__bool__") else None
         if method is not None:
             return bool(special(alg, method, t, value)[0]), None
-    return as_bool(value), None
-
-
-def as_bool(value: Any) -> bool:
-    """``bool(value)``, by Python itself."""
-    return bool(value)
+    return bool(value), None
 
 
 def checked_bool(value: Any) -> bool:
@@ -150,12 +140,7 @@ def contains(alg: Algebra, t: Any, data: Any, item: Any, container: Any) -> Resu
                 if value is item or value == item:
                     return True, None
             return False, None
-    return is_in(item, container), None
-
-
-def is_in(item: Any, container: Any) -> bool:
-    """``item in container``, by Python itself."""
-    return item in container
+    return item in container, None
 
 
 def not_contains(alg: Algebra, t: Any, data: Any, item: Any, container: Any) -> Result:
@@ -163,34 +148,24 @@ def not_contains(alg: Algebra, t: Any, data: Any, item: Any, container: Any) -> 
     return not contains(alg, t, data, item, container)[0], None
 
 
-class _Called:
-    """How an operator of this file that is called as a function of ``operator`` is carried."""
-
-    def __init__(self, lowered: Any, data: Any = None, order: int = 1) -> None:
-        self.lowered, self.data, self.order = lowered, data, order
-
-    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-        if self.order < 0:
-            return self.lowered(alg, t[::-1], self.data, *args[::-1])  # type: ignore[no-any-return]
-        return self.lowered(alg, t, self.data, *args)  # type: ignore[no-any-return]
-
-
 for _op, (_function, *_) in _COMPARE.items():
-    means(_function)(_Called(compare, _op).carried)
-means(operator.truth)(_Called(truth).carried)
-means(operator.not_)(_Called(not_).carried)
-means(operator.contains)(_Called(contains, order=-1).carried)
+    means(_function)(as_function(compare, _op))
+means(operator.truth)(as_function(truth))
+means(operator.not_)(as_function(not_))
+
+
+@means(operator.contains)
+def contains_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    return contains(alg, t[::-1], None, *args[::-1])
 
 
 @means(bool)
-def bool_(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """``bool``."""
+def bool_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return truth(alg, t, None, args[0]) if args else (False, None)
 
 
 @means(len)
-def len_(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """``len``."""
+def len_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     method = python_method(args[0], "__len__") if len(args) == 1 else None
     if method is not None:
         return operator.index(special(alg, method, t, args[0])[0]), None

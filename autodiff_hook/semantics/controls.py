@@ -9,12 +9,9 @@ from autodiff_hook.algebras.shadows import Algebra, Result, kind, some
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.controls import Checkpoint
 from autodiff_hook.semantics.calls import apply
-from autodiff_hook.semantics.meanings import means, natively
+from autodiff_hook.semantics.meanings import Args, Kwargs, means, natively
 from autodiff_hook.semantics.opaque import loses
 from autodiff_hook.semantics.structures import gather
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 
 @means(api.stop_gradient)

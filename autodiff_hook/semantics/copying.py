@@ -11,7 +11,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.semantics.builtins import iter_
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import Args, Kwargs, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.sequences import list_
 
@@ -20,7 +20,7 @@ _CALLED: Final = ("__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewar
 
 
 @means(object.__reduce_ex__)
-def reduce_ex(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def reduce_ex(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``object.__reduce_ex__(owner, protocol)``: the attributes in dicts, the items in iterators."""
     owner = args[0]
     if any(isinstance(find_in_type(type(owner), name), FunctionType) for name in _CALLED):

@@ -17,11 +17,8 @@ from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import Pulled
 from autodiff_hook.runtime.pulled import opened as open_any
 from autodiff_hook.semantics.calls import apply
-from autodiff_hook.semantics.meanings import means, natively
+from autodiff_hook.semantics.meanings import Args, Kwargs, means, natively
 from autodiff_hook.semantics.structures import gather
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 for _function in (
     scalar_seed,

@@ -10,10 +10,7 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose, some
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.runtime.losses import failure
-from autodiff_hook.semantics.meanings import means, natively
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
 
 
 def exc_match(alg: Algebra, t: Any, data: Any, error: BaseException, kinds: Any) -> Result:
@@ -79,36 +76,32 @@ def note_arguments(alg: Algebra, error: BaseException, values: Args, tokens: Any
         keep_attribute(alg, error, "value", tokens[0] if tokens else None)
 
 
-class Making:
+def making(function: Any) -> Meaning:
     """``__new__`` of a builtin exception."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
-        error = self.function(*args, **kwargs)
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        error = function(*args, **kwargs)
         note_arguments(alg, error, args[1:], t[1 : len(args)])
         return error, None
 
+    return carried
 
-class Beginning:
+
+def beginning(function: Any) -> Meaning:
     """``__init__`` of a builtin exception."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
-        self.function(*args, **kwargs)
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        function(*args, **kwargs)
         note_arguments(alg, args[0], args[1:], t[1 : len(args)])
         return None, None
+
+    return carried
 
 
 for _cls in [x for x in vars(builtins).values() if isinstance(x, type) and issubclass(x, BaseException)]:
     if "__new__" in vars(_cls):
-        means(_cls.__new__)(Making(_cls.__new__).carried)
+        means(_cls.__new__)(making(_cls.__new__))
     if "__init__" in vars(_cls):
-        means(_cls.__init__)(Beginning(_cls.__init__).carried)
+        means(_cls.__init__)(beginning(_cls.__init__))
 for _method in (BaseException.with_traceback, BaseException.add_note):
     natively(_method)

@@ -15,7 +15,7 @@ from autodiff_hook.ir.types import Signature
 from autodiff_hook.runtime.sharing import ByNamespace
 from autodiff_hook.semantics.analysing import GlobalFacts, analyse
 from autodiff_hook.semantics.generators import started
-from autodiff_hook.semantics.meanings import TABLE
+from autodiff_hook.semantics.meanings import TABLE, Args, Kwargs
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.watching import watching_table
 from autodiff_hook.transform.generic.carrying import carrying_pass
@@ -109,7 +109,7 @@ def unsupported(function: Any) -> str:
     return _carried_for(function.__code__, function.__globals__).unsupported
 
 
-def enter(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def enter(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """Call a Python function; ``t`` has the tokens of the function and of all arguments."""
     if alg.typed is not None and not kwargs and not alg.nested:
         found: Result | None = alg.typed(alg, t, function, args)
@@ -118,7 +118,7 @@ def enter(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: di
     return enter_carried(alg, t, function, args, kwargs)
 
 
-def enter_carried(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """``enter`` without typed programs."""
     known = (_watched_for if NANS.on else _carried_for)(function.__code__, function.__globals__)
     if known.unsupported:

@@ -9,11 +9,8 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose, reaches
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.semantics.iteration import get_iter, python_method, unknown_of
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, apply, means
 from autodiff_hook.semantics.opaque import call_opaque
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 
 class Exchange:
@@ -75,26 +72,24 @@ def resumed(alg: Algebra, generator: Any, exchange: Exchange, resume: Any, args:
     return value, exchange.out
 
 
-class Resuming:
+def resuming(method: Any, sends: bool = False) -> Meaning:
     """A method that resumes a generator."""
 
-    def __init__(self, method: Any, sends: bool = False) -> None:
-        self.method, self.sends = method, sends
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         generator, *given = args
         exchange = exchange_of(alg, generator)
         if exchange is None:
-            return call_opaque(alg, t[1:], self.method.__get__(generator), tuple(given), kwargs, NOT_PYTHON)
-        return resumed(alg, generator, exchange, self.method, tuple(given), t[1] if self.sends else None)
+            return call_opaque(alg, t[1:], method.__get__(generator), tuple(given), kwargs, NOT_PYTHON)
+        return resumed(alg, generator, exchange, method, tuple(given), t[1] if sends else None)
+
+    return carried
 
 
 for _cls in _SUSPENDING:
-    means(_cls.send)(Resuming(_cls.send, sends=True).carried)
-    means(_cls.throw)(Resuming(_cls.throw).carried)
-    means(_cls.close)(Resuming(_cls.close).carried)
-means(GeneratorType.__next__)(Resuming(GeneratorType.__next__).carried)
+    means(_cls.send)(resuming(_cls.send, sends=True))
+    means(_cls.throw)(resuming(_cls.throw))
+    means(_cls.close)(resuming(_cls.close))
+means(GeneratorType.__next__)(resuming(GeneratorType.__next__))
 
 
 def yield_from_iter(alg: Algebra, t: Any, data: Any, value: Any, exchange: Exchange) -> Result:

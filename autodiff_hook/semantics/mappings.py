@@ -22,15 +22,11 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
-from autodiff_hook.semantics.meanings import call_method, means
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, call_method, means
 
 
 @means(dict.get)
 def dict_get(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.get``."""
     owner, key, *default = args
     if dict.__contains__(owner, key):
         value = dict.__getitem__(owner, key)
@@ -40,7 +36,6 @@ def dict_get(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(dict.pop, OrderedDict.pop)
 def dict_pop(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.pop``."""
     owner, key, *default = args
     cls = plain_dict(owner)
     if not dict.__contains__(owner, key):
@@ -51,7 +46,6 @@ def dict_pop(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(dict.popitem, OrderedDict.popitem)
 def dict_popitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.popitem``."""
     owner, *options = args
     if not dict.__len__(owner):
         return plain_dict(owner).popitem(owner), None
@@ -69,7 +63,6 @@ def end_key(owner: Any, last: bool = True) -> Any:
 
 @means(dict.clear, OrderedDict.clear)
 def dict_clear(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.clear``."""
     owner = args[0]
     found = known(alg, owner)
     for key in list(dict.keys(owner)):
@@ -81,7 +74,6 @@ def dict_clear(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(dict.setdefault, OrderedDict.setdefault)
 def dict_setdefault(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.setdefault``."""
     owner, key, *default = args
     if not dict.__contains__(owner, key):
         value, token = (default[0], t[2]) if default else (None, None)
@@ -153,7 +145,6 @@ def require_mapping(other: Any, function: Any) -> None:
 
 @means(dict)
 def make_dict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict(...)``."""
     result: dict[Any, Any] = {}
     dict_update(alg, (None, *t), (result, *args), kwargs)
     return result, None
@@ -170,23 +161,20 @@ def make_defaultdict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result
 
 @means(dict.copy)
 def dict_copy(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.copy``."""
     return make_dict(alg, t, args, {})
 
 
-class Viewing:
+def viewing(function: Any) -> Meaning:
     """Views are the dict's own; what is iterated over is looked up when it is reached."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return function(*args), None
 
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
-        return self.function(*args), None
+    return carried
 
 
 for _method in (dict.values, dict.items, dict.keys, OrderedDict.values, OrderedDict.items, OrderedDict.keys):
-    means(_method)(Viewing(_method).carried)
+    means(_method)(viewing(_method))
 
 
 @means(dict.__or__, OrderedDict.__or__)
@@ -203,20 +191,17 @@ def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(dict.__ior__, OrderedDict.__ior__)
 def dict_ior(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict |= mapping or pairs``."""
     dict_update(alg, t, args, kwargs)
     return args[0], None
 
 
 @means(OrderedDict.move_to_end)
 def move_to_end(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``OrderedDict.move_to_end``."""
     return args[0].move_to_end(*args[1:], **kwargs), None
 
 
 @means(find_in_type(dict, "fromkeys"), find_in_type(OrderedDict, "fromkeys"))
 def dict_fromkeys(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.fromkeys(keys, value)``."""
     cls, keys, *value = args
     keys, moving = materialised(alg, t[1], keys)
     result = cls.fromkeys(keys, *value)

@@ -7,6 +7,8 @@ from typing import Any, Final, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
 Meaning = Callable[..., tuple[Any, Any]]
 """``meaning(alg, tokens, args, kwargs) -> (value, token)``, with the tokens of args and kwargs."""
 
@@ -38,11 +40,20 @@ def means(*targets: Any) -> Callable[[F], F]:
 def natively(function: F) -> F:
     """Register a callable that only looks at its arguments, or wraps them."""
 
-    def called_natively(alg: Any, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, None]:
+    def called_natively(alg: Any, t: Any, args: Args, kwargs: Kwargs) -> tuple[Any, None]:
         return function(*args, **kwargs), None
 
     means(function)(called_natively)
     return function
+
+
+def as_function(operation: Callable[..., tuple[Any, Any]], data: Any = None) -> Meaning:
+    """What a function means that does what an operation of programs does."""
+
+    def called(alg: Any, t: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Any]:
+        return operation(alg, t, data, *args)
+
+    return called
 
 
 def meaning_with_options(function: Any, kwargs: dict[str, Any]) -> Meaning | None:

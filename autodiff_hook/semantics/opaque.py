@@ -32,11 +32,10 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure, is_changed, plain
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.typed_arrays import is_shown, is_typed_array
+from autodiff_hook.semantics.meanings import Args, Kwargs
 
 
-def call_opaque(
-    alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
-) -> Result:
+def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs, reason: str) -> Result:
     """Call natively; if derivatives flow in, its result and what it may have written are unknown."""
     values = (function, *args, *kwargs.values())
     found = alg.memories.of_call(function)
@@ -83,7 +82,7 @@ _SUSPENDED: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 """What runs after the call that has made it."""
 
 
-def call_constant(alg: Algebra, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """Call natively where no derivative flows in: what it writes are constants."""
     if idle(alg):
         return function(*args, **kwargs), None
@@ -194,7 +193,7 @@ def _of_cell(cell: CellType) -> dict[int, Any]:
         return {}
 
 
-def loses(alg: Algebra, t: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def loses(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether derivatives flow into a call."""
     return some(t) or reaches(alg, function, *args, *kwargs.values())
 

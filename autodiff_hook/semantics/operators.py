@@ -15,7 +15,7 @@ from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.iteration import python_method
-from autodiff_hook.semantics.meanings import apply, meaning_of, means
+from autodiff_hook.semantics.meanings import apply, as_function, meaning_of, means
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
 from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UNARY
 from autodiff_hook.semantics.overrides import UFUNCS, call_overridden, overrides
@@ -200,24 +200,12 @@ def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
     return call_opaque(alg, t, function, (a,), {}, "which has no rule for these types")
 
 
-class Operator:
-    """How ``operator.add`` and its kin are carried when they are called as functions."""
-
-    def __init__(self, lowered: Any, op: Any) -> None:
-        self.lowered, self.op = lowered, op
-
-    def carried(self, alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-        """The operation with tokens."""
-        result: Result = self.lowered(alg, t, self.op, *args)
-        return result
-
-
 for _op, _function in INPLACE.items():
-    means(_function)(Operator(inplace, _op).carried)
+    means(_function)(as_function(inplace, _op))
 for _op, _function in BINARY.items():
-    means(_function)(Operator(binary, _op).carried)
+    means(_function)(as_function(binary, _op))
 for _op, _function in UNARY.items():
-    means(_function)(Operator(unary, _op).carried)
-means(operator.getitem)(Operator(getitem, None).carried)
-means(operator.setitem)(Operator(setitem, None).carried)
-means(operator.delitem)(Operator(delitem, None).carried)
+    means(_function)(as_function(unary, _op))
+means(operator.getitem)(as_function(getitem))
+means(operator.setitem)(as_function(setitem))
+means(operator.delitem)(as_function(delitem))

@@ -13,11 +13,8 @@ from autodiff_hook.runtime.native import DISPATCHED, place_of_out
 from autodiff_hook.semantics import library
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_constant, loses
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 
 def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
@@ -57,7 +54,6 @@ def _stored(alg: Algebra, before: Any, target: Any, value: Any, token: Any) -> R
 
 @means(np.ndarray.fill)
 def fill(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``array.fill(value)``."""
     store_array(alg, (t[0], None, t[1]), args[0], ..., args[1])
     return None, None
 
@@ -68,7 +64,7 @@ def _named_out(function: Any, args: tuple[Any, ...]) -> bool:
     return place is not None and len(args) > place and args[place] is not None
 
 
-def writes_result(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def writes_result(function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether this is a call of NumPy's with an array for its result."""
     if isinstance(function, np.ufunc):
         return len(args) > function.nin or kwargs.get("out") is not None

@@ -8,28 +8,23 @@ from typing import Any
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.semantics import calls
 from autodiff_hook.semantics.iteration import behind
-from autodiff_hook.semantics.meanings import means, natively
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
 
 natively(MappingProxyType)
 
 
-class Asking:
+def asking(name: str) -> Meaning:
     """A method of proxies: that of the mapping."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         proxy, *rest = args
-        return calls.call_method(alg, t, (self.name, tuple(kwargs)), behind(proxy), *rest, *kwargs.values())
+        return calls.call_method(alg, t, (name, tuple(kwargs)), behind(proxy), *rest, *kwargs.values())
+
+    return carried
 
 
 for _name in ("get", "keys", "values", "items", "copy", "__getitem__", "__iter__", "__reversed__"):
-    means(vars(MappingProxyType)[_name])(Asking(_name).carried)
+    means(vars(MappingProxyType)[_name])(asking(_name))
 
 
 @means(vars(MappingProxyType)["__or__"])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, kind, known, some, to_change
 from autodiff_hook.interpreter import LISTS_DOUBLE, TUPLES_ASK_LENGTH
 from autodiff_hook.semantics.comparing import Compared, compares_by_code
 from autodiff_hook.semantics.items import ask_length, materialised
 from autodiff_hook.semantics.iteration import get_iter
-from autodiff_hook.semantics.meanings import apply, means
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
+from autodiff_hook.semantics.parallel import putting
 
 
 def order_of(alg: Algebra, items: list[Any], tokens: Any, key: Any = None, reverse: bool = False) -> Any:
@@ -24,17 +22,11 @@ def order_of(alg: Algebra, items: list[Any], tokens: Any, key: Any = None, rever
         keys, moving = [value for value, _ in pairs], [token for _, token in pairs]
     if any([compares_by_code(value) for value in keys]):
         keys = [Compared(alg, value, token) for value, token in zip(keys, moving)]
-    return sorting(keys, reverse)
-
-
-def sorting(keys: list[Any], reverse: bool) -> list[int]:
-    """The stable permutation that sorts ``keys``."""
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
 @means(list)
 def list_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list(...)``."""
     if not args:
         return [], None
     items, tokens = materialised(alg, t[0], args[0], hinted=True)
@@ -44,7 +36,6 @@ def list_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(tuple)
 def tuple_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``tuple(...)``."""
     if not args:
         return (), None
     items, tokens = materialised(alg, t[0], args[0], hinted=TUPLES_ASK_LENGTH)
@@ -74,29 +65,7 @@ def repeat(alg: Algebra, t: Any, a: Any, b: Any) -> Result:
     return result, None
 
 
-@means(list.append)
-def list_append(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.append``."""
-    owner, value = args
-    found = to_change(alg, owner, t[1:])
-    list.append(owner, value)
-    if found is not None:
-        found.append(t[1])
-        if t[1] is None:
-            alg.lifetimes.note(owner, value)
-    return None, None
-
-
-@means(list.insert)
-def list_insert(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.insert``."""
-    owner, index, value = args
-    found = to_change(alg, owner, t[2:])
-    list.insert(owner, index, value)
-    if found is not None:
-        found.insert(index, t[2])
-        alg.lifetimes.note(owner, value)
-    return None, None
+_append: Final = putting(list, "append")
 
 
 @means(list.extend)
@@ -107,7 +76,7 @@ def list_extend(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         pairs = get_iter(alg, t[1:], None, value)[0]
         ask_length(alg, value)
         for item, token in pairs:
-            list_append(alg, (None, token), (owner, item), {})
+            _append(alg, (None, token), (owner, item), {})
         return None, None
     if value is owner and LISTS_DOUBLE:
         items, tokens = list.copy(owner), list(known(alg, owner) or [None] * list.__len__(owner))
@@ -127,66 +96,12 @@ def one_by_one(owner: Any, value: Any) -> bool:
 
 @means(list.__iadd__)
 def list_iadd(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list += iterable``."""
     list_extend(alg, t, args, kwargs)
     return args[0], None
 
 
-@means(list.__imul__)
-def list_imul(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list *= n``."""
-    owner, count = args
-    found = known(alg, owner)
-    list.__imul__(owner, count)
-    if found is not None:
-        found[:] = found * count
-    return owner, None
-
-
-@means(list.pop)
-def list_pop(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.pop``."""
-    owner, *index = args
-    found = known(alg, owner)
-    value = list.pop(owner, *index)
-    return value, None if found is None else found.pop(*index)
-
-
-@means(list.remove)
-def list_remove(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.remove``."""
-    owner, value = args
-    found = known(alg, owner)
-    index = list.index(owner, value)
-    list.pop(owner, index)
-    if found is not None:
-        del found[index]
-    return None, None
-
-
-@means(list.clear)
-def list_clear(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.clear``."""
-    found = known(alg, args[0])
-    list.clear(args[0])
-    if found is not None:
-        found.clear()
-    return None, None
-
-
-@means(list.reverse)
-def list_reverse(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.reverse``."""
-    found = known(alg, args[0])
-    list.reverse(args[0])
-    if found is not None:
-        found.reverse()
-    return None, None
-
-
 @means(list.sort)
 def list_sort(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.sort``."""
     owner = args[0]
     found = known(alg, owner)
     items = list.__getitem__(owner, slice(None))
@@ -198,15 +113,8 @@ def list_sort(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return None, None
 
 
-@means(list.copy)
-def list_copy(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``list.copy``."""
-    return list_(alg, t, args, kwargs)
-
-
 @means(sorted)
 def sorted_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """The builtin ``sorted``."""
     items, tokens = materialised(alg, t[0], args[0], hinted=True)
     order = order_of(alg, items, tokens, **kwargs)
     result = [items[i] for i in order]

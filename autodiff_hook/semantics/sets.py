@@ -7,10 +7,7 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, keep_all, kind, known, load, to_change
 from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import ITEMS, VIEWS, get_iter, is_view
-from autodiff_hook.semantics.meanings import means
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
 
 
 def _members(alg: Algebra, t: Any, sources: Any) -> dict[Any, Any]:
@@ -48,50 +45,42 @@ def set_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(frozenset)
 def frozenset_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``frozenset(...)``."""
     return _made(alg, t, frozenset, args)
 
 
 def _made(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
     """What a function makes of the members of several, with their tokens."""
     operands, moving = _operands(alg, t, args)
-    result = combined(function, operands)
+    result = function(*operands)
     if kind(result) == "set":
         keep_all(alg, result, {member: moving.get(id(member)) for member in result})
     return result, None
 
 
-class Combining:
+def combining(function: Any, operator: bool = False) -> Meaning:
     """A method of sets, or of views of dicts, that makes a new set of the members of several."""
 
-    def __init__(self, function: Any, operator: bool = False) -> None:
-        self.function, self.operator = function, operator
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         owner, *others = args
-        if self.operator and not all([kind(x) == "set" or is_view(x) for x in others]) and not is_view(owner):
-            return self.function(*args), None
+        if operator and not all([kind(x) == "set" or is_view(x) for x in others]) and not is_view(owner):
+            return function(*args), None
         if not isinstance(owner, ITEMS):
-            return _made(alg, t, self.function, args)
+            return _made(alg, t, function, args)
         found = _members(alg, t, args)
-        result = self.function(*args)
+        result = function(*args)
         keep_all(alg, result, {member: found.get(member) for member in result})
         return result, None
 
-
-def combined(function: Any, args: list[Any]) -> Any:
-    """A set operation, by Python itself."""
-    return function(*args)
+    return carried
 
 
 for _cls in (set, frozenset):
     for _name in ("union", "intersection", "difference", "symmetric_difference", "copy"):
-        means(getattr(_cls, _name))(Combining(getattr(_cls, _name)).carried)
+        means(getattr(_cls, _name))(combining(getattr(_cls, _name)))
 _OPERATED: Final[tuple[type, ...]] = (set, frozenset, *VIEWS[1:])
 for _owner in _OPERATED:
     for _name in ("__or__", "__and__", "__sub__", "__xor__"):
-        means(getattr(_owner, _name))(Combining(getattr(_owner, _name), operator=True).carried)
+        means(getattr(_owner, _name))(combining(getattr(_owner, _name), operator=True))
 
 
 @means(set.add)
@@ -106,7 +95,6 @@ def set_add(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(set.update)
 def set_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``set.update``."""
     owner, *others = args
     for moving, source in zip(t[1:], others):
         for value, token in get_iter(alg, (moving,), None, list(source) if source is owner else source)[0]:
@@ -116,20 +104,17 @@ def set_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(set.__ior__)
 def set_ior(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``set |= set``."""
     set_update(alg, t, args, kwargs)
     return args[0], None
 
 
 @means(set.__ixor__)
 def set_ixor(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``set ^= set``."""
     return args[0], set_toggle(alg, t, args, kwargs)[1]
 
 
 @means(set.symmetric_difference_update)
 def set_toggle(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``set.symmetric_difference_update``."""
     owner = args[0]
     operands, moving = _operands(alg, t, args)
     found = to_change(alg, owner, moving.values())
@@ -140,18 +125,14 @@ def set_toggle(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return None, None
 
 
-class Dropping:
+def dropping(function: Any) -> Meaning:
     """A method that takes members out of a set, and puts none in."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         owner = args[0]
         before = list(owner)
-        result = self.function(*args)
-        token = load(alg, owner, result, result) if self.function is set.pop else None
+        result = function(*args)
+        token = load(alg, owner, result, result) if function is set.pop else None
         found = known(alg, owner)
         if found is not None:
             for member in before:
@@ -159,9 +140,11 @@ class Dropping:
                     found.pop(member, None)
         return result, token
 
+    return carried
+
 
 for _method in (
     *(set.pop, set.discard, set.remove, set.clear),
     *(set.difference_update, set.intersection_update, set.__isub__, set.__iand__),
 ):
-    means(_method)(Dropping(_method).carried)
+    means(_method)(dropping(_method))

@@ -68,13 +68,9 @@ def build_list(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
 def build_slice(alg: Algebra, t: Any, data: Any, *parts: Any) -> Result:
     """``start:stop:step``."""
     result = slice(*parts)
-    keep_all(alg, result, dict(zip(names_of(parts), t)))
+    names = ("stop",) if len(parts) == 1 else ("start", "stop", "step")
+    keep_all(alg, result, dict(zip(names, t)))
     return result, None
-
-
-def names_of(parts: Any) -> tuple[str, ...]:
-    """Which attributes of a slice the arguments of ``slice`` are."""
-    return slice_names(len(parts))
 
 
 def build_set(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
@@ -91,11 +87,6 @@ def build_map(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
     keep_all(alg, result, dict(zip(keys, t[1::2])))
     keep_keys(alg, result, keys, t[::2])
     return result, None
-
-
-def slice_names(count: int) -> tuple[str, ...]:
-    """Which attributes of a slice the arguments of ``slice`` are."""
-    return ("stop",) if count == 1 else ("start", "stop", "step")[:count]
 
 
 def forgotten(alg: Algebra) -> None:

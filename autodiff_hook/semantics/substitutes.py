@@ -13,43 +13,36 @@ from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.equivalents import operating, ordering
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, call_method, means, natively
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
+from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, Args, Kwargs, Meaning, call_method, means, natively
 
 
-class Substitute:
+def substitute(function: Any, lead: int = 0) -> Meaning:
     """A Python function that is called instead."""
 
-    def __init__(self, function: Any, lead: int = 0) -> None:
-        self.function, self.lead = function, lead
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return enter(alg, (None, *t[lead:]), function, args[lead:], kwargs)
 
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
-        return enter(alg, (None, *t[self.lead :]), self.function, args[self.lead :], kwargs)
+    return carried
 
 
 for _target, _function in [*equivalents.SUBSTITUTES, *operating.LATER]:
-    means(_target)(Substitute(_function).carried)
+    means(_target)(substitute(_function))
     LAZY.add(id(_target))
 for _target, _function in [*ordering.IMMEDIATE, *operating.IMMEDIATE]:
-    means(_target)(Substitute(_function).carried)
+    means(_target)(substitute(_function))
 for _target, _function in [*equivalents.WITH_OPTIONS, *operating.WITH_OPTIONS]:
-    WITH_OPTIONS[id(_target)] = Substitute(_function).carried
-means(find_in_type(itertools.chain, "from_iterable"))(Substitute(equivalents.chain_from, lead=1).carried)
+    WITH_OPTIONS[id(_target)] = substitute(_function)
+means(find_in_type(itertools.chain, "from_iterable"))(substitute(equivalents.chain_from, lead=1))
 
 
-class Getting:
+def getting(function: Any) -> Meaning:
     """Calling an ``itemgetter`` or ``attrgetter``."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def carried(self, alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        """The operation with tokens."""
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         getter, owner = args
-        return enter(alg, (None, None, t[1]), self.function, (names_of(getter), owner), {})
+        return enter(alg, (None, None, t[1]), function, (names_of(getter), owner), {})
+
+    return carried
 
 
 def names_of(getter: Any) -> tuple[Any, ...]:
@@ -58,7 +51,7 @@ def names_of(getter: Any) -> tuple[Any, ...]:
 
 
 for _target, _function in equivalents.GETTERS:
-    means(_target)(Getting(_function).carried)
+    means(_target)(getting(_function))
 
 
 @means(operator.methodcaller)
@@ -97,4 +90,4 @@ def make_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 for _target in equivalents.NATIVE:
     natively(_target)
 natively(type(functools.cmp_to_key(max)).__call__)
-means(functools.cmp_to_key)(Substitute(equivalents.cmp_to_key).carried)
+means(functools.cmp_to_key)(substitute(equivalents.cmp_to_key))

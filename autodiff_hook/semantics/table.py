@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, some
@@ -22,6 +24,7 @@ from autodiff_hook.semantics import (
     managers,
     mappings,
     operators,
+    parallel,
     proxies,
     sequences,
     sets,
@@ -33,6 +36,7 @@ from autodiff_hook.semantics import (
 from autodiff_hook.semantics.fusing.functions import fused
 from autodiff_hook.semantics.matching import matched_names
 from autodiff_hook.semantics.meanings import TABLE as TABLE
+from autodiff_hook.semantics.meanings import Meaning
 
 
 def tuple_token(*parts: Any) -> Any:
@@ -45,32 +49,14 @@ def part(token: Any, index: int) -> Any:
     return None if token is None else token[index]
 
 
-def _iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
-    return builtins.iter_(alg, t, (value,), {})
+def _operation(meaning: Meaning) -> Callable[..., Result]:
+    """What a callable means, as an operation of a program."""
 
+    @functools.wraps(meaning)
+    def operation(alg: Algebra, t: Any, data: Any, *operands: Any) -> Result:
+        return meaning(alg, t, operands, {})
 
-def _list_append(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
-    return sequences.list_append(alg, t, (owner, value), {})
-
-
-def _list_extend(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
-    return sequences.list_extend(alg, t, (owner, value), {})
-
-
-def _list_to_tuple(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
-    return sequences.tuple_(alg, t, (value,), {})
-
-
-def _set_add(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
-    return sets.set_add(alg, t, (owner, value), {})
-
-
-def _set_update(alg: Algebra, t: Any, data: Any, owner: Any, value: Any) -> Result:
-    return sets.set_update(alg, t, (owner, value), {})
-
-
-def _dict_update(alg: Algebra, t: Any, data: Any, owner: Any, other: Any) -> Result:
-    return mappings.dict_update(alg, t, (owner, other), {})
+    return operation
 
 
 def _match_class(alg: Algebra, t: Any, count: int, subject: Any, cls: Any, names: tuple[str, ...]) -> Result:
@@ -133,14 +119,14 @@ TABLE.update(
         "yield_from_iter": generators.yield_from_iter,
         "awaitable": generators.awaitable,
         "get_iter": iteration.get_iter,
-        "iter": _iter,
-        "list_append": _list_append,
-        "list_extend": _list_extend,
-        "list_to_tuple": _list_to_tuple,
-        "set_add": _set_add,
-        "set_update": _set_update,
+        "iter": _operation(builtins.iter_),
+        "list_append": _operation(parallel.putting(list, "append")),
+        "list_extend": _operation(sequences.list_extend),
+        "list_to_tuple": _operation(sequences.tuple_),
+        "set_add": _operation(sets.set_add),
+        "set_update": _operation(sets.set_update),
         "map_add": mappings.map_add,
-        "dict_update": _dict_update,
+        "dict_update": _operation(mappings.dict_update),
         "dict_merge": mappings.dict_merge,
         "exc_match": exceptions.exc_match,
         "handled": exceptions.handled,

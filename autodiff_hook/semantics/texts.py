@@ -9,11 +9,8 @@ from autodiff_hook.algebras.lifetimes import enter_weakly
 from autodiff_hook.algebras.shadows import Algebra, Result, lose
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import Args, Kwargs, means
 from autodiff_hook.semantics.opaque import loses
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 
 @means(json.dumps)
@@ -28,7 +25,6 @@ def json_dumps(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(json.loads)
 def json_loads(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``json.loads``."""
     value, token = enter(alg, (None, *t), json.loads, args, kwargs)
     text = args[0] if args else kwargs.get("s")
     if type(text) is str and id(text) in alg.losses:

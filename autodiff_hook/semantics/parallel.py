@@ -1,0 +1,134 @@
+"""Lists, deques and ``array.array``: what a method does to items it does to the tokens that are kept beside them."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, known, load, parallel, to_change
+from autodiff_hook.semantics.items import to_change_typed
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
+
+_TOKENS: Final[dict[Any, Any]] = {list: list, deque: deque, array: list}
+"""What the tokens of the items are kept in."""
+
+
+def tokens_of(alg: Algebra, cls: Any, owner: Any) -> list[Any]:
+    """The tokens of all items, whatever a subclass makes of iteration."""
+    return [load(alg, owner, index, item) for index, item in enumerate(cls.__iter__(owner))]
+
+
+def made(alg: Algebra, result: Any, tokens: list[Any]) -> Result:
+    """A new list, deque or array; a deque has the last tokens, of all that would be in it without ``maxlen``."""
+    keep_all(alg, result, parallel(result, tokens))
+    return result, None
+
+
+def putting(cls: Any, name: str) -> Meaning:
+    """A method that puts one item in; where a deque is full, one goes out at the other end."""
+    on_items, on_tokens = getattr(cls, name), getattr(_TOKENS[cls], name)
+    to_store = to_change_typed if cls is array else to_change
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        owner, *where, value = args
+        found = to_store(alg, owner, t[-1:])
+        on_items(*args)
+        if found is not None:
+            on_tokens(found, *where, t[-1])
+            if t[-1] is None:
+                alg.lifetimes.note(owner, value)
+        return None, None
+
+    return carried
+
+
+def shifting(cls: Any, name: str) -> Meaning:
+    """A method that takes items out or moves them, by place."""
+    on_items, on_tokens = getattr(cls, name), getattr(_TOKENS[cls], name)
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        owner, *where = args
+        found = known(alg, owner)
+        result = on_items(*args)
+        return result, None if found is None else on_tokens(found, *where)
+
+    return carried
+
+
+def removing(cls: Any) -> Meaning:
+    """``remove(value)``."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        owner, value = args
+        found = known(alg, owner)
+        if found is None:
+            return cls.remove(owner, value), None
+        index = cls.index(owner, value)
+        cls.__delitem__(owner, index)
+        del found[index]
+        return None, None
+
+    return carried
+
+
+def repeating(cls: Any) -> Meaning:
+    """``owner *= n``."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        owner, count = args
+        found = known(alg, owner)
+        cls.__imul__(owner, count)
+        if found is not None:
+            _TOKENS[cls].__imul__(found, count)
+        return owner, None
+
+    return carried
+
+
+def joining(cls: Any) -> Meaning:
+    """``a + b``."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return made(alg, cls.__add__(*args), [token for part in args for token in tokens_of(alg, cls, part)])
+
+    return carried
+
+
+def multiplying(cls: Any) -> Meaning:
+    """``a * n``."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        owner, count = args
+        return made(alg, cls.__mul__(owner, count), tokens_of(alg, cls, owner) * count)
+
+    return carried
+
+
+def copying(cls: Any, name: str) -> Meaning:
+    """A method that makes a copy."""
+    copy = getattr(cls, name)
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return made(alg, copy(*args), tokens_of(alg, cls, args[0]))
+
+    return carried
+
+
+for _cls in _TOKENS:
+    for _name in ("append", "appendleft", "insert"):
+        if hasattr(_cls, _name):
+            means(getattr(_cls, _name))(putting(_cls, _name))
+    for _name in ("pop", "popleft", "rotate", "reverse", "clear"):
+        if hasattr(_cls, _name):
+            means(getattr(_cls, _name))(shifting(_cls, _name))
+    for _name in ("index", "count", "__contains__", "__len__"):
+        natively(getattr(_cls, _name))
+    for _name in ("copy", "__copy__", "__deepcopy__"):
+        if hasattr(_cls, _name):
+            means(getattr(_cls, _name))(copying(_cls, _name))
+    means(_cls.remove)(removing(_cls))
+    means(_cls.__imul__)(repeating(_cls))
+for _cls in (deque, array):
+    means(_cls.__add__)(joining(_cls))
+    means(_cls.__mul__, _cls.__rmul__)(multiplying(_cls))
