@@ -86,6 +86,7 @@ __all__ = ["__version__", *_MODULES, *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> object:
+    # What is imported at the start of each program that opts in is as little as can be.
     from importlib import import_module
 
     from autodiff_hook.interpreter import obstacle
@@ -106,7 +107,7 @@ def _refusing(name: str, reason: str) -> object:
     """What stands for a function of ``api`` where that cannot be imported: an error when it is called."""
 
     def refuse(*args: object, **kwargs: object) -> object:
-        from autodiff_hook.errors import Unsupported
+        from autodiff_hook.errors import Unsupported  # as above
 
         raise Unsupported(reason)
 

@@ -6,6 +6,7 @@ and what else the function found out is handed through, of any type and without 
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +14,10 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from autodiff_hook.algebras.forward import push
 from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.runtime.controls import Checkpoint
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.inspection import adjoint_text, ir_text
+from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.linear import Linear
 from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import opened
@@ -290,10 +294,6 @@ def stop_gradient(x: T) -> T:
     >>> gradient(lambda x: x * stop_gradient(x), 3.0)
     (3.0,)
     """
-    import copy
-
-    from autodiff_hook.runtime.kinds import kind_of
-
     return x if kind_of(type(x)) in ("number", "array", "inert") else copy.deepcopy(x)
 
 
@@ -303,10 +303,6 @@ def hook(fn: Callable[[Any], Any], x: T) -> T:
     >>> gradient(lambda x: hook(lambda c: 10 * c, x) * x, 3.0)
     (33.0,)
     """
-    import copy
-
-    from autodiff_hook.runtime.kinds import kind_of
-
     return x if kind_of(type(x)) in ("number", "array", "inert", "tuple") else copy.copy(x)
 
 
@@ -318,8 +314,6 @@ def checkpoint(f: Callable[P, T]) -> Callable[P, T]:
     >>> gradient(lambda x: checkpoint(lambda t: t * t)(x), 3.0)
     (6.0,)
     """
-    from autodiff_hook.runtime.controls import Checkpoint
-
     return Checkpoint(f)
 
 
@@ -333,8 +327,6 @@ def code_ir(f: Callable[..., Any], /, *args: Any) -> str:
     b0(%1):
         return %1  # line 1
     """
-    from autodiff_hook.runtime.inspection import ir_text
-
     return ir_text(f)
 
 
@@ -359,6 +351,4 @@ def code_adjoint(f: Callable[..., Any], /, *args: Any) -> str:
         call[] autodiff_hook.runtime.specialised_runtime.undefined
         return None
     """
-    from autodiff_hook.runtime.inspection import adjoint_text
-
     return adjoint_text(f, args)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import linecache
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Literal, ParamSpec
 
 from autodiff_hook import reports
+from autodiff_hook.api import gradient, pullback
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.reports import Reason, Report
+from autodiff_hook.runtime import specialising, splitting
+from autodiff_hook.runtime.preparing import NO_SCALAR
+from autodiff_hook.runtime.specialising import given_up
+from autodiff_hook.semantics import functions
+from autodiff_hook.text import clipped, plural, width, wrapped
 
 P = ParamSpec("P")
 How = Literal["typed", "carried", "native"]
@@ -53,7 +57,7 @@ class Function:
         return sum(self.times.values())
 
     def __str__(self) -> str:
-        return "\n".join(self._text(_width()))
+        return "\n".join(self._text(width()))
 
     def _text(self, width: int) -> Iterator[str]:
         how = f"{self.how} {self.what}".strip()
@@ -94,7 +98,7 @@ class Explanation:
         kinds = [len({f.name for f in self.functions if f.how == how}) for how in ("typed", "carried")]
         head = f"{plural(kinds[0], 'function')} typed, {kinds[1]} carried; {1000 * self.seconds:.1f} ms of compiling"
         error = [f"no gradient: {self.error}"] if self.error is not None else []
-        notes = [line for note in (*error, *self.notes) for line in wrapped(note, _width())]
+        notes = [line for note in (*error, *self.notes) for line in wrapped(note, width())]
         return "\n".join([head, *notes, *(f"\n{function}" for function in self.functions)])
 
     __repr__ = __str__
@@ -120,10 +124,6 @@ def explain(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Explan
     shown carried  ['a call of print, which has effects']
     area typed apart []
     """
-    from autodiff_hook.api import gradient, pullback
-    from autodiff_hook.runtime.preparing import NO_SCALAR
-    from autodiff_hook.runtime.specialising import given_up
-
     code = getattr(getattr(f, "__func__", f), "__code__", None)
     notes = [f"before this call: {reason}" for reason in (given_up(code) if isinstance(code, CodeType) else ())]
     told, error = _told(gradient, f, args, kwargs)
@@ -138,9 +138,6 @@ def _told(
     operator: Callable[..., Any], f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Report], Exception | None]:
     """What is reported of a call that nothing is known of before, and the error that it ends in."""
-    from autodiff_hook.runtime import specialising, splitting
-    from autodiff_hook.semantics import functions
-
     for part in (specialising, splitting, functions):
         part.forget()
     with reports.collecting() as told:
@@ -250,30 +247,3 @@ def shortened(filename: str) -> str:
     """A file as it is found by ``sys.path``."""
     folders = [os.path.join(folder, "") for folder in sys.path if folder and filename.startswith(folder)]
     return filename.removeprefix(max(folders, key=len, default=""))
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def clipped(text: str, width: int) -> str:
-    """A line of text that fits."""
-    return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def wrapped(text: str, width: int, indent: int = 0) -> list[str]:
-    """A text as lines that fit, as far as its words do."""
-    space = " " * indent
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=space,
-        subsequent_indent=f"{space}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _width() -> int:
-    return shutil.get_terminal_size().columns

@@ -36,6 +36,6 @@ def is_free_threaded() -> bool:
     enabled = getattr(sys, "_is_gil_enabled", None)
     if enabled is None:
         return False
-    import sysconfig
+    import sysconfig  # only builds of one kind have to ask
 
     return not enabled() or bool(sysconfig.get_config_var("Py_GIL_DISABLED"))

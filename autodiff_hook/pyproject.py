@@ -138,7 +138,7 @@ def _has_table(content: bytes) -> bool:
 
 def _parse(path: str, content: bytes) -> Pyproject | None:
     try:
-        import tomllib
+        import tomllib  # slow to import, and most folders have no such file
     except ModuleNotFoundError:  # before 3.11, where nothing is differentiated anyway
         return None
     try:

@@ -379,7 +379,7 @@ class Registry:
 
     def _wanted(self) -> list[AnyType]:
         if self._packs is None:
-            from importlib.metadata import entry_points
+            from importlib.metadata import entry_points  # slow to import, for the first rule only
 
             self._packs = list(entry_points(group="autodiff_hook.rules"))
         known = [entry for entry in self._packs if entry.name in sys.modules and entry.value not in self._loaded]

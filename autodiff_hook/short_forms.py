@@ -18,7 +18,10 @@ from importlib import import_module
 from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType
 from typing import Any, Final, TypeVar
 
+import numpy as np
+
 from autodiff_hook.registry import LINEAR, Deferred, Entry, Real, describe, frule, not_implemented, registry
+from autodiff_hook.strong import over, times
 
 Kinds = int | Sequence[tuple[Entry, ...]] | Callable[[Any, Deferred], None]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -318,8 +321,6 @@ def _module_of(functions: Any) -> str:
 
 
 def _strong_products() -> Mapping[str, Any]:
-    from autodiff_hook.strong import over, times
-
     return {"times": times, "over": over, "inf": math.inf}
 
 
@@ -340,8 +341,6 @@ _REALS: Final = Form(
 
 @cache
 def _array_names() -> Mapping[str, Any]:
-    import numpy as np
-
     shared = import_module("autodiff_rules.numpy._shared")
     names = {name: getattr(shared, name) for name in ("conj", "unbroadcast", "stretched")}
     return {**names, **_strong_products(), "np": np}

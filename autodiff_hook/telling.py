@@ -24,7 +24,7 @@ _said: set[str] = set()
 
 def warn(message: str, category: type[AutodiffWarning]) -> None:
     """Warn of something, at the line of the program that has led here; a program may have closed stderr."""
-    import warnings
+    import warnings  # most programs are not warned
 
     if getattr(sys.stderr, "closed", False):
         return
@@ -56,7 +56,7 @@ def trace(message: str) -> None:
         if _is_printed() and sys.stderr is not None and not getattr(sys.stderr, "closed", False):
             sys.stderr.write(f"autodiff: {message}\n")
         if _is_logged():
-            import logging
+            import logging  # most programs have no trace
 
             logging.getLogger(LOGGER).debug("%s", message)
 

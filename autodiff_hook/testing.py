@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook import api
 from autodiff_hook._testing_trees import (
     Path,
     absolute,
@@ -146,8 +147,6 @@ def check_gradient(f: Callable[..., Any], /, *args: Any, rtol: float = 1e-6, ato
 
     >>> check_gradient(lambda x: x * abs(x), -1.5)
     """
-    from autodiff_hook import api
-
     name = describe(f)
     rng = np.random.default_rng(0)
     plain, traced = copied(args), copied(args)
@@ -306,7 +305,6 @@ def _check_second_order(
     name: str, rule: Rule, args: Any, kwargs: Any, ȳ: Any, rng: np.random.Generator, rtol: float, atol: float
 ) -> None:
     """Differentiate the cotangents with ``autodiff_hook.pullback``, as a function of the arguments."""
-    from autodiff_hook import api
 
     def cotangents(*primals: Any) -> Any:
         _, back = rule(*primals, **kwargs)
@@ -340,7 +338,6 @@ def _check_forward(
     atol: float,
 ) -> None:
     """``jvp`` against the pullback by the product with ``ȳ``, and the gradient of that product."""
-    from autodiff_hook import api
 
     def cotangents(*primals: Any) -> Any:
         return rule(*primals, **kwargs)[1](ȳ)[: len(args)]

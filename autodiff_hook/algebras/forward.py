@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import Pair, over_of, own_of
@@ -206,8 +208,6 @@ def check_tangent(form: str, value: Any, tangent: Any, where: str) -> None:
 
 
 def _fits_leaf(form: str, value: Any, tangent: Any) -> tuple[bool, str]:
-    import numpy as np
-
     if kind_of(type(tangent)) not in ("number", "array"):
         return False, "a number" if form == "number" else "an array"
     if np.iscomplexobj(tangent) and not np.iscomplexobj(value):

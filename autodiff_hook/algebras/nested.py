@@ -39,6 +39,9 @@ from autodiff_hook.semantics.library import (
     taken,
     taken_pullback,
 )
+from autodiff_hook.semantics.meanings import apply
+from autodiff_hook.semantics.scope import module_of_callable
+from autodiff_hook.semantics.structures import gather
 from autodiff_hook.strong import quietly
 from autodiff_hook.tangent import Tangent
 
@@ -48,9 +51,6 @@ Carried = tuple[Any, Token]
 
 def carry(over: Algebra, function: Any, *operands: Carried) -> Carried:
     """Call a function with values that the algebra below carries; its result, with the tokens in it."""
-    from autodiff_hook.semantics.calls import apply
-    from autodiff_hook.semantics.structures import gather
-
     tokens = [settled(over, value, tree) for value, tree in operands]
     value, token = apply(over, (None, *tokens), function, tuple([value for value, _ in operands]), {})
     return value, gather(over, value, token)
@@ -58,10 +58,6 @@ def carry(over: Algebra, function: Any, *operands: Carried) -> Carried:
 
 def run_rule(over: Algebra, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> tuple[Any, Token, Any]:
     """Call the rule of ``function`` below: its value, with the tokens in it, and its pullback."""
-    from autodiff_hook.semantics.calls import apply
-    from autodiff_hook.semantics.scope import module_of_callable
-    from autodiff_hook.semantics.structures import gather
-
     over.modules.add(module_of_callable(rule))
     values = [_private(over, value, tree) for value, tree in zip((*args, *kwargs.values()), tokens)]
     named = dict(zip(kwargs, [value for value, _ in values[len(args) :]]))
@@ -104,8 +100,6 @@ def _copied(over: Algebra, value: Any, tree: Any) -> Carried:
     if kind == "array" and value.flags.writeable:
         if tree is None:
             return value.copy(), None
-        import numpy as np
-
         return carry(over, np.copy, (value, tree))
     if kind in ("tuple", "list") and type(value) in (tuple, list):
         pairs = [_copied(over, item, None if tree is None else tree[i]) for i, item in enumerate(value)]
@@ -531,9 +525,6 @@ def direct_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carried:
 
 def transpose_over(over: Algebra, pullback: Any, value: Any, owns: Any) -> Carried:
     """The tangent of ``value`` from the pullback of the rule that gave it, carried by the algebra below."""
-    from autodiff_hook.semantics.calls import apply
-    from autodiff_hook.semantics.structures import gather
-
     tape = NestedTape(over)
     one = one_like(value)
     leaves = mapped(one, lambda x: None if x is None else tape.pair(tape.leaf(), None))

@@ -26,7 +26,11 @@ from autodiff_hook.registry import NotImplementedCotangent, is_exact, registry
 from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.semantics.meanings import apply
+from autodiff_hook.semantics.scope import module_of_callable
+from autodiff_hook.semantics.structures import gather
 from autodiff_hook.strong import has_nan, quietly, times
 from autodiff_hook.tangent import Tangent
 
@@ -220,10 +224,6 @@ def refuse_unknown(tree: Any) -> None:
 
 def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None) -> Any:
     """The tangent of ``value`` from the pullback of the rule that gave it; None if it is zero."""
-    from autodiff_hook.semantics.calls import apply
-    from autodiff_hook.semantics.scope import module_of_callable
-    from autodiff_hook.semantics.structures import gather
-
     tape = Tape()
     tape.modules.add(module_of_callable(pullback))
     one = one_like(value)

@@ -10,6 +10,8 @@ from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.runtime.attempts import suspect, suspicion
 from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.runtime.splitting import Halves, ran
+from autodiff_hook.semantics.functions import enter_carried
+from autodiff_hook.semantics.structures import gather
 
 
 def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]) -> Result | None:
@@ -57,9 +59,6 @@ class TypedPullback:
         return given
 
     def _carried(self, cotangent: Any) -> Any:
-        from autodiff_hook.semantics.functions import enter_carried
-        from autodiff_hook.semantics.structures import gather
-
         tape = Tape()
         tape.modules.add(self.function.__module__)
         leaves = tuple([tape.leaf() for _ in self.args])

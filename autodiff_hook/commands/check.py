@@ -8,6 +8,7 @@ import sys
 
 from autodiff_hook.commands import inputs
 from autodiff_hook.commands.explain import add_call, opted_in
+from autodiff_hook.errors import NotDifferentiable, Unsupported
 
 NAME = "check"
 HELP = "compare a gradient with finite differences"
@@ -21,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
+    # Where it runs: --help, and status on an interpreter that is not supported, do without the engine.
     from autodiff_hook import withgradient
-    from autodiff_hook.errors import NotDifferentiable, Unsupported
     from autodiff_hook.testing import check_gradient
 
     args, kwargs = inputs.arguments(options.args)

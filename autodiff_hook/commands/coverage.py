@@ -7,7 +7,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 
+from autodiff_hook.commands.coverage_page import MODULES, page
 from autodiff_hook.commands.covering import KINDS, Coverage, coverage, default_modules, totals
+from autodiff_hook.commands.files import as_json
+from autodiff_hook.text import table, width, wrapped
 
 NAME = "coverage"
 HELP = "which functions of a module have derivatives"
@@ -23,9 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from autodiff_hook.commands.coverage_page import MODULES, page
-    from autodiff_hook.commands.files import as_json
-
     with redirect_stdout(sys.stderr):  # what is printed at import is no part of the answer
         found = coverage(*(options.modules or (MODULES if options.page else default_modules())))
     if options.json:
@@ -39,8 +39,6 @@ def execute(options: argparse.Namespace) -> int:
 
 def text(found: Sequence[Coverage], listed: Sequence[str] = ()) -> list[str]:
     """Totals by module, then the names of the kinds that are asked for."""
-    from autodiff_hook.commands.text import table, width, wrapped
-
     lines = table(totals(found), range(1, len(KINDS) + 2))
     for each in found:
         for kind in listed:

@@ -48,6 +48,7 @@ def page(found: Sequence[Coverage]) -> str:
 
 def versions() -> str:
     """The versions that the page is about."""
+    # Only the page names them; SciPy may be absent.
     import numpy
     import scipy  # type: ignore[import-untyped]
 

@@ -14,8 +14,12 @@ import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from types import GetSetDescriptorType, ModuleType
 from typing import Any, Final
+
+from autodiff_hook.commands.inputs import BadInput, imported
+from autodiff_hook.registry import registry
 
 KINDS: Final = ("rule", "own source", "in part", "constant", "refused", "missing")
 BEGINS_EMPTY: Final = "it makes an object that begins without numbers"
@@ -50,9 +54,9 @@ def coverage(*modules: str) -> list[Coverage]:
     >>> found.reasons["floor"]
     'it is constant by steps'
     """
+    # Where it runs: --help, and status on an interpreter that is not supported, do without the engine.
     from autodiff_hook.commands.reaching import Reach
     from autodiff_hook.commands.standing import standing
-    from autodiff_hook.registry import registry
 
     reach = Reach([module.partition(".")[0] for module in modules])
     result = []
@@ -73,8 +77,6 @@ def coverage(*modules: str) -> list[Coverage]:
 
 def _owner(name: str) -> Any:
     """The module of this name, or the class of a module."""
-    from autodiff_hook.commands.inputs import BadInput, imported
-
     home, _, last = name.rpartition(".")
     try:
         return imported(name)
@@ -121,8 +123,6 @@ def _belongs(value: Any, module: ModuleType) -> bool:
 
 def default_modules() -> list[str]:
     """The modules that have rules, as far as they are installed."""
-    from importlib.metadata import entry_points
-
     found = []
     for name in sorted({entry.name for entry in entry_points(group="autodiff_hook.rules")}):
         try:

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from autodiff_hook.commands import inputs
+from autodiff_hook.loader import install
 
 NAME = "explain"
 HELP = "what of a function is typed, what is carried, and why"
@@ -27,14 +28,13 @@ def add_call(parser: argparse.ArgumentParser) -> None:
 
 def opted_in(options: argparse.Namespace) -> None:
     """Opt in the packages that are named, and that of the function."""
-    from autodiff_hook.loader import install
-
     inputs.prefer_working_directory()
     module = inputs.divided_target(options.function)[0]
     install(module.partition(".")[0], *(name for part in options.modules for name in part.split(",")))
 
 
 def execute(options: argparse.Namespace) -> int:
+    # Where it runs: --help, and status on an interpreter that is not supported, do without the engine.
     from autodiff_hook.explaining import explain
 
     args, kwargs = inputs.arguments(options.args)

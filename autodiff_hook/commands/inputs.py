@@ -109,6 +109,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _array(parts: list[Any]) -> Any:
+    # --help does without NumPy.
     import numpy as np
 
     if not 1 <= len(parts) <= 2:

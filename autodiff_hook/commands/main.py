@@ -10,8 +10,8 @@ from typing import NoReturn
 from autodiff_hook import __version__, interpreter
 from autodiff_hook.commands import check, coverage, explain, run, scan, status
 from autodiff_hook.commands.inputs import BadInput
-from autodiff_hook.commands.text import width, wrapped
 from autodiff_hook.errors import ConfigError
+from autodiff_hook.text import width, wrapped
 
 NAME = "autodiff-hook"
 COMMANDS = (run, scan, explain, check, coverage, status)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from autodiff_hook.commands.text import plural
+from autodiff_hook.text import plural
 
 if TYPE_CHECKING:
     from autodiff_hook.commands.scanning import Found, Module, Scan

@@ -14,6 +14,8 @@ from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.errors import AutodiffError, Unsupported
 from autodiff_hook.runtime.preparing import scalar_seed
@@ -220,8 +222,6 @@ def _of_item(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keys: Sequen
 
 def _placed(seed: Any, key: Any, holder: Any) -> Any:
     """A cotangent of a list, tuple or array with one item."""
-    import numpy as np
-
     if not isinstance(holder, np.ndarray):
         return [seed if index == key % len(holder) else None for index in range(len(holder))]
     whole = np.zeros(holder.shape, holder.dtype if holder.dtype.kind == "f" else float)
@@ -239,8 +239,6 @@ def _norms(parameters: inspect.Signature, gradients: tuple[Any, ...]) -> dict[st
 
 def norm(tree: Any) -> float:
     """The Euclidean norm of all numbers and arrays in a gradient."""
-    import numpy as np
-
     return math.sqrt(sum(float(np.vdot(leaf, leaf).real) for leaf in tree_leaves(tree)))
 
 

@@ -21,10 +21,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from autodiff_hook import config
+from autodiff_hook.commands.files import as_json, writable, write
 from autodiff_hook.commands.inputs import BadInput, divided_target
+from autodiff_hook.commands.program import Main, Program
+from autodiff_hook.loader import install
+from autodiff_hook.loader.attach import when_attached
+from autodiff_hook.text import plural, table, width, wrapped
 
 if TYPE_CHECKING:
-    from autodiff_hook.commands.program import Program
     from autodiff_hook.commands.recording import Record
 
 NAME = "run"
@@ -69,9 +74,6 @@ def _end_of_arguments(program: list[str]) -> int:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from autodiff_hook.commands.files import as_json, writable, write
-    from autodiff_hook.commands.program import Program
-
     if not options.grad:
         raise BadInput("name a function to differentiate: --grad pkg.mod:function")
     file = None if options.json is None else writable(options.json)
@@ -94,10 +96,6 @@ def record_program(
     program: Program, targets: Sequence[str], modules: Sequence[str], finish: Callable[[list[Record]], None]
 ) -> None:
     """Run a program, which raises what it raises; ``finish`` gets the records when the interpreter ends."""
-    from autodiff_hook import config
-    from autodiff_hook.commands.program import Main
-    from autodiff_hook.loader import install
-
     config.check()
     parts = [_divided_target(target) for target in targets]
     for target in targets:
@@ -130,8 +128,8 @@ def _key(text: str) -> Any:
 
 
 def _recorders(parts: list[tuple[str, str, list[Any]]], main: str) -> list[Any]:
+    # Where it runs: --help, and status on an interpreter that is not supported, do without the engine.
     from autodiff_hook.commands.recording import Recorder
-    from autodiff_hook.loader.attach import when_attached
 
     told = Progress(sys.stderr)
     recorders = []
@@ -193,8 +191,6 @@ class Progress:
 
 def summary(record: Record) -> str:
     """The calls of a function, as text."""
-    from autodiff_hook.commands.text import plural, table, width, wrapped
-
     if record.found is not None:
         return "\n".join(wrapped(f"autodiff: {record.target} was not recorded: {record.found}", width()))
     lines = [f"autodiff: {record.target}: {plural(record.calls, 'call')} in {record.seconds:.3g} s"]

@@ -11,6 +11,10 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
+from autodiff_hook.commands.files import as_json, writable, write
+from autodiff_hook.commands.page import page
+from autodiff_hook.text import bar, clipped, plural, table, width, wrapped
+
 if TYPE_CHECKING:
     from autodiff_hook.commands.scanning import Scan
 
@@ -30,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from autodiff_hook.commands.files import as_json, writable, write
-    from autodiff_hook.commands.page import page
+    # Where it runs: --help, and status on an interpreter that is not supported, do without the engine.
     from autodiff_hook.commands.scanning import scan
 
     file = None if options.html is None else writable(options.html)
@@ -46,8 +49,6 @@ def execute(options: argparse.Namespace) -> int:
 
 def text(found: Scan, everything: bool = False) -> str:
     """A scan, for a terminal."""
-    from autodiff_hook.commands.text import bar, table, width, wrapped
-
     most = sys.maxsize if everything else _MOST
     shown = [module for module in found.modules if module.functions]
     total = sum(len(module.functions) for module in shown)
@@ -86,7 +87,5 @@ def _rest(count: int) -> list[str]:
 
 
 def _construct(construct: str, functions: list[str]) -> list[str]:
-    from autodiff_hook.commands.text import clipped, plural, width
-
     where = ", ".join(functions)
     return [clipped(f"  {construct}: {plural(len(functions), 'function')}", width()), clipped(f"    {where}", width())]

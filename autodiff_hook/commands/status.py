@@ -6,6 +6,9 @@ import argparse
 import dataclasses
 import sys
 
+from autodiff_hook.commands.files import as_json
+from autodiff_hook.loader.status import status
+
 NAME = "status"
 HELP = "what is opted in, and from where"
 EXAMPLE = "status"
@@ -16,9 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from autodiff_hook.commands.files import as_json
-    from autodiff_hook.loader.status import status
-
     found = status()
     sys.stdout.write(as_json(dataclasses.asdict(found)) if options.json else f"{found}\n")
     return 0

@@ -32,7 +32,7 @@ class AttachedJ:
         self.function = function
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        from autodiff_hook.api import J
+        from autodiff_hook.api import J  # the engine, at the first derivative
 
         return J(self.function, *args, **kwargs)
 

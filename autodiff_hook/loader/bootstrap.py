@@ -88,7 +88,7 @@ def install_from_environment() -> None:
     if config.opted_in():
         _opted_in()
         if _site_is_running():  # the directory of the program is not on sys.path yet
-            import atexit
+            import atexit  # import autodiff_hook loads as little as can be
 
             atexit.register(_warn_of_missing)
         else:

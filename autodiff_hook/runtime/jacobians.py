@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.mirror import form_of, formed, gradient_of, mirror_of, parts_of
 from autodiff_hook.runtime.tangents import is_made_of_numbers
@@ -115,8 +117,6 @@ def _in_dict(embed: Callable[[Any], Any], key: Any, seed: Any) -> Any:
 
 
 def _array_rows(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
-    import numpy as np
-
     if not value.size:
         return tree_map(lambda leaf: np.zeros(value.shape + np.shape(leaf)), rows(embed(np.zeros(value.shape))))
     found = []
@@ -128,8 +128,6 @@ def _array_rows(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], A
 
 
 def _stack(rows: list[Any], shape: tuple[int, ...]) -> Any:
-    import numpy as np
-
     first = rows[0] if rows else None
     if isinstance(first, (tuple, list)):
         parts = [_stack([row[i] for row in rows], shape) for i in range(len(first))]
@@ -172,8 +170,6 @@ def _by_argument(value: Any, found: Any, zero: Any, pick: Callable[[Any], Any]) 
 
 def _turned(columns: Any, value: Any, zero: Any) -> Any:
     """Entries of the shape ``x.shape + y.shape`` as rows have them: ``y.shape + x.shape``, of the type of ``x``."""
-    import numpy as np
-
     if kind_in_tree(value) == kind_in_tree(zero) == "number":
         return columns if type(columns) is type(zero) else type(zero)(columns)
     entries, axes = np.asarray(columns), np.ndim(zero)

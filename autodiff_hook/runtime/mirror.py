@@ -11,6 +11,8 @@ from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
 from autodiff_hook.runtime.kinds import kind_of
@@ -185,8 +187,6 @@ def number_gradient(value: Any, cotangent: Any) -> Any:
 
 def array_gradient(value: Any, cotangent: Any) -> Any:
     """The gradient of an array: a fresh array of its shape and float dtype."""
-    import numpy as np
-
     dtype = value.dtype if value.dtype.kind in "fc" else np.dtype(float)
     if cotangent is None:
         return np.zeros(value.shape, dtype)

@@ -12,6 +12,8 @@ from operator import not_
 from types import FrameType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook import config
 from autodiff_hook.errors import ConfigError, Unsupported
 from autodiff_hook.registry import describe, registry
@@ -141,8 +143,6 @@ def scalar_seed(value: Any, f: Callable[..., Any]) -> Any:
         if value.dtype.kind in "iu":
             return 1.0
     if kind == "array" and value.size == 1 and value.dtype.kind in "fiu":
-        import numpy as np
-
         return np.ones(value.shape, value.dtype if value.dtype.kind == "f" else float)
     shape = f" of shape {value.shape}" if kind == "array" else ""
     raise Unsupported(

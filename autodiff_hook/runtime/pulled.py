@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.algebras.reverse import Grads, Reverse
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
@@ -92,8 +94,6 @@ UNFIT: Final = object()
 
 def fitted(cotangent: Any, value: Any) -> Any:
     """A cotangent in the very form of a value made of numbers, arrays, tuples and lists."""
-    import numpy as np
-
     if isinstance(value, (tuple, list)):
         if type(cotangent) not in (tuple, list) or len(cotangent) != len(value):
             return UNFIT
@@ -108,8 +108,6 @@ def fitted(cotangent: Any, value: Any) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two values of one form are equal."""
-    import numpy as np
-
     if isinstance(a, (tuple, list)):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):

@@ -14,6 +14,7 @@ from autodiff_hook.runtime.checking import Checking, numbers
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
 from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.references import (
     add_item,
     add_items,
@@ -61,15 +62,11 @@ def warn(message: str, category: type[Warning], globals_: dict[str, Any], line: 
 
 def seed(value: Any) -> Any:
     """The cotangent 1 of a scalar; the carried program says what is wrong with anything else."""
-    from autodiff_hook.runtime.preparing import scalar_seed
-
     return scalar_seed(value, seed)
 
 
 def zeros_like(array: Any) -> Any:
     """Where the cotangents of the items of an array are added up."""
-    import numpy as np
-
     return np.zeros(array.shape, array.dtype if array.dtype.kind == "f" else float)
 
 
@@ -92,8 +89,6 @@ def counted(present: Any, contribution: Any) -> Any:
 
 def add_at(buffer: Any, index: Any, cotangent: Any) -> None:
     """Add to a part of a buffer."""
-    import numpy as np
-
     if isinstance(index, (int, slice)) or (
         isinstance(index, tuple) and all(isinstance(i, (int, slice)) for i in index)
     ):

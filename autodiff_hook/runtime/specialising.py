@@ -16,6 +16,8 @@ from sys import gettrace
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook import config, reports
 from autodiff_hook.budget import cpu_time
 from autodiff_hook.debugging import NANS
@@ -241,7 +243,6 @@ def _types(call: Call) -> tuple[Any, ...]:
 
 def _quietly(entry: Entry) -> Entry:
     """An entry during which NumPy does not warn."""
-    import numpy as np
 
     def quiet_entry(f: Any, args: tuple[Any, ...]) -> Any:
         if not {"raise", "call"}.isdisjoint(np.geterr().values()):

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.algebras.forward import check_tangent
+from autodiff_hook.algebras.tangents import UnknownTangent, transpose
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.mirror import array_gradient, form_of, number_gradient, parts_of, tuple_like
 
@@ -14,8 +16,6 @@ _DOUBLE: Final = np.dtype(float)
 
 def seeded(value: Any, tangent: Any, where: str) -> Any:
     """The tangent of an argument as a program takes it: floats, arrays of its own, and containers of these."""
-    from autodiff_hook.algebras.forward import check_tangent
-
     cls = type(value)
     if cls is float and type(tangent) is float:
         return tangent
@@ -99,8 +99,6 @@ def partial(derivative: Any) -> Any:
 
 def transposed(pullback: Any, value: Any, tangents: Any) -> Any:
     """The tangent of what a rule gave, by the transpose of its pullback."""
-    from autodiff_hook.algebras.tangents import UnknownTangent, transpose
-
     found = transpose(pullback, value, tangents)
     if type(found) is UnknownTangent:
         raise found.error

@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+import numpy as np
+
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.tangent import Tangent
@@ -135,8 +137,6 @@ def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     {'w': array([[2., 2.],
            [2., 2.]]), 'b': 1.0, 'steps': 3}
     """
-    import numpy as np
-
     leaves, rebuild = tree_flatten(tree)
     refuse_complex(leaves)
     floats = [leaf for leaf in leaves if _is_float(leaf)]

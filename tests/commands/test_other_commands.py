@@ -11,7 +11,7 @@ import pytest
 
 from autodiff_hook.commands import files, inputs, main
 from autodiff_hook.commands.standing import standing
-from autodiff_hook.commands.text import bar
+from autodiff_hook.text import bar
 
 
 def test_explain(command):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections.abc import Iterable, Sequence
-
-from autodiff_hook.explaining import clipped as clipped
-from autodiff_hook.explaining import plural as plural
-from autodiff_hook.explaining import wrapped as wrapped
 
 
 def width() -> int:
@@ -48,3 +45,26 @@ def bar(part: int, whole: int, size: int = 20) -> str:
     if 0 < part < whole:
         filled = min(max(filled, 1), size - 1)
     return "#" * filled + "." * (size - filled)
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def clipped(text: str, width: int) -> str:
+    """A line of text that fits."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def wrapped(text: str, width: int, indent: int = 0) -> list[str]:
+    """A text as lines that fit, as far as its words do."""
+    space = " " * indent
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=space,
+        subsequent_indent=f"{space}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
