@@ -8,8 +8,9 @@ import numpy as np
 
 from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
-from autodiff_hook.algebras.levels import Pair, over_of, own_of
-from autodiff_hook.algebras.nested import NestedTangents, fitted
+from autodiff_hook.algebras.levels import Pair, over_of, own_of, token_at
+from autodiff_hook.algebras.nested import fitted
+from autodiff_hook.algebras.nested_tangents import NestedTangents
 from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, known, load
 from autodiff_hook.algebras.tangents import Moving, Tangents, refuse_unknown
 from autodiff_hook.debugging import NANS
@@ -68,7 +69,7 @@ def pushed(
         alg.refuse_dropped()
         if has_aux:
             require_aux(value, f)
-        tangent, tree = _Mirrors(alg).mirrored(*((value[0], _at(token, 0)) if has_aux else (value, token)))
+        tangent, tree = _Mirrors(alg).mirrored(*((value[0], token_at(token, 0)) if has_aux else (value, token)))
     except BaseException as error:
         error.__traceback__ = without_engine(error.__traceback__)
         alg.refuse_dropped(error)
@@ -96,7 +97,7 @@ class _Seeder:
         if form == "tuple":
             return tuple(
                 [
-                    self.seed(item, _at(token, i), tangent[i], _at(moving, i), f"{where}[{i}]")
+                    self.seed(item, token_at(token, i), tangent[i], token_at(moving, i), f"{where}[{i}]")
                     for i, item in enumerate(value)
                 ]
             )
@@ -107,7 +108,7 @@ class _Seeder:
             holder = holder_of(value, key) if form == "object" else value
             given = parts[key] if form == "list" else parts.get(key)
             below = load(self.alg, holder, key, item)
-            keep(self.alg, holder, key, self.seed(item, below, given, _at(moving, key), f"{where}{name}"))
+            keep(self.alg, holder, key, self.seed(item, below, given, token_at(moving, key), f"{where}{name}"))
         return None
 
     def _leaf(self, value: Any, token: Token, tangent: Any, moving: Any) -> Token:
@@ -123,10 +124,6 @@ class _Seeder:
         edge = array_gradient(value, tangent)
         alg.note(value, edge)
         return edge
-
-
-def _at(tree: Any, key: Any) -> Any:
-    return None if tree is None else tree.get(key) if isinstance(tree, dict) else tree[key]
 
 
 def _shadow(alg: Algebra, tangent: Any) -> Any:
@@ -152,7 +149,7 @@ class _Mirrors:
                 refuse_unknown(own_of(self.alg, read_whole(self.alg, value, token, result=True)))
             return None, None
         if form == "tuple":
-            items = [self.mirrored(item, _at(token, i)) for i, item in enumerate(value)]
+            items = [self.mirrored(item, token_at(token, i)) for i, item in enumerate(value)]
             return tuple_like(value, [v for v, _ in items]), tuple([t for _, t in items])
         if form == "method":
             return self.mirrored(value.__self__, None)

@@ -38,6 +38,11 @@ def mapped(tree: Any, visit: Callable[[Any], Any]) -> Any:
     return visit(tree)
 
 
+def token_at(tree: Any, key: Any) -> Any:
+    """What a tree of tokens has for a part of a value."""
+    return None if tree is None else tree.get(key) if isinstance(tree, dict) else tree[key]
+
+
 def lowered(alg: Algebra, token: Token) -> Token:
     """A token without what it is at levels above ``alg``."""
     while type(token) is Pair and token.level.depth > alg.depth:

@@ -7,8 +7,9 @@ from typing import Any
 
 from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
-from autodiff_hook.algebras.levels import over_of, own_of, settled
-from autodiff_hook.algebras.nested import NestedTape, fitted
+from autodiff_hook.algebras.levels import over_of, own_of, settled, token_at
+from autodiff_hook.algebras.nested import fitted
+from autodiff_hook.algebras.nested_tape import NestedTape
 from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.algebras.shadows import Algebra, Token, keep, keep_all, load, parallel
 from autodiff_hook.algebras.tape import Tape
@@ -120,11 +121,7 @@ class Reverse:
         if mirror in self.leaves or mirror.kind == "inert":
             return None
         if mirror.kind == "tuple":
-            parts = [
-                self._seed(child, None if below is None else below[i])
-                for i, child in enumerate(mirror.children.values())
-            ]
-            return tuple(parts)
+            return tuple([self._seed(child, token_at(below, i)) for i, child in mirror.children.items()])
         self.leaves[mirror] = None
         tape = self.tape
         if mirror.kind == "list":

@@ -26,7 +26,6 @@ from autodiff_hook.registry import NotImplementedCotangent, is_exact, registry
 from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.losses import array_mutation
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.scope import module_of_callable
