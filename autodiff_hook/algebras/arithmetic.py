@@ -19,27 +19,11 @@ from autodiff_hook.strong import times
 REAL: Final = frozenset({float, int, np.float64})
 
 
-def _of_sum(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
-    return 1.0, 1.0
-
-
-def _of_difference(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
-    return 1.0, -1.0
-
-
-def _of_product(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
-    return b, a
-
-
-def _of_quotient(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
-    return 1.0 / b, -value / b
-
-
 PARTIALS: Final[dict[str, Callable[[Any, Any, Any], tuple[Any, Any]]]] = {
-    "+": _of_sum,
-    "-": _of_difference,
-    "*": _of_product,
-    "/": _of_quotient,
+    "+": lambda a, b, value: (1.0, 1.0),
+    "-": lambda a, b, value: (1.0, -1.0),
+    "*": lambda a, b, value: (b, a),
+    "/": lambda a, b, value: (1.0 / b, -value / b),
 }
 
 

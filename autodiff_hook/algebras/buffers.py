@@ -164,7 +164,7 @@ class Buffers:
         carries = moving is not None or before is not None or known is not None or place in self.made
         if carries:
             _check(array, layout, moving)
-            version = self._begun(root, array, before, layout) if known is None else known[1]
+            version = self._begun(root, before, layout) if known is None else known[1]
         array[key] = value
         if not carries:
             self._node(Storing(self.memory, array, key, None, layout, content), (None, None))
@@ -182,7 +182,7 @@ class Buffers:
             return
         if id(root) in self.given or self._others(root):
             raise NotDifferentiable(_GIVEN, remedies=("make another array of it: b = a.reshape(...)", CUT))
-        version = self._begun(root, array, before, self._layout(root, array)) if known is None else known[1]
+        version = self._begun(root, before, self._layout(root, array)) if known is None else known[1]
         array.shape = shape
         self.versions[id(root)] = root, self._node(Reshaped(self.memory, array, earlier), (version,))
 
@@ -195,14 +195,14 @@ class Buffers:
         if array.dtype.kind not in "fciuOV" or known is None and unknown is None and not held:
             return
         layout = self._layout(root, array)
-        version = self._begun(root, array, None, layout) if known is None else known[1]
+        version = self._begun(root, None, layout) if known is None else known[1]
         store = Storing(self.memory, array, ..., None, layout, before if held else None)
         node = self._node(store, (version, None))
         if unknown is not None:
             node = self._node(Overwritten(layout, self.nodes[unknown][0]), (node,))
         self.versions[id(root)] = (root, node)
 
-    def _begun(self, root: Any, array: Any, before: Token, layout: Layout) -> Token:
+    def _begun(self, root: Any, before: Token, layout: Layout) -> Token:
         key = id(root)
         if key in self.made:
             layout, before = self.views.get(key) or Layout(root, root), self.made[key]

@@ -249,10 +249,6 @@ class Builder:
             return False
         return not (self._written.get(key, 0) | self._provided) >> self._number[block] & 1
 
-    def incoming(self, block: Block) -> list[tuple[Block, Edge]]:
-        """The edges into ``block`` made so far, with the blocks they leave."""
-        return self._incoming[block]
-
     def resolve(self, value: Operand) -> Operand:
         """``value``, or what it was replaced by."""
         replaced = self._replaced

@@ -72,7 +72,7 @@ def _items(value: Any) -> Any:
     return (value, *value) if kind_of(type(value)) in ("list", "tuple") else (value,)
 
 
-def adds_objects(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def adds_objects(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether ``sum`` or ``math.prod`` would call methods of objects, or concatenate lists or tuples."""
     if not args or len(args) > 2 or not kwargs.keys() <= {"start"}:
         return False

@@ -243,7 +243,7 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
 
 def _write(alg: Algebra, t: Any, name: str, owner: Any, value: Any, store: Any) -> Result:
     """Write an attribute, natively by ``store``: ``setattr``, or what passes by the ``__setattr__`` of a class."""
-    if is_content(owner, name) and (t[0] is not None or t[1] is not None or reaches(alg, (owner, value))):
+    if is_content(owner, name) and (some(t) or reaches(alg, (owner, value))):
         assign_content(alg, t, name, owner, value)
         return None, None
     form, found = writing(owner, name, plainly=store is not setattr)

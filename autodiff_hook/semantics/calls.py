@@ -49,14 +49,13 @@ from autodiff_hook.semantics.meanings import (
     Args,
     Kwargs,
     meaning_of,
-    meaning_with_options,
     means,
 )
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
-from autodiff_hook.semantics.rules import call_rule, has_rules, is_constant, misfit_of, rule_for
+from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope
 
 _FLOAT: Final = (float,)
@@ -161,13 +160,13 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         return instance, None
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
-    meaning = meaning_with_options(function, kwargs)
+    meaning = WITH_OPTIONS.get(id(function)) if kwargs else None
     if meaning is not None:
         return meaning(alg, t[1:], args, kwargs)
     misfit = None
     if is_overridden(function, args):
         return call_overridden(alg, t, function, args, kwargs)
-    if has_rules(function):
+    if registry.has_rules(function):
         args, t = drained(alg, t, function, args)
         adding = code_that_adds(function, args, kwargs)
         if adding is not None:
@@ -185,13 +184,13 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
             rule = rule_for(function, args, kwargs)
             if rule is not None:
                 return call_rule(alg, t[1:], rule, function, args, kwargs)
-        misfit = misfit_of(function, args, kwargs)
+        misfit = registry.misfit(function, tuple(map(type, args)), tuple(kwargs))
     meaning = meaning_of(function)
     if meaning is not None:
         return meaning(alg, t[1:], args, kwargs)
     if misfit is not None:
         return call_opaque(alg, t[1:], function, args, kwargs, f"of which the rule does not know {misfit}")
-    if is_constant(function):
+    if registry.is_constant(function):
         value, token = call_constant(alg, function, args, kwargs)
         if is_odd(value) and loses(alg, t[1:], function, args, kwargs):
             return value, alg.unknown(odd_result(function))
@@ -262,7 +261,7 @@ def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
         items = args if len(args) > 1 else args[0] if args and type(args[0]) in (list, tuple) else ()
         return _EXTREMES[function] if any(chosen_whole(item) for item in items) else None
     code = _ADDING.get(function)
-    return code if code is not None and adds_objects(function, args, kwargs) else None
+    return code if code is not None and adds_objects(args, kwargs) else None
 
 
 def chosen_whole(item: Any) -> bool:
@@ -280,7 +279,7 @@ def fills_array(function: Any, args: Args, kwargs: Kwargs) -> bool:
     A ufunc of arrays may need that array to know the shape.
     """
     by_element = isinstance(function, np.ufunc) and function.signature is None
-    return writes_result(function, args, kwargs) and (by_element or has_rules(function))
+    return writes_result(function, args, kwargs) and (by_element or registry.has_rules(function))
 
 
 def drained(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]:

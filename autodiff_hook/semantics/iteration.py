@@ -58,14 +58,9 @@ def is_view(value: Any) -> bool:
     return isinstance(value, VIEWS)
 
 
-def viewed(view: Any) -> Any:
-    """The dict behind a view."""
+def behind(view: Any) -> Any:
+    """The mapping behind a ``MappingProxyType``, or a view of its keys, values or items."""
     return gc.get_referents(view)[0]
-
-
-def behind(proxy: Any) -> Any:
-    """The mapping behind a ``MappingProxyType``."""
-    return gc.get_referents(proxy)[0]
 
 
 def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
@@ -103,7 +98,7 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
         return _shared_pairs(alg, iter(value), value), None
     if form == "lossy":
         return _lossy_pairs(alg, iter(value), value), None
-    return plain_pairs(iter(value)), None
+    return zip(iter(value), repeat(None)), None
 
 
 def how(alg: Algebra, value: Any, moves: bool) -> str:
@@ -140,11 +135,6 @@ def python_method(value: Any, name: str) -> Any:
     """The special method of the type of ``value``, if it is written in Python."""
     found = find_in_type(type(value), name)
     return found if isinstance(found, FunctionType) else None
-
-
-def plain_pairs(iterator: Any) -> Pairs:
-    """Items without tokens."""
-    return zip(iterator, repeat(None))
 
 
 def _generator_pairs(generator: Any, exchange: Any) -> Pairs:
@@ -226,7 +216,7 @@ def _set_pairs(alg: Algebra, items: Any) -> Pairs:
 
 
 def _view_pairs(alg: Algebra, view: Any) -> Pairs:
-    owner = viewed(view)
+    owner = behind(view)
     if isinstance(view, KEYS):
         for pair in key_pairs(alg, owner):  # noqa: UP028
             yield pair

@@ -56,11 +56,6 @@ def as_function(operation: Callable[..., tuple[Any, Any]], data: Any = None) -> 
     return called
 
 
-def meaning_with_options(function: Any, kwargs: dict[str, Any]) -> Meaning | None:
-    """What a call with keywords means, if that is not as without."""
-    return WITH_OPTIONS.get(id(function)) if kwargs else None
-
-
 def meaning_of(function: Any) -> Meaning | None:
     """What a callable means, if it is known here."""
     return MEANINGS.get(id(function))

@@ -24,21 +24,6 @@ def rule_for(function: Any, args: tuple[Any, ...], kwargs: Any = ()) -> Rule | N
     return registry.rule(function, tuple(map(type, args)), tuple(kwargs))
 
 
-def misfit_of(function: Any, args: tuple[Any, ...], kwargs: Any) -> str | None:
-    """What in a call its rule does not know."""
-    return registry.misfit(function, tuple(map(type, args)), tuple(kwargs))
-
-
-def has_rules(function: Any) -> bool:
-    """Whether any rule is registered for ``function``."""
-    return registry.has_rules(function)
-
-
-def is_constant(function: Any) -> bool:
-    """Whether ``function`` is declared to have no derivative."""
-    return registry.is_constant(function)
-
-
 def whole_tokens(alg: Algebra, args: tuple[Any, ...], t: Any) -> Any:
     """The tokens of numbers and arrays of numbers, of what was stored into these, too; None for other arguments."""
     for value in args:

@@ -87,8 +87,3 @@ def build_map(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
     keep_all(alg, result, dict(zip(keys, t[1::2])))
     keep_keys(alg, result, keys, t[::2])
     return result, None
-
-
-def forgotten(alg: Algebra) -> None:
-    """A variable has been forgotten."""
-    ended(alg)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result, some
+from autodiff_hook.algebras.shadows import Algebra, Result, ended, some
 from autodiff_hook.runtime.lookup import MISSING
 from autodiff_hook.semantics import (
     attributes,
@@ -111,7 +111,7 @@ TABLE.update(
         "match_keys": _match_keys,
         "cell_get": slots.cell_get,
         "cell_set": slots.cell_set,
-        "forgotten": slots.forgotten,
+        "forgotten": ended,
         "build_list": slots.build_list,
         "build_set": slots.build_set,
         "build_slice": slots.build_slice,

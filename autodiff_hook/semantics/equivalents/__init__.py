@@ -82,11 +82,6 @@ def attribute_of(names: Any, owner: Any) -> Any:
     return found[0] if len(names) == 1 else tuple(found)
 
 
-def method_of(name: Any, args: Any, kwargs: Any, owner: Any) -> Any:
-    """``operator.methodcaller(name, *args, **kwargs)(owner)``."""
-    return getattr(owner, name)(*args, **kwargs)
-
-
 def chain(*iterables: Any) -> Any:
     """``itertools.chain``."""
     for iterable in iterables:
@@ -316,13 +311,6 @@ def chosen(indices: Any) -> Any:
 def gathered(pool: Any, places: Any) -> Any:
     """The items at some places, as a tuple."""
     return (pool[places[0]], *gathered(pool, places[1:])) if places else ()
-
-
-def differs(a: Any, b: Any) -> Any:
-    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
-    equal: Any = type(a).__eq__
-    result = equal(a, b)
-    return result if result is NotImplemented else not result
 
 
 def groupby(iterable: Any, key: Any = None) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import count
 from types import FunctionType
 from typing import Any, Final
 
@@ -163,8 +162,3 @@ class _Branches:
             return found + ways[0]
         test = terminator.operands[0]
         return [*found, If(names.of(test), names.used(test), *ways)]
-
-
-def numbered() -> Iterator[int]:
-    """The numbers of names."""
-    return count()
