@@ -9,21 +9,19 @@ from __future__ import annotations
 import gc
 from array import array
 from collections import deque
-from collections.abc import Callable
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from autodiff_hook.algebras.lifetimes import MANY, Lifetimes, Table, enter_weakly
-from autodiff_hook.errors import AutodiffError, NotDifferentiable, Unsupported, located
+from autodiff_hook.algebras.algebra import Algebra as Algebra
+from autodiff_hook.algebras.algebra import Result as Result
+from autodiff_hook.algebras.algebra import Token as Token
+from autodiff_hook.algebras.lifetimes import MANY, enter_weakly
+from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.memories import Memories
 from autodiff_hook.runtime.reachable import captured_by, reachable
 from autodiff_hook.runtime.slots import Attribute
-
-Token = Any
-Result = tuple[Any, Token]
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
 
@@ -41,142 +39,6 @@ class Key:
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Key and other.key is self.key
-
-
-class Given(Protocol):
-    """The references among the arguments (``given.py``)."""
-
-    ids: set[int]
-    kept: set[tuple[int, Any]]
-
-    def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
-        """An argument was read from a slot of what is none."""
-
-    def renames(self, reference: Any, key: Any) -> bool:
-        """Whether such a slot gives an argument another name."""
-
-
-class Algebra:
-    """What is carried beside the values of a program: its tokens, and what they mean."""
-
-    is_algebra = True
-    """Generators hold one; it is nothing that a program refers to."""
-    mode: str | None = None
-    """Whether an algebra over another one goes forward or in reverse."""
-
-    def __init__(self, over: Algebra | None = None) -> None:
-        self.over = over
-        """The algebra that carries the caller, if that is differentiated, too."""
-        self.depth: int = 0 if over is None else over.depth + 1
-        self.nested = False
-        """Whether there are levels above."""
-        self.shadows: Table = {} if over is None else over.shadows
-        self.lifetimes: Lifetimes = Lifetimes(self.shadows) if over is None else over.lifetimes
-        self.fresh = self.lifetimes.fresh
-        self.losses: Table = {} if over is None else over.losses
-        """References all of whose slots are unknown, with the token of that."""
-        self.generators: dict[int, Any] = {} if over is None else over.generators
-        """Generators and coroutines that are carried: a weak reference, and where their tokens are."""
-        self.buffers: dict[int, Any] = {}
-        self.held: dict[int, Any] = {} if over is None else over.held
-        """The buffers that pullbacks hold: a store into one of them keeps what was there."""
-        self.given: Given | None = None if over is None else over.given
-        """The references among the arguments, which may be met under another name."""
-        self.numbers: Callable[[tuple[float, ...], Any], Token] | None = None
-        """``linear``, where there is but this level."""
-        self.typed: Any = None
-        """What calls functions of numbers by typed programs, if this algebra has a use for them."""
-        self.memories: Memories = Memories() if over is None else over.memories
-        """What native objects may remember."""
-        self.modules: set[str] = set() if over is None else over.modules
-        self.named: BaseException | None = None
-        """The error of ours that a handler of the program has named last."""
-        self.dropped: AutodiffError | None = None
-        """The first error of ours that a handler has taken which does not name it."""
-        self.iterates = over is not None
-        self.nesting = self.mode if over is not None and over.over is None else None
-        """In which mode this algebra is over one that is over none, as long as there is none above."""
-        while over is not None:
-            over.nested, over.numbers, over.nesting, over = True, None, None, over.over
-
-    def refuse_dropped(self, error: BaseException | None = None) -> None:
-        """At the end of the program, which ``error`` may have ended: raise the error of ours that it has dropped."""
-        if self.dropped is not None and isinstance(error, (Exception, type(None))):
-            raise self.dropped
-
-    def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: tuple[Any, ...]) -> Result:
-        """The value of a rule, and its token; ``tokens`` are the whole ones, in the order of the cotangents."""
-        raise NotImplementedError
-
-    def moves_nan(self, tokens: Any) -> bool:
-        """Whether a tangent among some tokens is nan."""
-        return False
-
-    def linear(self, partials: Any, tokens: Any) -> Any:
-        """What a number is at this level that is made of others, from its partial derivatives and what these are.
-
-        Over another algebra, the partial derivatives have tokens there.
-        """
-        raise NotImplementedError
-
-    def scaled(self, value: Any, scale: Any, token: Token) -> Token:
-        """The token of a new array whose tangent is ``scale`` times that of what has this token.
-
-        Asked only where ``numbers`` is there.
-        """
-        raise NotImplementedError
-
-    def unknown(self, error: NotDifferentiable) -> Token:
-        """A token that raises as soon as a derivative is asked of it."""
-        raise NotImplementedError
-
-    def is_unknown(self, token: Token) -> bool:
-        """Whether a token is one of ``unknown``."""
-        raise NotImplementedError
-
-    def spread(self, value: Any, token: Token) -> Token:
-        """The token of a new value; that of what references hold goes to their shadows."""
-        raise NotImplementedError
-
-    def read(self, array: Any, token: Token) -> Token:
-        """The token of an array that may have been written to."""
-        raise NotImplementedError
-
-    def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
-        """``array[key] = value``, where ``before`` is the token of the array."""
-        raise NotImplementedError
-
-    def reshape(self, array: Any, token: Token, shape: Any) -> None:
-        """``array.shape = shape``, where ``token`` is that of the array."""
-        raise NotImplementedError
-
-    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
-        """Native code has written to an array, or may have: constants, or what is unknown."""
-        raise NotImplementedError
-
-    def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
-        """The token of ``value``, which is ``array[key]``."""
-        raise NotImplementedError
-
-    def version(self, array: Any) -> Any:
-        """What is known of the buffer of an array at this level."""
-        return self.buffers.get(id(root_of(array)))
-
-    def restore_version(self, array: Any, version: Any) -> None:
-        """An array has the content that it had when its version was this."""
-        key = id(root_of(array))
-        if version is None:
-            self.buffers.pop(key, None)
-        else:
-            self.buffers[key] = version
-
-    def hooked(self, function: Any, value: Any, tree: Any) -> Token:
-        """The token of ``value``, whose cotangents go through ``function``; ``tree`` has the tokens in it."""
-        raise Unsupported(located("hook(fn, x): fn is given cotangents, so it has no forward mode (jvp, hvp)"))
-
-    def checkpointed(self, run: Callable[[], Result], call: tuple[Any, Any, Any]) -> Result:
-        """What ``run`` gives: value and tokens of a call, which may be made again rather than kept."""
-        return run()
 
 
 def kind(value: Any) -> str:

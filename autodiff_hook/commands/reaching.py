@@ -12,7 +12,8 @@ from autodiff_hook.commands.callees import called_by, lifted
 from autodiff_hook.commands.standing import standing
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
-from autodiff_hook.semantics.calls import constructors, unfolding
+from autodiff_hook.semantics.calls import unfolding
+from autodiff_hook.semantics.instances import constructors
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import numpy as np
 
 from autodiff_hook import config
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.calls import constructors, unfolding
+from autodiff_hook.semantics.calls import unfolding
+from autodiff_hook.semantics.instances import constructors
 from autodiff_hook.semantics.meanings import MEANINGS, WITH_OPTIONS
 from autodiff_hook.semantics.scope import in_library, module_of
 from autodiff_hook.semantics.table import TABLE as TABLE  # all meanings are registered when it is there

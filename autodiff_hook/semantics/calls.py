@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from array import array
-from collections import OrderedDict, deque
+from collections import deque
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -24,7 +24,7 @@ import numpy as np
 
 from autodiff_hook.algebras.finalizers import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
-from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, quiet, reaches, some
+from autodiff_hook.algebras.shadows import Algebra, Result, kind, load, quiet, reaches, some
 from autodiff_hook.registry import is_exact, registry
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
@@ -33,13 +33,13 @@ from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.comparing import compares_by_code
 from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.instances import instantiate
 from autodiff_hook.semantics.iteration import (
     get_iter,
     is_iterated_by_code,
     is_iterated_by_type,
     is_iteration,
     is_view,
-    python_method,
 )
 from autodiff_hook.semantics.meanings import (
     CALLING,
@@ -49,12 +49,12 @@ from autodiff_hook.semantics.meanings import (
     Args,
     Kwargs,
     meaning_of,
-    means,
 )
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
+from autodiff_hook.semantics.partials import call_partial
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope
 
@@ -363,9 +363,9 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     if form == "method":
         return apply(alg, (None, *t), inner, (function.__self__, *args), kwargs)
     if form == "class":
-        return _instantiate(alg, t, function, args, kwargs)
+        return instantiate(alg, t, function, args, kwargs)
     if form == "partial":
-        return _call_partial(alg, t, function, inner, args, kwargs)
+        return call_partial(alg, t, function, inner, args, kwargs)
     if form == "wrapper" or form == "cache" and loses(alg, t[1:], function, args, kwargs):
         return apply(alg, t, inner, args, kwargs)
     if form == "callable":
@@ -383,98 +383,6 @@ def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwar
         if not alg.memories.of_call(function):
             return call_constant(alg, function, args, kwargs)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
-
-
-def constructors(cls: Any) -> tuple[Any, bool, Any]:
-    """The ``__new__`` of a class, whether that takes no arguments, and the ``__init__``; None: not known here."""
-    new, init = find_in_type(cls, "__new__"), find_in_type(cls, "__init__")
-    new = new.__func__ if isinstance(new, staticmethod) else new
-    is_code = isinstance(new, FunctionType) or isinstance(init, FunctionType)
-    known = isinstance(new, FunctionType) or id(new) in MEANINGS or new in _BLANK
-    heap = bool(cls.__flags__ & _HEAP_TYPE) and new is not object.__new__
-    if not known or not is_code and not heap and cls is not OrderedDict and not issubclass(cls, BaseException):
-        return None, False, None
-    return new, new in _BLANK, init if isinstance(init, FunctionType) or id(init) in MEANINGS else None
-
-
-_BLANK: Final = (object.__new__, dict.__new__, list.__new__, OrderedDict.__new__, deque.__new__)
-_HEAP_TYPE: Final = 1 << 9
-
-
-def blank(cls: Any) -> Any:
-    """A new instance of a class, with nothing in it."""
-    new = find_in_type(cls, "__new__")
-    return cls.__new__(cls) if new in _BLANK else object.__new__(cls)
-
-
-def fields_of(cls: Any) -> tuple[str, ...] | None:
-    """The field names of a class made by ``collections.namedtuple``, if instances are made as that does."""
-    new = find_in_type(cls, "__new__")
-    module = getattr(getattr(new, "__func__", new), "__module__", None)
-    return cls._fields if issubclass(cls, tuple) and str(module).startswith("namedtuple_") else None
-
-
-def _instantiate(alg: Algebra, t: Any, cls: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``cls(*args)``: ``__new__`` and ``__init__``, each with tokens."""
-    maker = python_method(cls, "__call__")
-    if maker is not None:
-        return apply(alg, (None, *t), maker, (cls, *args), kwargs)
-    return make_instance(alg, t, cls, args, kwargs)
-
-
-def make_instance(alg: Algebra, t: Any, cls: Any, args: Args, kwargs: Kwargs) -> Result:
-    """A new instance, past what a metaclass makes of the call."""
-    watch(cls)
-    fields = fields_of(cls)
-    if fields is not None and len(args) + len(kwargs) == len(fields):
-        named = dict(zip((*fields[: len(args)], *kwargs), t[1:]))
-        return cls(*args, **kwargs), tuple([named.get(name) for name in fields])
-    if cls.__new__ is object.__new__ and cls.__init__ is object.__init__:
-        return cls(*args, **kwargs), None
-    new, empty, init = constructors(cls)
-    if new is None:
-        return call_opaque(alg, t[1:], cls, args, kwargs, "a class without Python code")
-    token = None
-    if empty:
-        instance = blank(cls)
-    else:
-        instance, token = apply(alg, (None, *t), new, (cls, *args), kwargs)
-        init = constructors(type(instance))[2]
-    if isinstance(instance, cls) and init is not None:
-        apply(alg, (None, token, *t[1:]), init, (instance, *args), kwargs)
-    return instance, token
-
-
-def _call_partial(alg: Algebra, t: Any, partial: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
-    """A ``functools.partial``: a reference whose slots are what it was made with."""
-    names, count = tuple(partial.keywords), len(partial.args)
-    values = (*partial.args, *partial.keywords.values())
-    tokens = [load(alg, partial, index, value) for index, value in enumerate(partial.args)]
-    tokens += [load(alg, partial.keywords, name, value) for name, value in partial.keywords.items()]
-    named = dict(zip(names, values[count:])) | kwargs
-    moving = dict(zip(names, tokens[count:])) | dict(zip(kwargs, t[1 + len(args) :]))
-    inner = (None, *tokens[:count], *t[1 : 1 + len(args)], *[moving[name] for name in named])
-    return apply(alg, inner, function, (*values[:count], *args), named)
-
-
-@means(functools.partial)
-def make_partial(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    partial: Any = functools.partial(args[0], *args[1:], **kwargs)
-    lead = 0
-    if type(args[0]) is functools.partial:
-        lead = len(partial.args) - len(args) + 1
-        held = args[0]
-        for index, value in enumerate(held.args):
-            keep(alg, partial, index, load(alg, held, index, value))
-        for name, value in held.keywords.items():
-            keep(alg, partial.keywords, name, load(alg, held.keywords, name, value))
-    for index in range(1, len(args)):
-        keep(alg, partial, lead + index - 1, t[index])
-    for name, token in zip(kwargs, t[len(args) :]):
-        keep(alg, partial.keywords, name, token)
-    moving = tuple([load(alg, partial, index, value) for index, value in enumerate(partial.args)])
-    keep(alg, partial, "args", moving if some(moving) else None)
-    return partial, None
 
 
 CALLING.update(apply=apply, call_method=call_method)

@@ -34,11 +34,12 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.runtime.oddities import is_own_number
-from autodiff_hook.semantics import calls, items, mappings, operations, operators, sequences
+from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
+from autodiff_hook.semantics.partials import make_partial
 from autodiff_hook.semantics.scope import in_library
 from autodiff_hook.semantics.slots import build_slice
 
@@ -147,7 +148,7 @@ def object_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(object.__new__)
 def object_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return calls.blank(args[0]), None
+    return instances.blank(args[0]), None
 
 
 @means(type)
@@ -193,7 +194,7 @@ def type_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 @means(type.__call__)
 def call_class(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``type.__call__(cls, …)``, past what a metaclass makes of it."""
-    return calls.make_instance(alg, t, args[0], args[1:], kwargs)
+    return instances.make_instance(alg, t, args[0], args[1:], kwargs)
 
 
 @means(tuple.__getitem__)
@@ -318,7 +319,7 @@ def finalized(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``weakref.finalize(x, function, ...)``: the call, with what it is given, is carried where x dies."""
     if len(args) < 2:
         return weakref.finalize(*args, **kwargs), None
-    later, _ = calls.make_partial(alg, t[1:], args[1:], kwargs)
+    later, _ = make_partial(alg, t[1:], args[1:], kwargs)
     return weakref.finalize(args[0], finalizers.run, later), None
 
 
