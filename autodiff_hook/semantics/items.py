@@ -92,6 +92,7 @@ def list_item(alg: Algebra, value: Any, owner: list[Any], key: Any) -> Result:
     """The item of a list, deque or ``array.array`` that ``value`` is, or a slice, with its token."""
     if isinstance(key, slice):
         found = known(alg, owner)
+        note_given(alg, owner, value, range(len(owner))[key])
         if found is not None:
             keep_all(alg, value, found[key])
         elif id(owner) in alg.losses:
@@ -197,13 +198,30 @@ def to_change_typed(alg: Algebra, owner: array[Any], tokens: Any) -> Any:
     return to_change(alg, owner, tokens)
 
 
+def note_given(alg: Algebra, owner: Any, items: Any, places: Any) -> None:
+    """Arguments are among the items that were read from ``places`` of a reference: there they have another name."""
+    if alg.given is None or not alg.given.ids or alg.given.ids.isdisjoint(map(id, items)):
+        return
+    for place, item in zip(places, items):
+        load(alg, owner, place, item)
+
+
+def tokens_of(alg: Algebra, cls: Any, owner: Any) -> list[Any]:
+    """The tokens of all items of a list, deque or ``array.array``, whatever a subclass makes of iteration."""
+    items = list(cls.__iter__(owner))
+    if id(owner) in alg.losses:
+        return [load(alg, owner, index, item) for index, item in enumerate(items)]
+    note_given(alg, owner, items, range(len(items)))
+    found = known(alg, owner)
+    return [None] * len(items) if found is None else list(found)
+
+
 def materialised(alg: Algebra, token: Any, value: Any, hinted: bool = False) -> tuple[list[Any], list[Any]]:
     """The items of an iterable and their tokens, as two new lists; ``hinted``: it is asked for its length first."""
     if type(value) is tuple:
         return list(value), [None] * len(value) if token is None else list(token)
     if type(value) is list:
-        found = known(alg, value)
-        return list(value), [None] * len(value) if found is None else list(found)
+        return list(value), tokens_of(alg, list, value)
     source = get_iter(alg, (token,), None, value)[0]
     if hinted:
         ask_length(alg, value)

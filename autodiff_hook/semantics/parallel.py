@@ -6,17 +6,12 @@ from array import array
 from collections import deque
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, known, load, parallel, to_change
-from autodiff_hook.semantics.items import to_change_typed
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, known, parallel, to_change
+from autodiff_hook.semantics.items import to_change_typed, tokens_of
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
 
 _TOKENS: Final[dict[Any, Any]] = {list: list, deque: deque, array: list}
 """What the tokens of the items are kept in."""
-
-
-def tokens_of(alg: Algebra, cls: Any, owner: Any) -> list[Any]:
-    """The tokens of all items, whatever a subclass makes of iteration."""
-    return [load(alg, owner, index, item) for index, item in enumerate(cls.__iter__(owner))]
 
 
 def made(alg: Algebra, result: Any, tokens: list[Any]) -> Result:

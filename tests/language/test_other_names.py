@@ -11,6 +11,7 @@ from autodiff_hook import NotDifferentiable, gradient, pullback
 from autodiff_hook.testing import check_gradient
 
 LIST, TABLE = [3.0], {"a": 3.0}
+HOLDER = [LIST]
 
 
 class Model:
@@ -42,6 +43,11 @@ def captured(weights):
     return lambda given: given[0] * weights[1]
 
 
+def unpacked(q):
+    (found,) = HOLDER
+    return found[0] * q[0]
+
+
 NAMES = {
     "a global list": (lambda q: LIST[0] * q[0], LIST),
     "a global dict": (lambda q: TABLE["a"] * q["a"], TABLE),
@@ -52,6 +58,15 @@ NAMES = {
     "a class attribute": (lambda w: w[0] * Model.shared[0], Model.shared),
     "a default value": (with_default, MODEL.weights),
     "a captured variable": (captured(MODEL.weights), MODEL.weights),
+    "an item of a list": (lambda q: list(HOLDER)[0][0] * q[0], LIST),
+    "an item of a tuple": (lambda q: tuple(HOLDER)[0][0] * q[0], LIST),
+    "an item of a copy": (lambda q: HOLDER.copy()[0][0] * q[0], LIST),
+    "an item of a slice": (lambda q: HOLDER[:][0][0] * q[0], LIST),
+    "an item of a sum": (lambda q: (HOLDER + [])[0][0] * q[0], LIST),
+    "an item of a product": (lambda q: (HOLDER * 2)[1][0] * q[0], LIST),
+    "an item of what was sorted": (lambda q: sorted(HOLDER)[0][0] * q[0], LIST),
+    "an item of what was spread": (lambda q: [*HOLDER][0][0] * q[0], LIST),
+    "an unpacked item": (unpacked, LIST),
     "a global of a callee": (lambda q: (lambda t: t * LIST[0])(q[0]), LIST),
 }
 
