@@ -21,18 +21,35 @@ def made(alg: Algebra, result: Any, tokens: list[Any]) -> Result:
 
 
 def putting(cls: Any, name: str) -> Meaning:
-    """A method that puts one item in; where a deque is full, one goes out at the other end."""
+    """A method that puts one item in at an end; where a deque is full, one goes out at the other end."""
     on_items, on_tokens = getattr(cls, name), getattr(_TOKENS[cls], name)
     to_store = to_change_typed if cls is array else to_change
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        owner, *where, value = args
-        found = to_store(alg, owner, t[-1:])
-        on_items(*args)
+        owner, value = args
+        token = t[1]
+        found = to_store(alg, owner, (token,))
+        on_items(owner, value)
         if found is not None:
-            on_tokens(found, *where, t[-1])
-            if t[-1] is None:
+            on_tokens(found, token)
+            if token is None:
                 alg.lifetimes.note(owner, value)
+        return None, None
+
+    return carried
+
+
+def inserting(cls: Any) -> Meaning:
+    """``insert(index, value)``."""
+    to_store = to_change_typed if cls is array else to_change
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        owner, index, value = args
+        found = to_store(alg, owner, t[2:])
+        cls.insert(owner, index, value)
+        if found is not None:
+            found.insert(index, t[2])
+            alg.lifetimes.note(owner, value)
         return None, None
 
     return carried
@@ -111,7 +128,7 @@ def copying(cls: Any, name: str) -> Meaning:
 
 
 for _cls in _TOKENS:
-    for _name in ("append", "appendleft", "insert"):
+    for _name in ("append", "appendleft"):
         if hasattr(_cls, _name):
             means(getattr(_cls, _name))(putting(_cls, _name))
     for _name in ("pop", "popleft", "rotate", "reverse", "clear"):
@@ -122,6 +139,7 @@ for _cls in _TOKENS:
     for _name in ("copy", "__copy__", "__deepcopy__"):
         if hasattr(_cls, _name):
             means(getattr(_cls, _name))(copying(_cls, _name))
+    means(_cls.insert)(inserting(_cls))
     means(_cls.remove)(removing(_cls))
     means(_cls.__imul__)(repeating(_cls))
 for _cls in (deque, array):
