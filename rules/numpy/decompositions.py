@@ -222,17 +222,21 @@ def eig_rule(a):
     y = np.linalg.eig(a)
 
     def eig_pullback(ȳ):
-        w, v, w̄, v̄ = y[0], y[1], ȳ[0], ȳ[1]
-        h = adjoint(v)
-        middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
-        if v̄ is not None:
-            v̄ = of_any_phase(v, v̄)
-            turned = np.matmul(h, v̄)
-            lengths = np.sum(np.real(np.eye(np.shape(a)[-1]) * turned), -2)
-            middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(w, v̄))
-        return (unbroadcast(solved(h, np.matmul(middle, h)), a),)
+        return (unbroadcast(eig_cotangent(y[0], y[1], ȳ[0], ȳ[1]), a),)
 
     return y, eig_pullback
+
+
+def eig_cotangent(w, v, w̄, v̄):
+    """The cotangent of a matrix from those of its eigenvalues and of its eigenvectors, which have the length 1."""
+    h, identity = adjoint(v), np.eye(np.shape(v)[-1])
+    middle = np.zeros(np.shape(v)) if w̄ is None else identity * w̄[..., None, :]
+    if v̄ is not None:
+        v̄ = of_any_phase(v, v̄)
+        turned = np.matmul(h, v̄)
+        lengths = np.sum(np.real(identity * turned), -2)
+        middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(w, v̄))
+    return solved(h, np.matmul(middle, h))
 
 
 def of_any_phase(v, v̄):

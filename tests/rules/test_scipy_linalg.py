@@ -49,6 +49,9 @@ CASES = [
     *(Case(linalg.eigh, P, R, lower=lower) for lower in (True, False)),
     *(Case(linalg.eigvalsh, a) for a in (P, Q)),
     Case(linalg.eigh, P, subset_by_index=[0, 1], eigvals_only=True),
+    *(Case(linalg.eig, a, left=left, right=True) for a in (A, Z, normal(4, 4)) for left in (True, False)),
+    *(Case(linalg.eig, a, left=left, right=False) for a in (A, Z) for left in (True, False)),
+    *(Case(linalg.eig, a, b, right=False) for a, b in ((A, R), (Z, R), (A, Z))),
     *(Case(linalg.svd, a, False) for a in (normal(4, 3), A, normal(2, 3))),
     *(Case(linalg.svd, a, compute_uv=False) for a in (normal(4, 3), complexes(2, 3))),
     *(Case(linalg.svdvals, a) for a in (normal(4, 3), complexes(2, 3))),
@@ -82,6 +85,60 @@ def test_solving_with_factors(factor, solve, a, options, b):
         return np.sum(np.abs(solve(factor(a, *options), b)) ** 2)
 
     check_gradient(f, a, b)
+
+
+E = 3 * np.eye(3) + 0.3 * normal(3, 3, seed=5)
+RICCATI = [
+    *((normal, options) for options in ((), (E,), (E, 0.1 * B), (None, 0.1 * B))),
+    *((complexes, options) for options in ((), (None, 0.1 * complexes(3, 2)))),
+]
+
+
+@pytest.mark.parametrize("solve", [linalg.solve_continuous_are, linalg.solve_discrete_are])
+@pytest.mark.parametrize("kind, options", RICCATI)
+def test_riccati_equations(solve, kind, options):
+    def f(a, b, q, r, *options):
+        x = solve(a, b, q @ np.conj(q.T) + np.eye(3), r @ np.conj(r.T) + np.eye(2), *options)
+        return np.sum(np.real(x * (B @ B.T + 1j * A)))
+
+    given = kind(3, 3), kind(3, 2, seed=1), kind(3, 3, seed=2), kind(2, 2, seed=3)
+    check_gradient(f, *given, *options)
+
+
+def test_what_does_not_solve_the_equation_is_an_error():
+    b, c, d = complexes(3, 2, seed=1), complexes(3, 3, seed=2), complexes(2, 2, seed=3)
+    q, r = c @ np.conj(c.T) + np.eye(3), d @ np.conj(d.T) + np.eye(2)
+    with pytest.raises(NotDifferentiable, match="does not solve"):
+        gradient(lambda a: np.sum(np.abs(linalg.solve_continuous_are(a, b, q, r, E))), complexes(3, 3))
+
+
+@pytest.mark.parametrize("solve", [linalg.solve_continuous_are, linalg.solve_discrete_are])
+def test_second_derivatives_of_riccati_equations(solve):
+    def f(t):
+        x = solve(A * t, B, P, np.eye(2) / t)
+        return np.sum(x * x)
+
+    step = 1e-5
+    difference = (gradient(f, 1.1 + step)[0] - gradient(f, 1.1 - step)[0]) / (2 * step)
+    assert hvp(f, (1.1,), (1.0,))[0] == pytest.approx(difference, rel=1e-6)
+
+
+BALANCED = np.array([[1.0, 200.0, 0.0], [0.003, 2.0, 1.0], [0.5, 0.0, 3.0]])
+
+
+@pytest.mark.parametrize("options", [{}, {"separate": True}, {"permute": False}, {"scale": False}])
+@pytest.mark.parametrize("a", [BALANCED, BALANCED * (1.0 + 0.5j)])
+def test_balanced_matrices(a, options):
+    check_gradient(lambda a: np.sum(np.real(linalg.matrix_balance(a, **options)[0] * (B @ B.T + 1j * A))), a)
+
+
+def test_eigenvalues_alone():
+    check_gradient(lambda a, b: np.sum(np.abs(linalg.eigvals(a)) ** 3 + np.real(linalg.eigvals(a, b))), A, R)
+
+
+def test_eigenvectors_of_two_matrices_are_an_error():
+    with pytest.raises(NotDifferentiable, match="eigenvalues alone"):
+        gradient(lambda a: np.sum(np.abs(linalg.eig(a, R)[1])), A)
 
 
 @pytest.mark.parametrize("trans", [0, 1, 2])

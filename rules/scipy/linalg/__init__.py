@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from autodiff_rules.scipy.linalg import factors as factors
 from autodiff_rules.scipy.linalg import functions as functions
+from autodiff_rules.scipy.linalg import riccati as riccati
 from autodiff_rules.scipy.linalg import spectra as spectra
 from autodiff_rules.scipy.linalg import systems as systems
