@@ -100,7 +100,7 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
         return call_rule(alg, t, found, functools.partial(read, name), (owner,), {})
     if form == "cached":
         value, token = apply(alg, (None, t[0]), found, (owner,), {})
-        setattr(owner, name, value)
+        owner.__dict__[name] = value
         keep_attribute(alg, owner, name, token)
         return value, token
     if form == "getter":

@@ -481,6 +481,41 @@ def test_methods_of_builtin_classes_that_are_bound_by_hand(x):
     return o.x * sum(items) + list.__getitem__.__get__(items)(1) + float.__mul__.__get__(x)(x) * 2.0
 
 
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    x: float
+
+    @functools.cached_property
+    def square(self):
+        return self.x * self.x
+
+    @functools.cached_property
+    def fourth(self):
+        return self.square * self.square
+
+
+class Counted:
+    def __init__(self, x):
+        self.x = x
+        self.assigned = 0.0
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        if name != "assigned":
+            self.assigned = self.__dict__.get("assigned", 0.0) + 1.0
+
+    @functools.cached_property
+    def square(self):
+        return self.x * self.x
+
+
+@gradient_at(1.3)
+def test_cached_properties_are_not_assigned(x):
+    frozen, counting = Fixed(x), Counted(x)
+    both = frozen.fourth + frozen.square + counting.square * counting.square
+    return both * counting.assigned + frozen.__dict__["square"] * vars(counting)["square"]
+
+
 class Parts:
     def __init__(self, *parts):
         self.parts = parts
