@@ -125,11 +125,13 @@ class Callee:
 
     def _empty(self) -> FunctionType:
         """A function whose code is not known yet: it may be called in its own."""
-        return FunctionType(_nothing.__code__, self._code_and_globals()[1], self._code_and_globals()[0].co_name)
+        code, globals_ = self.source()
+        return FunctionType(_nothing.__code__, globals_, code.co_name)
 
-    def _code_and_globals(self) -> tuple[CodeType, dict[str, Any]]:
-        first = self.call.function.known
-        return (first[0].__code__, first[0].__globals__) if self.call.function.what == "known" else first[:2]
+    def source(self) -> tuple[CodeType, dict[str, Any]]:
+        """The code of the function, and its globals."""
+        known = self.call.function.known
+        return (known[0].__code__, known[0].__globals__) if self.call.function.what == "known" else known[:2]
 
     def _build(self, halves: Halves, active: tuple[bool, ...], strong: bool) -> None:
         inner, shape, taken = self.inference, self.shape, [*self.loaded, *self.params]
@@ -142,7 +144,7 @@ class Callee:
         joint.last.terminator = Terminator("return", [result])
         blocks = joint.builder.finish()
         merge(blocks)
-        code = self._code_and_globals()[0]
+        code = self.source()[0]
         names = tuple(f"x{i}" for i in range(len(taken)))
         ir = IR(code.co_name, Signature(names, len(names)), code.co_qualname, code.co_filename, code.co_firstlineno)
         ir.blocks = blocks
@@ -256,7 +258,7 @@ class Callees:
         self, inf: Inference, callee: Callee, key: tuple[Any, ...], operands: list[Operand]
     ) -> tuple[Callee, list[Operand] | None]:
         """A function interpreted, again and again if it calls itself, until its result is known."""
-        code = callee._code_and_globals()[0]
+        code = callee.source()[0]
         for other in _shared.found.get(id(code), ()):
             if (other.call.key(), other.kinds) == key:
                 loaded = other.load(inf, operands)
