@@ -12,9 +12,11 @@ from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.api import _value_and_back, generic_gradient, gradient, linearize, withgradient
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.binding import OPERATORS
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, rows_of
-from autodiff_hook.runtime.pulled import opened, same
+from autodiff_hook.runtime.mirror import form_of
+from autodiff_hook.runtime.pulled import Pulled, opened, same
 from autodiff_hook.runtime.second_order import Carried
 from autodiff_hook.runtime.specialising import differentiated
 from autodiff_hook.runtime.tangents import is_made_of_numbers, zero_tangent
@@ -49,6 +51,9 @@ class Operator:
         if isinstance(name, str) and _named(getattr(self, "__module__", None), name) is self:
             return name  # what decorates a function is found under the name of that
         return Operator, (self._work, self._f, self._argnums, self._has_aux)
+
+
+OPERATORS.add(Operator)
 
 
 def _named(module: Any, name: str) -> Any:
@@ -246,12 +251,34 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fals
 
 
 def _hessian(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
-    found = _typed_rows(f, argnums, has_aux, args, kwargs)
+    found = MISS if has_aux or kwargs else _swept_rows(f, argnums, args)
+    if found is MISS:
+        found = _typed_rows(f, argnums, has_aux, args, kwargs)
     if found is not MISS:
         # Programs of this form have no effects, so the function may run once more for the rest of what it returns.
         return (found, f(*args, **kwargs)[1]) if has_aux else found
     of_chosen, values = _closed(f, argnums, args, kwargs)
     return _rows_of_hessian(of_chosen, values, isinstance(argnums, int), has_aux)
+
+
+def _swept_rows(f: Any, argnums: Argnums, args: Any) -> Any:
+    """The Hessian by arrays, by a typed program of the gradient that runs once; each row is a sweep; else ``MISS``."""
+    chosen, single = _chosen(f, argnums, args), isinstance(argnums, int)
+    values = [args[i] for i in chosen]
+    refuse_complex(values)
+    if not all(form_of(x) == "array" and x.size for x in values):
+        return MISS
+    slopes = Operator(_grad, f, argnums, False)
+    found = differentiated(slopes, args, {}, "pullback", lambda *_, **__: MISS)
+    if found is MISS:
+        return MISS
+    pulled = Pulled((slopes, args, {}), "pullback", False, *found)
+
+    def row(seed: Any) -> Any:
+        grads = pulled.back(seed)
+        return grads[chosen[0]] if single else tuple([grads[i] for i in chosen])
+
+    return rows_of(pulled.value, row)
 
 
 def _typed_rows(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:

@@ -149,7 +149,8 @@ def _of_number(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
     value, cotangent = map(inf.type_of, args)
     types = number_types(value)
     if types == _DOUBLE:
-        return call(inf, s, Constant(np.float64), args[1:], {})
+        same = number_types(cotangent) == _DOUBLE
+        return alias(inf, s, args[1]) if same else _instead(inf, s, "binary", [args[1], Constant(np.float64(1.0))], "*")
     if types is None or not types <= {float, int}:
         raise Refused(f"a derivative with respect to {named(value)}")
     if number_types(cotangent) == _FLOAT:

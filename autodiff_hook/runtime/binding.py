@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.meanings import MEANINGS
@@ -13,13 +13,15 @@ from autodiff_hook.semantics.meanings import MEANINGS
 class Shape(NamedTuple):
     """How the values of a call stand: the arguments, what a ``partial`` holds, what is named, then tangents.
 
-    ``moving`` says of each argument whether there is a tangent of it, in forward mode.
+    ``moving`` says of each argument whether there is a tangent of it, in forward mode; ``works`` which derivatives of
+    the function are called, the innermost first, each with its ``argnums``.
     """
 
     given: int
     leading: int = 0
     names: tuple[str, ...] = ()
     moving: tuple[bool, ...] = ()
+    works: tuple[tuple[Any, Any], ...] = ()
 
 
 class Call(NamedTuple):
@@ -46,17 +48,15 @@ class Call(NamedTuple):
 
     def along(self, tangents: tuple[Any, ...]) -> Call:
         """The same call with tangents of its arguments, None standing for zero."""
-        given, leading, names, _ = self.shape
         moving = tuple([x is not None for x in tangents])
-        return Call(
-            self.function,
-            (*self.values, *[x for x in tangents if x is not None]),
-            Shape(given, leading, names, moving),
-        )
+        values = (*self.values, *[x for x in tangents if x is not None])
+        return Call(self.function, values, self.shape._replace(moving=moving))
 
 
 def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
     """The call of Python code that ``f(*args, **kwargs)`` is; None if something else is known of ``f``."""
+    if type(f) in OPERATORS:
+        return _derived(f, args, kwargs)
     leading: tuple[Any, ...] = ()
     while type(f) is partial:
         leading, kwargs, f = (*f.args, *leading), {**f.keywords, **kwargs}, f.func
@@ -68,3 +68,20 @@ def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | No
     if not leading and not kwargs:
         return Call.plain(f, args)
     return Call(f, (*args, *leading, *kwargs.values()), Shape(len(args), len(leading), tuple(kwargs)))
+
+
+OPERATORS: Final[set[type]] = set()
+"""The class of what operators make."""
+
+
+def _derived(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+    """The call of a derivative of a Python function by some of its arguments."""
+    works: list[tuple[Any, Any]] = []
+    while type(f) in OPERATORS:
+        numbers = f._argnums if type(f._argnums) is tuple else (f._argnums,)
+        if f._has_aux or kwargs or not all(type(i) is int for i in numbers):
+            return None
+        works.insert(0, (f._work, f._argnums))
+        f = f._f
+    call = unfolded(f, args, {}) if type(f) is FunctionType else None
+    return None if call is None else call._replace(shape=call.shape._replace(works=tuple(works)))

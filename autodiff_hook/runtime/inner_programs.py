@@ -14,6 +14,7 @@ from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.deriving import cell_of
 from autodiff_hook.runtime.directions import Misshapen
 from autodiff_hook.runtime.finishing import only_numbers, simplified, take_parameters
 from autodiff_hook.runtime.forms import Forms, holds_objects
@@ -24,7 +25,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Bound,
-    Cell,
     Closure,
     Fresh,
     Known,
@@ -189,10 +189,7 @@ class Within:
 
     def _cell(self, cell: Operand) -> Operand:
         """A captured variable, which has the value that it has then."""
-        made = Variable()
-        self.inner.types[made] = Cell(None)
-        self.inner.cells[made] = self._constant(self.outer.before(self.statement, "cell_get", [cell]))
-        return made
+        return cell_of(self.inner, self._constant(self.outer.before(self.statement, "cell_get", [cell])))
 
     def _follow(self, function: Operand, args: list[Operand]) -> None:
         """Interpret the function."""

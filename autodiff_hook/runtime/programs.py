@@ -18,6 +18,7 @@ from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.callees import Callees
+from autodiff_hook.runtime.deriving import cell_of, derivative
 from autodiff_hook.runtime.finishing import only_numbers, simplified, small_of
 from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
@@ -35,6 +36,7 @@ from autodiff_hook.transform.one_way.steps import path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
+    Closure,
     Dict,
     Instance,
     Known,
@@ -43,7 +45,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
-from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import joint_pass
@@ -136,7 +138,6 @@ class Understood:
         taken, constants = prologue.parameters(self.types, call.constants, sum(call.shape.moving))
         self.params = [Variable(name) for name in _names(call)]
         self.taken = dict(zip(self.params, taken))
-        bound = prologue.bound(call.shape, self.params, constants)
         self.inference = (
             path(prologue, prologue.types, updated, one_way)
             if one_way
@@ -144,11 +145,29 @@ class Understood:
         )
         self.inference.callees = callees
         types = dict(zip(self.params, self.types))
-        self.inference.run(f.__code__, f.__globals__, f.__closure__, types, bound)
+        if call.shape.works:
+            self._follow_derivative(types)
+        else:
+            bound = prologue.bound(call.shape, self.params, constants)
+            self.inference.run(f.__code__, f.__globals__, f.__closure__, types, bound)
         prologue.settle()
         self.clock("infer")
         with self.located():
             self.shape = prepare(self.inference)
+
+    def _follow_derivative(self, types: dict[Variable, Abstract]) -> None:
+        """Interpret a derivative of the function."""
+        inference, f, shape = self.inference, self.call.function, self.call.shape
+        if self.one_way or f.__kwdefaults__:
+            raise Refused("a derivative of a function with defaults by keyword, or on one way")
+        cells = [cell_of(inference, self.prologue.captured(cell)) for cell in f.__closure__ or ()]
+        made = Closure(f.__code__, f.__globals__, tuple(cells), self.prologue.defaults(len(self.params)))
+        for work, argnums in shape.works:
+            function = Variable()
+            inference.types[function] = made
+            made = derivative(inference, work, argnums, function)
+        bound = bind(made.code, [*self.params], {}, (), None)
+        inference.interpret(made.code, made.globals, types, bound, [*made.cells])
 
     @contextmanager
     def located(self) -> collections.abc.Iterator[None]:

@@ -203,6 +203,11 @@ class Prologue(Guards):
         defaults, options = self._defaults(missing), self._options([*named])
         return bind(code, args, named, defaults, options)
 
+    def defaults(self, given: int) -> tuple[Any, ...]:
+        """The default values of positional parameters where so many arguments are given."""
+        code = self.f.__code__
+        return self._defaults([*code.co_varnames[given : code.co_argcount]])
+
     def _defaults(self, missing: list[str]) -> tuple[Any, ...]:
         """The default values of positional parameters: operands for those that are used."""
         code, defaults = self.f.__code__, self.f.__defaults__ or ()

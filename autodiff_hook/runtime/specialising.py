@@ -94,7 +94,7 @@ _hopeless: Final[ByCode[bool]] = ByCode(_CACHE_SIZE)
 """The code objects that come to what is not understood with arguments like those at hand."""
 
 _gradients: Final[ByCode[Entry]] = ByCode(_CACHE_SIZE)
-_known: Final[ByCode[dict[tuple[Form, bool], Specialisations]]] = ByCode(_CACHE_SIZE)
+_known: Final[ByCode[dict[tuple[Form, bool, Any], Specialisations]]] = ByCode(_CACHE_SIZE)
 
 
 def entries() -> dict[int, Entry]:
@@ -134,7 +134,7 @@ def differentiated(
         return generic(f, *args, **kwargs)
     if tangents:
         call = call.along(tangents)
-    known = _specialisations(call.function, form)
+    known = _specialisations(call, form)
     raised: list[str | None] = []
     result = _specialised(known, call, form, raised, error)
     if result is not MISS:
@@ -173,7 +173,7 @@ def _specialised(
         known.resting -= 1
         if not known.resting and programs and programs[0][1] == call.shape:
             _publish(call, form, programs[0][0])
-            if _specialisations(call.function, form) is not known:
+            if _specialisations(call, form) is not known:
                 # What was cleared meanwhile is out of date.
                 _gradients.remove(call.function.__code__, programs[0][0])
         return MISS
@@ -210,13 +210,14 @@ def _specialised(
             return result
 
 
-def _specialisations(f: Any, form: Form) -> Specialisations:
+def _specialisations(call: Call, form: Form) -> Specialisations:
+    f, works = call.function, call.shape.works
     by_form = _known.found.get(id(f.__code__))
     if by_form is None:
         by_form = _known.add(f.__code__, {})
-    key = (form, type(f) is MethodType)
+    key = (form, type(f) is MethodType, works)
     known = by_form.get(key)
-    return by_form.setdefault(key, Specialisations(follows=form not in HVP)) if known is None else known
+    return by_form.setdefault(key, Specialisations(follows=form not in HVP and not works)) if known is None else known
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:
@@ -328,7 +329,7 @@ def came_to_nan(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], form: For
     """The reverse half of a program has come to a gradient that is nan."""
     call = unfolded(f, args, kwargs)
     if call is not None:
-        _rest(_specialisations(call.function, form), call.function)
+        _rest(_specialisations(call, form), call.function)
 
 
 def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
@@ -398,7 +399,7 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
 def _publish(call: Call, form: Form, entry: Entry) -> None:
     """Let ``gradient`` enter a program without asking."""
     f = call.function
-    if form == "gradient" and type(f) is FunctionType and not call.constants:
+    if form == "gradient" and type(f) is FunctionType and not call.constants and not call.shape.works:
         _gradients.put(f.__code__, entry)
 
 

@@ -18,6 +18,7 @@ from autodiff_hook import api, operators
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
+from autodiff_hook.runtime.deriving import operator_of
 from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
@@ -185,22 +186,6 @@ _WORKS: Final[dict[Any, Work]] = {
 }
 
 
-def _operator_of(work: Any) -> Any:
-    """What makes a function of another one, as what is followed."""
-
-    def operator(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-        def derivative_of_f(*args: Any, **kwargs: Any) -> Any:
-            return work(f, argnums, False, args, kwargs)
-
-        return derivative_of_f
-
-    # Operators of operators are not recursive: each has code of its own.
-    code, name = operator.__code__, work.__name__
-    constants = tuple([x.replace(co_name=name) if isinstance(x, CodeType) else x for x in code.co_consts])
-    operator.__code__ = code.replace(co_consts=constants)
-    return operator
-
-
 def _operator(followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """Make a function that gives derivatives."""
     if inf.one_way:
@@ -265,7 +250,7 @@ BODIES.update(
 BODIES.update({work: partial(_applied, placed) for work, placed in _WORKS.items()})
 BODIES.update(
     {
-        operator: partial(_operator, _operator_of(work))
+        operator: partial(_operator, operator_of(work))
         for operator, work in (
             (operators.grad, operators._grad),
             (operators.value_and_grad, operators._value_and_grad),

@@ -47,7 +47,7 @@ _generic(api.hvp, api.generic_hvp)
 _generic(api.linearize, api.generic_linearize)
 
 
-@means(operators._typed_rows, operators._typed_columns)
+@means(operators._swept_rows, operators._typed_rows, operators._typed_columns)
 def typed_parts(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """What is differentiated once more is carried."""
     return MISS, None

@@ -73,8 +73,7 @@ def reshaped(c, x):
 @rrule(unbroadcast)
 def unbroadcast_rule(c, x):
     def unbroadcast_pullback(ȳ):
-        c̄ = expand(ȳ, c)
-        return np.real(c̄) if np.iscomplexobj(c̄) and not np.iscomplexobj(c) else c̄, None
+        return widened(ȳ, c), None
 
     return unbroadcast(c, x), unbroadcast_pullback
 
@@ -107,6 +106,20 @@ def expand_rule(c, x):
         return unbroadcast(ȳ, c), None
 
     return expand(c, x), expand_pullback
+
+
+def widened(c, x):
+    """``expand(c, x)``, which is real if ``x`` is."""
+    y = expand(c, x)
+    return np.real(y) if np.iscomplexobj(y) and not np.iscomplexobj(x) else y
+
+
+@rrule(widened)
+def widened_rule(c, x):
+    def widened_pullback(ȳ):
+        return unbroadcast(ȳ, c), None
+
+    return widened(c, x), widened_pullback
 
 
 def stretched(ẏ, y):

@@ -24,7 +24,7 @@ from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE
 K_ORDER, NOTHING = Constant("K"), Constant(np._NoValue)
 
 borrowing(_shared.conj, _shared.unbroadcast, extremes.selected)
-viewing(_shared.expand, _shared.expand_reduced, _shared.restore_axes)
+viewing(_shared.expand, _shared.widened, _shared.expand_reduced, _shared.restore_axes)
 fresh(np.max, np.min, np.mean, np.size, np.where, _shared.float_dtype)
 fresh(np.sum, np.prod, np.std, np.var, np.median, np.average, np.ptp, np.percentile, np.quantile, np.clip)
 fresh(np.nansum, np.nanmean, np.nanstd, np.nanvar, np.count_nonzero, np.any, np.all, np.isclose, np.allclose)
@@ -106,9 +106,19 @@ def expand_reduced_shortcut(site, c, x, axis, keepdims):
     return site.everywhere(c, x, site.call(_shared.expand, c, x))
 
 
-@typed(_shared.expand)
+@typed(_shared.expand, _shared.widened)
 def expand_typing(site, c, x):
     return site.fact(x) if site.is_double(x) and (site.is_double(c) or site.is_number(c)) else None
+
+
+@shortcut(_shared.widened)
+def widened_shortcut(site, c, x):
+    if site.is_floating(x) and site.is_floating(c):
+        return c
+    if not site.is_double(x) or not (site.is_double(c) or site.is_floating(c)):
+        return None
+    alike = site.is_double(c) and site.alike(c, x)
+    return c if alike else site.everywhere(c, x, site.call(_shared.expand, c, x))
 
 
 @typed(arithmetic.share)

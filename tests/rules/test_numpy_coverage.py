@@ -32,7 +32,7 @@ TABLES = (
 )
 ELSEWHERE = {
     *(_shared.unbroadcast, _shared.expand, _shared.conj, _shared.nest, _shared.collect, rearranging.diagonal_matrix),
-    *(_shared.expand_reduced, _shared.restore_axes, products.transposed_product),
+    *(_shared.expand_reduced, _shared.restore_axes, _shared.widened, products.transposed_product),
     *(_shared.stretched, quantiles.moving_with, linalg.solved, np.lib.stride_tricks.as_strided),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
     *(strong.times, strong.over, strong.with_value),

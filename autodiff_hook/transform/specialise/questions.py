@@ -207,6 +207,25 @@ def _extremum(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | N
     return reduce(join, map(inf.type_of, args))
 
 
+def _rank(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``np.ndim(x)`` of an array or a number."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if isinstance(kind, Array) and kind.ndim is not None and not kind.scalar:
+        return known_as(inf, s, kind.ndim)
+    return known_as(inf, s, 0) if isinstance(kind, Number) else None
+
+
+def _is_complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``np.iscomplexobj(x)`` of an array or a number."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if isinstance(kind, Array) and kind.dtype is not None:
+        return known_as(inf, s, kind.dtype.kind == "c")
+    if not isinstance(kind, Number):
+        return None
+    found = {issubclass(cls, (complex, np.complexfloating)) for cls in kind.types}
+    return known_as(inf, s, found.pop()) if len(found) == 1 else None
+
+
 QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstract | None]]] = {
     len: _len,
     range: _range,
@@ -221,6 +240,8 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     min: _extremum,
     type: _type,
     callable: _callable,
+    np.ndim: _rank,
+    np.iscomplexobj: _is_complex,
     np.finfo: partial(_limits, np.finfo),
     np.iinfo: partial(_limits, np.iinfo),
     **draws.QUESTIONS,

@@ -1,0 +1,44 @@
+"""Derivatives as functions, in the form that typed programs follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Variable
+from autodiff_hook.transform.specialise.abstract import Cell, Closure
+from autodiff_hook.transform.specialise.infer import Inference
+
+
+def operator_of(work: Any) -> Any:
+    """What makes a function of another one, as Python code."""
+
+    def operator(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+        def derivative_of_f(*args: Any, **kwargs: Any) -> Any:
+            return work(f, argnums, False, args, kwargs)
+
+        return derivative_of_f
+
+    # Operators of operators are not recursive: each has code of its own.
+    code, name = operator.__code__, work.__name__
+    constants = tuple([x.replace(co_name=name) if isinstance(x, CodeType) else x for x in code.co_consts])
+    operator.__code__ = code.replace(co_consts=constants)
+    return operator
+
+
+def derivative(inference: Inference, work: Any, argnums: Any, f: Operand) -> Closure:
+    """A derivative of a function of a program."""
+    operator = operator_of(work)
+    code = next(x for x in operator.__code__.co_consts if isinstance(x, CodeType))
+    captured = {"work": Constant(work), "argnums": Constant(argnums), "f": f}
+    cells = [cell_of(inference, captured[name]) for name in code.co_freevars]
+    return Closure(code, operator.__globals__, tuple(cells))
+
+
+def cell_of(inference: Inference, content: Operand) -> Variable:
+    """A captured variable that has a value."""
+    made = Variable()
+    inference.types[made] = Cell(None)
+    inference.cells[made] = content
+    return made
