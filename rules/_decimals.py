@@ -89,7 +89,7 @@ def one(name, cotangent):
 
             return y, plain_method_pullback
 
-    if of_context is not None:
+    if of_context is not None and not name.startswith("__"):
 
         @rrule(of_context, Context)
         def of_context_rule(context, x):

@@ -15,6 +15,12 @@ def one_triangle(c, uplo):
     return half_triangle(c + adjoint(c), uplo)
 
 
+def hermitian_of(a, uplo):
+    """The Hermitian matrices of which one triangle is read, with the real part of the diagonal."""
+    rest = np.tril(a, -1) if uplo in "Ll" else np.triu(a, 1)
+    return rest + adjoint(rest) + np.eye(np.shape(a)[-1]) * np.real(a)
+
+
 def half_triangle(c, uplo="L"):
     """One triangle of matrices, with half of the diagonal."""
     c = np.tril(c) if uplo in "Ll" else np.triu(c)
@@ -67,8 +73,7 @@ def pinv_rule(a, rcond=None, hermitian=False, **options):
     def pinv_pullback(ȳ):
         if not hermitian:
             return unbroadcast(pinv_cotangent(ȳ, a, y), a), None, None
-        whole = np.tril(a) + adjoint(np.tril(a, -1))
-        return unbroadcast(one_triangle(pinv_cotangent(ȳ, whole, y), "L"), a), None, None
+        return unbroadcast(one_triangle(pinv_cotangent(ȳ, hermitian_of(a, "L"), y), "L"), a), None, None
 
     return y, pinv_pullback
 

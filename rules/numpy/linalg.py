@@ -176,21 +176,26 @@ def pinv_cotangent(ȳ, a, y):
     return np.matmul(np.matmul(outside, y), h) + np.matmul(np.matmul(h, y), beside) - inside
 
 
+def as_columns(b):
+    """``b`` as a matrix: a vector is its only column."""
+    return np.asarray(b)[:, None] if np.ndim(b) == 1 else np.asarray(b)
+
+
 @rrule(np.linalg.lstsq)
 def lstsq_rule(a, b, rcond=None):
     y = np.linalg.lstsq(a, b, rcond)
 
     def lstsq_pullback(ȳ):
         x̄, r̄, _, s̄ = ȳ
-        columns = np.reshape(b, (np.shape(b)[0], -1))
+        columns, solutions = as_columns(b), as_columns(y[0])
         p = np.linalg.pinv(a, rcond)
         ā, b̄ = np.zeros(np.shape(a)), np.zeros(columns.shape)
         if x̄ is not None:
-            c = np.reshape(x̄, (np.shape(a)[1], -1))
+            c = as_columns(x̄)
             ā, b̄ = pinv_cotangent(np.dot(c, adjoint(columns)), a, p), np.dot(adjoint(p), c)
         if r̄ is not None and np.size(r̄):
-            rest = 2.0 * r̄ * (columns - np.dot(a, np.reshape(y[0], (np.shape(a)[1], -1))))
-            ā, b̄ = ā - np.dot(rest, adjoint(np.reshape(y[0], (np.shape(a)[1], -1)))), b̄ + rest
+            rest = 2.0 * r̄ * (columns - np.dot(a, solutions))
+            ā, b̄ = ā - np.dot(rest, adjoint(solutions)), b̄ + rest
         if s̄ is not None and np.any(s̄):
             factors = np.linalg.svd(a, full_matrices=False)
             ā = ā + np.matmul(factors[0] * s̄, factors[2])
@@ -207,13 +212,15 @@ def tensorsolve(a, b, axes=None):
         kept = [axis for axis in range(a.ndim) if axis not in axes]
         a = np.transpose(a, (*kept, *axes))
     shape = a.shape[-(a.ndim - b.ndim) :]
-    return np.reshape(np.linalg.solve(np.reshape(a, (b.size, -1)), np.ravel(b)), shape)
+    return np.reshape(np.linalg.solve(np.reshape(a, (b.size, b.size)), np.ravel(b)), shape)
 
 
 @defines(np.linalg.cond)
 def cond(x, p=None):
     """``np.linalg.cond``, infinite for singular matrices."""
     x = np.asarray(x)
+    if 0 in x.shape[-2:]:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         s = np.linalg.svdvals(x)
         ratio = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]

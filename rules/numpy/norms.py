@@ -84,6 +84,8 @@ def vector_cotangent(ȳ, x, y, ord, axes, keepdims):
 
 def matrix_cotangent(ȳ, x, ord, axes, keepdims):
     """The cotangent of ``x``, whose elements along the two ``axes`` make one matrix each."""
+    if not np.size(x):
+        return np.zeros(np.shape(x))
     if ord in (1, -1, np.inf, -np.inf):
         summed = axes[0] if abs(ord) == 1 else axes[1]
         sums = np.sum(np.abs(x), summed, keepdims=True)

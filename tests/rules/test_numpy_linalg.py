@@ -409,6 +409,18 @@ def test_condition_numbers(p):
     check_orders(lambda a: np.linalg.cond(a, p), S + 3.0 * np.eye(len(S)))
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(lambda a: np.linalg.norm(a, 2), lambda a: np.linalg.norm(a, "nuc"), lambda a: np.linalg.det(a)),
+        lambda a: np.linalg.lstsq(a, np.ones(0))[0].sum(),
+        lambda a: np.linalg.tensorsolve(a, np.ones(0)).sum(),
+    ],
+)
+def test_empty_matrices(f):
+    assert gradient(f, np.zeros((0, 0)))[0].shape == (0, 0)
+
+
 def test_rules_with_several_results():
     square = S + 3.0 * np.eye(len(S))
     check_rule(np.linalg.eig, square, second_order=True)

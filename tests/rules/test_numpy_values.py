@@ -189,6 +189,9 @@ def test_helpers_of_pullbacks():
     check_rule(_shared.unbroadcast, complexes(2, 3), row)
     for spread in (_shared.expand, _shared.stretched):
         check_rule(spread, row, x, second_order=True)
+    for c, axis, keepdims in ((row, 0, False), (row[None], 0, True), (0.7, None, False)):
+        for spread in (_shared.expand_reduced, _shared.restore_axes):
+            check_rule(spread, c, x, axis, keepdims, second_order=True)
     check_rule(_shared.nest, row, [1.0, 2.0, 3.0], second_order=True)
     check_rule(_shared.collect, [row, (1.0, 2.0, 3.0)], [row, (1.0, 2.0, 3.0)])
     check_rule(strong.with_value, row, row + 1.0, differences=lambda plain, value: plain)

@@ -225,6 +225,21 @@ def test_equal_singular_values_have_no_vectors():
         gradient(lambda a: linalg.svd(a)[0].sum(), np.eye(3))
 
 
+@pytest.mark.parametrize("options", [{}, {"lower": False}, {"return_rank": True}], ids=str)
+def test_pseudo_inverses_of_symmetric_matrices(options):
+    check_rule(linalg.pinvh, normal(3, 3) + 2.0 * np.eye(3), second_order=True, **options)
+    check_rule(linalg.pinvh, complexes(3, 3) + 2.0 * np.eye(3), **options)
+    if not options:
+        assert gradient(lambda a: linalg.pinvh(a).sum(), np.eye(2))[0].tolist() == [[-1.0, 0.0], [-2.0, -1.0]]
+
+
+@pytest.mark.filterwarnings("ignore:Diagonal number", "ignore:invalid value", "ignore:divide by zero")
+def test_derivatives_of_factors_of_singular_matrices_are_not_finite():
+    singular = np.array([[1.0, 2.0], [2.0, 4.0]])
+    assert np.isnan(gradient(lambda a: linalg.lu_factor(a)[0].sum(), singular)[0]).any()
+    assert np.isnan(gradient(lambda a: linalg.lu_solve(linalg.lu_factor(a), np.ones(2)).sum(), singular)[0]).any()
+
+
 def test_rules_with_several_results_and_options():
     tall, square = normal(4, 3), normal(3, 3) + 2.0 * np.eye(3)
     factors, pivots = linalg.lu_factor(square)

@@ -10,6 +10,7 @@ from scipy import special
 from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient
+from autodiff_rules.scipy.special import distributions
 
 LOOSE = {"tolerances": {"rtol": 1e-5}}
 ONE = """
@@ -73,6 +74,7 @@ def whole_case(name):
 CASES += [
     *(Case(getattr(HIDDEN, name), *BESIDES[name], **LOOSE) for name in there(BESIDES)),
     *(whole_case(name) for name in there(WHOLE)),
+    Case(distributions.noncentral_density, 4.0 * P, 2.5, 1.3),
     Case(HIDDEN._cosine_cdf, np.array([-4.0, 0.5, 4.0])),
 ]
 

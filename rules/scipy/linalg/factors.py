@@ -9,7 +9,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.numpy.decompositions import one_triangle, tall_qr_cotangent
-from autodiff_rules.numpy.linalg import adjoint
+from autodiff_rules.numpy.linalg import adjoint, solved
 from autodiff_rules.scipy.linalg.systems import matrix_of_rows
 
 
@@ -97,7 +97,7 @@ def lu_factor_rule(a, overwrite_a=False, check_finite=True):
         low, up = parts_of(lu)
         middle = np.tril(np.matmul(adjoint(low), np.tril(lū, -1)), -1) + np.triu(np.matmul(np.triu(lū), adjoint(up)))
         half = np.linalg.solve(adjoint(low), middle)
-        permuted = adjoint(np.linalg.solve(up, adjoint(half)))
+        permuted = adjoint(solved(up, adjoint(half)))
         return unbroadcast(permuted[np.argsort(rows_of(piv))], a), None, None
 
     return y, lu_factor_pullback
@@ -125,7 +125,7 @@ def lu_solve_rule(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
 def solved_by(a, ȳ, y, trans):
     """The cotangents of ``b`` and ``a`` where ``y`` solves op(a) y = b."""
     h = (adjoint(a), np.conjugate(a), a)[trans]
-    b̄ = np.linalg.solve(h, ȳ)
+    b̄ = np.reshape(solved(h, matrix_of_rows(ȳ, a)), np.shape(ȳ))
     m̄ = -np.matmul(matrix_of_rows(b̄, a), adjoint(matrix_of_rows(y, a)))
     return b̄, (m̄, np.swapaxes(m̄, -1, -2), adjoint(m̄))[trans]
 

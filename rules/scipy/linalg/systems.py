@@ -9,7 +9,7 @@ from scipy._lib._array_api import np_compat
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
-from autodiff_rules.numpy.decompositions import one_triangle
+from autodiff_rules.numpy.decompositions import hermitian_of, one_triangle
 from autodiff_rules.numpy.linalg import adjoint, adjugate, pinv_cotangent
 from autodiff_rules.scipy._standins import stand_in
 
@@ -136,6 +136,21 @@ def pinv_rule(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
         return (None if c is None else unbroadcast(pinv_cotangent(c, a, p), a),)
 
     return y, pinv_pullback
+
+
+@array_rrule(linalg.pinvh)
+def pinvh_rule(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+    y = linalg.pinvh(a, atol=atol, rtol=rtol, lower=lower, return_rank=return_rank, check_finite=check_finite)
+
+    def pinvh_pullback(ȳ):
+        c, p = (ȳ[0], y[0]) if return_rank else (ȳ, y)
+        if c is None:
+            return None, None, None, None, None, None
+        uplo = "L" if lower else "U"
+        whole = pinv_cotangent(c, hermitian_of(a, uplo), p)
+        return unbroadcast(one_triangle(whole, uplo), a), None, None, None, None, None
+
+    return y, pinvh_pullback
 
 
 @array_rrule(linalg.lstsq, 2)
