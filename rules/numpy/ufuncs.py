@@ -24,9 +24,10 @@ SILENT = {"dtype": None, "out": None, "keepdims": False, "initial": np._NoValue,
 def define_with_options(ufunc):
     """Define the calls of a ufunc with ``where``, ``dtype`` and options that say nothing about values."""
 
-    def call(*args, out=None, where=True, dtype=None, casting="same_kind", order="K", subok=True, signature=None):
-        if signature is not None:
-            raise NotDifferentiable(f"np.{ufunc.__name__} with signature= is not differentiated: pass dtype=")
+    def call(
+        *args, out=None, where=True, dtype=None, casting="same_kind", order="K", subok=True, signature=None, sig=None
+    ):
+        dtype = dtype_of(ufunc, dtype, sig if signature is None else signature)
         if dtype is not None:
             args = [np.asarray(x).astype(dtype)[()] for x in args]
         return ufunc(*args) if where is True else partial_result(ufunc, args, where)
@@ -34,14 +35,43 @@ def define_with_options(ufunc):
     defines(ufunc)(call)
 
 
+@nondifferentiable
+def dtype_of(ufunc, dtype, signature):
+    """The one dtype that all operands get; None if nothing is said of it."""
+    if signature is None:
+        return dtype
+    kinds = (
+        set(signature.replace("->", "")) if isinstance(signature, str) else {x and np.dtype(x).char for x in signature}
+    )
+    if len(kinds) != 1:
+        raise NotDifferentiable(f"np.{ufunc.__name__} with different types in signature= is not differentiated")
+    return np.dtype(kinds.pop())
+
+
 def partial_result(ufunc, args, where):
     """``ufunc(*args, where=where)``, whose other elements are not determined."""
     shape = np.broadcast_shapes(np.shape(np.asarray(where, bool)), *[np.shape(x) for x in args])
     chosen = np.broadcast_to(np.asarray(where, bool), shape)
     parts = ufunc(*[np.broadcast_to(x, shape)[chosen] for x in args])
-    result = np.empty(shape, parts.dtype)
-    result[chosen] = parts
-    return result if shape else result[()]
+    if isinstance(parts, tuple):
+        return tuple([filled(part, chosen) for part in parts])
+    return filled(parts, chosen)
+
+
+def filled(part, chosen):
+    """An array whose ``chosen`` elements are those of ``part``."""
+    result = np.empty(chosen.shape, part.dtype)
+    result[chosen] = part
+    return result if chosen.shape else result[()]
+
+
+def define_all_with_options(functions):
+    """``define_with_options`` of the ufuncs among ``functions`` that have rules and work element by element."""
+    # Asking about one function would import other packs, which need this one whole.
+    registered = set(map(id, registry.targets("autodiff_rules")))
+    for function in functions:
+        if isinstance(function, np.ufunc) and function.signature is None and id(function) in registered:
+            define_with_options(function)
 
 
 @defines(np.ufunc.outer)
@@ -210,8 +240,4 @@ def summed_at_rule(rows, indices):
     return summed_at(rows, indices), summed_at_pullback
 
 
-# Asking about one function would import other packs, which need this one whole.
-_registered = set(map(id, registry.targets("autodiff_rules")))
-for function in vars(np).values():
-    if isinstance(function, np.ufunc) and function.signature is None and id(function) in _registered:
-        define_with_options(function)
+define_all_with_options(vars(np).values())

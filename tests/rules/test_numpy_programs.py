@@ -9,9 +9,11 @@ import pytest
 from in_all_orders import check_orders
 from numpy.lib.stride_tricks import as_strided
 from numpy_checks import normal, positive
+from scipy import special
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.testing import check_gradient
 
 X, V, P = normal(3, 4), normal(5), positive(5)
 MASK = np.array([True, False, True, True, False])
@@ -122,9 +124,25 @@ def test_an_accumulated_maximum_follows_the_first_of_equal_elements_and_nan():
     assert np.argmax(gradient, 1).tolist() == [0, 1, 1, 3, 3]
 
 
-def test_signatures_say_so():
-    with pytest.raises(NotDifferentiable, match="signature"):
-        ad.gradient(lambda x: np.add(x, x, signature="dd->d").sum(), V)
+@pytest.mark.parametrize("name", ["sig", "signature"])
+def test_signatures(name):
+    def f(x, signature):
+        return np.sum(np.add(x * x, x, **{name: signature}))
+
+    for signature in ("dd->d", (float, float, float)):
+        check_gradient(lambda x, signature=signature: f(x, signature), V)
+    for signature in ("fd->d", (None, None, float)):
+        with pytest.raises(NotDifferentiable, match="signature"):
+            ad.gradient(f, V, signature)
+
+
+def test_options_of_functions_of_scipy():
+    check_gradient(lambda x: special.xlogy(x, x, casting="same_kind", order="K", out=None, dtype=float).sum(), P)
+
+
+def test_parts_of_several_results():
+    chosen = np.arange(len(V)) % 2 == 0
+    check_gradient(lambda x: np.sum(np.modf(x, out=(None, None), where=chosen)[0][chosen] ** 2), V)
 
 
 def strided_then_changed(x):

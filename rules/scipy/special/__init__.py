@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from scipy import special as _functions
+
+from autodiff_rules.numpy.ufuncs import define_all_with_options
 from autodiff_rules.scipy.special import bessel as bessel
 from autodiff_rules.scipy.special import distributions as distributions
 from autodiff_rules.scipy.special import elementary as elementary
@@ -18,3 +21,5 @@ from autodiff_rules.scipy.special import probability as probability
 from autodiff_rules.scipy.special import spherical as spherical
 from autodiff_rules.scipy.special import sums as sums
 from autodiff_rules.scipy.special import symmetric as symmetric
+
+define_all_with_options(vars(_functions).values())
