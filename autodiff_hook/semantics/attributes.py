@@ -70,12 +70,19 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
             return value, load_attribute(alg, owner, name, value) if token is None else token
     form, found = reading(owner, name)
     fallback = find_in_type(cls, "__getattr__")
+    if form == "module" and is_followed(of_module := owner.__dict__.get("__getattr__")) and not _has(owner, name):
+        return apply(alg, (None, None), of_module, (name,), {})
     if not is_followed(fallback):
         return read_by(alg, t, form, found, name, owner, getattr(owner, name) if is_data(form) else None)
     # What CPython does: the fallback is called whatever raises AttributeError, and runs when that has been handled.
     with contextlib.suppress(AttributeError):
         return read_by(alg, t, form, found, name, owner, _natively(owner, name) if is_data(form) else None)
     return apply(alg, (None, t[0], None), fallback, (owner, name), {})
+
+
+def _has(module: ModuleType, name: str) -> bool:
+    """Whether a module has an attribute itself."""
+    return name in module.__dict__ or find_in_type(type(module), name) is not None
 
 
 def _natively(owner: Any, name: str) -> Any:
@@ -93,7 +100,11 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
     if form == "property":
         return apply(alg, (None, t[0]), found, (owner,), {})
     if form == "super":
-        return apply(alg, (None, t[0]), found[0], (found[1],), {})
+        inner, code, receiver = found
+        return read_by(alg, t, inner, code, name, receiver, None)
+    if form == "kept":
+        value = owner.__dict__[name]
+        return value, load_attribute(alg, owner, name, value)
     if form == "field":
         return owner[found], None if t[0] is None else t[0][found]
     if form == "rule":
@@ -157,9 +168,7 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
     if isinstance(owner, ModuleType):
         return "module", None
     if cls is super:
-        found = find_after(owner.__self_class__, owner.__thisclass__, name)
-        is_property = isinstance(found, property) and found.fget
-        return ("super", (found.fget, owner.__self__)) if is_property else ("plain", None)
+        return _reading_after(owner, name)
     reader = find_in_type(cls, "__getattribute__")
     if isinstance(reader, FunctionType) and not plainly:
         return "reader", reader
@@ -184,6 +193,22 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
     if isinstance(dictionary, dict) and name in dictionary and not is_data_descriptor(found):
         return "plain", None
     return _reading_by_code(cls, found, name)
+
+
+def _reading_after(owner: Any, name: str) -> Plan:
+    """How an attribute of ``super(...)`` is read; what the code of a descriptor is given is behind it."""
+    receiver = owner.__self__
+    found = find_after(owner.__self_class__, owner.__thisclass__, name)
+    if receiver is owner.__self_class__:
+        return "plain", None
+    if isinstance(found, property) and found.fget is not None:
+        return "super", ("property", found.fget, receiver)
+    if isinstance(found, functools.cached_property):
+        return "super", ("kept" if name in receiver.__dict__ else "cached", found.func, receiver)
+    getter = find_in_type(type(found), "__get__") if found is not None else None
+    if isinstance(getter, FunctionType):
+        return "super", ("getter", (found, getter), receiver)
+    return "plain", None
 
 
 def _reading_by_code(cls: type, found: Any, name: str) -> Plan:

@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import math
+import types
 import typing
 
 from helpers import gradient_at
@@ -514,6 +515,50 @@ def test_cached_properties_are_not_assigned(x):
     frozen, counting = Fixed(x), Counted(x)
     both = frozen.fourth + frozen.square + counting.square * counting.square
     return both * counting.assigned + frozen.__dict__["square"] * vars(counting)["square"]
+
+
+@gradient_at(1.3)
+def test_modules_that_answer_for_what_they_do_not_have(x):
+    module = types.ModuleType("answering")
+    module.kept = x
+    module.__getattr__ = lambda name: x * 3 if name == "asked" else 0.0
+    return module.kept * module.asked + getattr(module, "asked") * module.other + len(module.__name__) * x
+
+
+class Getter:
+    def __get__(self, instance, owner):
+        return self if instance is None else instance.x * 2
+
+
+class Asked:
+    twice = Getter()
+
+    def __init__(self, x):
+        self.x = x
+
+    @functools.cached_property
+    def square(self):
+        return self.x * self.x
+
+    @property
+    def third(self):
+        return self.x / 3
+
+
+class Asking(Asked):
+    twice = square = third = 1.0
+
+    def all(self):
+        return super().twice * super().square + super().square + getattr(super(), "third") * self.square
+
+    @classmethod
+    def of_class(cls, x):
+        return super(Asking, cls).third.fget(cls(x)) + super().square.func(cls(x))
+
+
+@gradient_at(1.3)
+def test_descriptors_behind_super(x):
+    return Asking(x).all() + Asking.of_class(x)
 
 
 class Parts:
