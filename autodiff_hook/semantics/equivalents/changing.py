@@ -106,6 +106,18 @@ def value_or_new(mapping: Any, key: Any, default: Any = None) -> Any:
     return mapping[key]
 
 
+def held(mapping: Any, key: Any) -> Any:
+    """An item that is there."""
+    return mapping[key]
+
+
+def value_or_made(mapping: Any, key: Any, make: Any) -> Any:
+    """``mapping[key]`` of a ``defaultdict``."""
+    if key not in mapping:
+        mapping[key] = make()
+    return held(mapping, key)
+
+
 def update(mapping: Any, other: Any) -> None:
     """``dict.update`` by another dict."""
     for key, value in other.items():

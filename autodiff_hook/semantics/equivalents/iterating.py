@@ -66,6 +66,17 @@ def enumerated(iterable: Any, start: Any = 0) -> Any:
         index += 1
 
 
+def columns(rows: Any) -> Any:
+    """``zip(*rows)`` of lists."""
+    width = -1
+    for row in rows:
+        count = len(row)
+        if width < 0 or count < width:
+            width = count
+    for place in range(width):
+        yield tuple([row[place] for row in rows])
+
+
 def zip_first(iterable: Any, items: Any) -> Any:
     """``zip`` of an iterator and what has items."""
     index = 0

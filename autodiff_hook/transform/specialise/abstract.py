@@ -122,7 +122,7 @@ class Site:
     Sites whose lists come by one name are united (Steensgaard, "Points-to Analysis in Almost Linear Time", 1996).
     """
 
-    __slots__ = ("_absent", "_examples", "_given", "_item", "_key", "_named", "_united")
+    __slots__ = ("_absent", "_cls", "_examples", "_given", "_item", "_key", "_made_by", "_named", "_united")
 
     def __init__(self, item: Abstract | None = None, given: bool = False, key: Abstract | None = None) -> None:
         self._item, self._given, self._key = item, given, key
@@ -130,6 +130,8 @@ class Site:
         self._examples: list[Any] = []
         self._absent: set[str] = set()
         self._united: Site | None = None
+        self._cls: Any = None
+        self._made_by: Any = None
 
     def root(self) -> Site:
         """The site that stands for all that were united."""
@@ -171,6 +173,20 @@ class Site:
         """The attributes that objects must not have."""
         return self.root()._absent
 
+    @property
+    def cls(self) -> Any:
+        """The class that the program takes its lists or dicts for, if it is another; MISSING if there are several."""
+        return self.root()._cls
+
+    @property
+    def made_by(self) -> Any:
+        """What gives the items of dicts that are not there."""
+        return self.root()._made_by
+
+    def stand_for(self, cls: type, made_by: Any = None) -> None:
+        """Let lists be tuples for the program, or dicts have items that ``made_by`` gives."""
+        self.root()._cls, self.root()._made_by = cls, made_by
+
     def kinds(self) -> list[Abstract]:
         """All that is known of items."""
         return [*self.named.values(), *([] if self.item is None else [self.item])]
@@ -185,6 +201,8 @@ class Site:
         a, b = self.root(), other.root()
         if a is not b:
             a._given, b._united = a._given or b._given, a
+            if a._cls is not b._cls or a._made_by is not b._made_by:
+                a._cls = MISSING
             a._examples += b._examples
             a._absent |= b._absent
 

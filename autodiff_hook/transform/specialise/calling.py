@@ -117,6 +117,9 @@ def call_with(
 def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     """``f(*args, **kwargs)`` of tuples and dicts that are known in their parts."""
     function, args, kwargs = s.operands
+    rows = following.rows(inf, s)
+    if rows is not None:
+        return inline_call(inf, s, rows, [args], {})
     args = of_one_length(inf, args)
     items = items_of(inf.type_of(args))
     values = spread(inf, args, range(len(items or ())), items)
@@ -173,6 +176,9 @@ def call_known(
     if target is not None:
         s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
         return call_known(inf, s, *target, {})
+    if function is iter and len(args) == 1 and not inf.one_way:
+        s.op, s.operands, s.data = "get_iter", args, None
+        return inf.evaluate(inf, s)
     if function is getattr and not inf.one_way and not kwargs:
         return _attribute_by_name(inf, s, args)
     placed = BODIES.get(type(function)) or (BODIES.get(function) if is_hashable(function) else None)
@@ -391,6 +397,7 @@ def by_rule(
 ) -> Abstract:
     """Call what has a rule."""
     types = [inf.type_of(x) for x in args]
+    following.require_alike(function, types)
     options = {k: inf.type_of(v) for k, v in kwargs.items()}
     if (
         _is_stateful(function)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+from collections import defaultdict
 from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Known, List, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Site, Tuple
 from autodiff_hook.transform.specialise.calling import inline_call
-from autodiff_hook.transform.specialise.infer import Given, Inference
-from autodiff_hook.transform.specialise.plans import pure, spread
+from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
+from autodiff_hook.transform.specialise.lattice import inert_class, number_types
+from autodiff_hook.transform.specialise.plans import alias, pure, spread
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 
 _OF_LISTS: Final[dict[str, Any]] = {
@@ -93,4 +96,90 @@ def _require_short(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
     return pure(inf, s, Known(None))
 
 
+def _tuple(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``tuple(items)`` of any number of items: a list that nothing changes, and that is taken for a tuple."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if inf.one_way or kind is None:
+        return None
+    if isinstance(kind, List):
+        made = lists.copy_of(inf, s, args[0])
+        assert isinstance(made, List)
+        made.site.stand_for(tuple)
+        return made
+    return alias(inf, s, args[0]) if isinstance(kind, Tuple) and kind.cls is tuple else None
+
+
+HELD: Final = "held"
+"""The data of what reads an item that is there."""
+
+
+def _held(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    s.op, s.operands, s.data = "getitem", args, HELD
+    return inf.evaluate(inf, s)
+
+
+def _with_defaults(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``defaultdict(float)``."""
+    make = inf.type_of(args[0]) if len(args) == 1 else None
+    alone = isinstance(make, Closure) and not (make.cells or make.defaults or make.keyword_defaults)
+    if inf.one_way or s.result is None or not (alone or isinstance(make, Known) and make.value is not None):
+        return None
+    inf.assume(args[0])
+    before = inf.types.get(s.result)
+    made = before if isinstance(before, Dict) else Dict(Site())
+    made.site.stand_for(defaultdict, _function_of(make))
+    s.op, s.operands, s.data = "build_map", [], None
+    inf.plans[s] = ITEMS
+    return made
+
+
+def _function_of(make: Abstract | None) -> Any:
+    if isinstance(make, Closure):
+        return FunctionType(make.code, make.globals)
+    return make.value if isinstance(make, Known) else None
+
+
+def _empty(op: str) -> Any:
+    def meaning(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+        """``list()`` and ``dict()``."""
+        if args or inf.one_way:
+            return None
+        s.op, s.operands, s.data = op, [], None
+        return inf.evaluate(inf, s)
+
+    return meaning
+
+
+def _copied(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``copy.copy`` of a list, a number or a text."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if inf.one_way or kind is None:
+        return None
+    if isinstance(kind, Tuple) and kind.cls is list:
+        lists.ask_for_changes(inf, args[0])
+    if isinstance(kind, List) and kind.site.cls is None:
+        return lists.copy_of(inf, s, args[0])
+    return alias(inf, s, args[0]) if is_unchangeable(kind) else None
+
+
+def _copied_deeply(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``copy.deepcopy`` of a list of what cannot be changed."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    flat = isinstance(kind, List) and kind.item is not None and is_unchangeable(kind.item)
+    return _copied(inf, s, args) if flat or kind is not None and is_unchangeable(kind) else None
+
+
+def is_unchangeable(kind: Abstract) -> bool:
+    """Whether a value is a number, a text, or a tuple of these."""
+    if isinstance(kind, Tuple):
+        return kind.cls is tuple and all(map(is_unchangeable, kind.items))
+    return number_types(kind) is not None or inert_class(kind) in (str, bytes, type(None))
+
+
+QUESTIONS[tuple] = _tuple
+QUESTIONS[changing.held] = _held
+QUESTIONS[defaultdict] = _with_defaults
+QUESTIONS[copy.copy] = _copied
+QUESTIONS[copy.deepcopy] = _copied_deeply
+QUESTIONS[dict] = _empty("build_map")
 QUESTIONS[require_short] = QUESTIONS[changing.require_short] = _require_short

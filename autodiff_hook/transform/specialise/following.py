@@ -12,11 +12,25 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics import equivalents
-from autodiff_hook.semantics.equivalents import iterating
+from autodiff_hook.semantics.equivalents import combining, iterating
 from autodiff_hook.transform.specialise import lists
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Instance, Iterator, Known, List, Producer, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    INT,
+    Abstract,
+    Fresh,
+    Instance,
+    Iterator,
+    Known,
+    List,
+    Outside,
+    Producer,
+    Record,
+    Reference,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import is_hashable, pure, require_inert
 
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
@@ -30,6 +44,16 @@ def equivalent(inf: Inference, function: Any, args: list[Operand], kwargs: dict[
     if function in _SOMETIMES:
         found = _SOMETIMES[function](list(map(inf.type_of, args)), kwargs)
     return found
+
+
+def rows(inf: Inference, s: Statement) -> FunctionType | None:
+    """The definition of ``zip(*rows)`` of any number of lists; None of something else."""
+    function, args, kwargs = map(inf.type_of, s.operands)
+    known = isinstance(function, Known) and function.value is zip and isinstance(kwargs, Known) and kwargs.value is None
+    if inf.one_way or not known or not isinstance(args, List) or not isinstance(args.item, (List, Tuple)):
+        return None
+    found: Any = iterating.columns
+    return found  # type: ignore[no-any-return]
 
 
 def listed(
@@ -47,7 +71,9 @@ def listed(
 
 def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | None:
     """Let a statement have a list of what an iterator gives in its place; what makes that, None if there is none."""
-    if not isinstance(inf.type_of(operand), (Producer, Iterator)) or inf.one_way or inf.block is None:
+    kind = inf.type_of(operand)
+    own = isinstance(kind, (Fresh, Outside, Record)) and isinstance(look(inf, kind.cls, "__iter__"), FunctionType)
+    if not (own or isinstance(kind, (Producer, Iterator))) or inf.one_way or inf.block is None:
         return None
     made = Statement("call", [Constant(iterating.listed), operand], Variable(), (), s.position)
     assert made.result is not None
@@ -58,10 +84,10 @@ def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | No
 
 def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
     """What the definitions ask that has no derivative: places."""
-    if inf.one_way or function not in (iterating.order_of, equivalents.places_of):
+    if inf.one_way or function not in (iterating.order_of, combining.places_of):
         return None
     kinds = list(map(inf.type_of, args))
-    require_inert(*(kinds[1:] if function is equivalents.places_of else kinds))
+    require_inert(*(kinds[1:] if function is combining.places_of else kinds))
     if function is iterating.order_of:
         return pure(inf, s, lists.new(inf, s, [0, 1], INT))
     counts = [kind.value for kind in kinds[2:] if isinstance(kind, Known) and type(kind.value) is int]
@@ -127,6 +153,17 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     list: _list,
     next: _next,
 }
+
+_ALIKE: Final = (sum, max, min, math.fsum, math.prod, np.array, np.asarray, np.sum, np.mean, np.stack, np.concatenate)
+"""What makes no difference between lists and tuples."""
+
+
+def require_alike(function: Any, types: list[Abstract]) -> None:
+    """Refuse a list in the place of a tuple where that may matter."""
+    stands = any(isinstance(kind, Reference) and kind.site.cls is not None for kind in types)
+    if stands and not any(function is alike for alike in _ALIKE):
+        raise Refused("an operation on what only stands for another class")
+
 
 _EXHAUSTING: Final = frozenset({sum, math.fsum, math.prod, tuple, np.fromiter})
 """What asks for all items at once."""

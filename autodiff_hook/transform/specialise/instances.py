@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.transform.specialise.abstract import (
+    MISSING,
     Abstract,
     Array,
     Bound,
@@ -76,10 +77,10 @@ def classes_of(value: Abstract) -> list[type]:
         return [value.cls]
     if isinstance(value, (Outside, Record, Fresh, Container, Error)):
         return [value.cls]
-    if isinstance(value, List):
-        return [list]
-    if isinstance(value, Dict):
-        return [dict]
+    if isinstance(value, (List, Dict)) and value.site.cls is MISSING:
+        raise Refused(f"the type of {named(value)}")
+    if isinstance(value, (List, Dict)):
+        return [value.site.cls or (list if isinstance(value, List) else dict)]
     if isinstance(value, Instance):
         return [value.cls]
     if isinstance(value, Known):

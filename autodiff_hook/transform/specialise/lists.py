@@ -139,6 +139,8 @@ def into_list(inf: Inference, s: Statement, owner: List) -> None:
 def require_own(inf: Inference, s: Statement, kind: List | Dict) -> None:
     """What is changed is the program's own; where that is not certain, the program looks when it comes there."""
     owner = inf.final(s.operands[0])
+    if isinstance(kind, List):
+        require_lists(kind)
     if not kind.site.given or s in inf.checked or inf.block is None:
         return
     if inf.is_from_outside(owner):
@@ -177,6 +179,7 @@ def repeated(inf: Inference, s: Statement) -> Abstract | None:
         if isinstance(kinds, Tuple) and kinds.cls is list and kinds.items and number_types(times) == frozenset({int}):
             return made_of(inf, s, kinds.items)
         if isinstance(kinds, List) and number_types(times) == frozenset({int}) and not inf.one_way:
+            require_lists(kinds)
             return made_of(inf, s, (item_of_list(kinds),))
     return None
 
@@ -217,7 +220,10 @@ def listed(inf: Inference, s: Statement, operand: Operand) -> Operand:
 def slice_of(inf: Inference, s: Statement, owner: List) -> Abstract:
     """``items[a:b]``."""
     inf.plans[s] = PARTS
-    return new(inf, s, list(owner.example), item_of_list(owner))
+    made = new(inf, s, list(owner.example), item_of_list(owner))
+    if owner.site.cls is not None:
+        made.site.stand_for(owner.site.cls)
+    return made
 
 
 def sum_of(inf: Inference, s: Statement) -> Abstract | None:
@@ -232,8 +238,15 @@ def sum_of(inf: Inference, s: Statement) -> Abstract | None:
     inf.plans[s] = PARTS
     first, second = kinds
     assert isinstance(first, List) and isinstance(second, List)
+    require_lists(first, second)
     found = [kind.item for kind in (first, second) if kind.item is not None]
     return new(inf, s, [*first.example, *second.example], *found)
+
+
+def require_lists(*kinds: List) -> None:
+    """Refuse lists that are tuples for the program."""
+    if any(kind.site.cls is not None for kind in kinds):
+        raise Refused("an operation on what only stands for a tuple")
 
 
 def copy_of(inf: Inference, s: Statement, owner: Operand) -> Abstract | None:
@@ -242,7 +255,8 @@ def copy_of(inf: Inference, s: Statement, owner: Operand) -> Abstract | None:
     if not isinstance(kind, List) or inf.one_way:
         return None
     s.op, s.operands, s.data = "getitem", [owner, Constant(slice(None))], None
-    return slice_of(inf, s, kind)
+    inf.plans[s] = PARTS
+    return new(inf, s, list(kind.example), item_of_list(kind))
 
 
 def taken_apart(inf: Inference, s: Statement, owner: List, count: int) -> Abstract:

@@ -14,6 +14,7 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Optional,
+    Reference,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -46,6 +47,8 @@ def known_as(inf: Inference, s: Statement, value: Any) -> Abstract:
 def require_inert(*values: Abstract) -> None:
     """Refuse values that may have methods of their own."""
     for value in values:
+        if isinstance(value, Reference) and value.site.cls is not None:
+            raise Refused("an operation on what only stands for another class")
         if isinstance(value, (Known, Number, Array, Instance, Dict)):
             continue
         if isinstance(value, Optional):

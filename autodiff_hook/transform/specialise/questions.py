@@ -150,6 +150,8 @@ def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
 
 def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``int(x)``: an int itself, or a float cut off, which has no derivative."""
+    if not args:
+        return known_as(inf, s, 0)
     types = number_types(inf.type_of(args[0])) if len(args) == 1 else None
     if types == INT.types:
         return alias(inf, s, args[0])
@@ -170,7 +172,9 @@ def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) ->
 
 
 def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``float("inf")``."""
+    """``float("inf")`` and ``float()``."""
+    if not args:
+        return known_as(inf, s, 0.0)
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if not isinstance(kind, Known) or type(kind.value) is not str:
         return None
@@ -182,6 +186,9 @@ def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
 
 def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``list(items)``."""
+    if not args and not inf.one_way:
+        s.op, s.operands, s.data = "build_list", [], None
+        return inf.evaluate(inf, s)
     value = inf.type_of(args[0]) if len(args) == 1 else None
     dicts.ask_for_any_key(inf, value)
     if isinstance(value, Tuple) and value.cls is dict and not inf.one_way:

@@ -9,12 +9,14 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.semantics.equivalents.changing import extended
+from autodiff_hook.semantics.equivalents.changing import extended, value_or_made
 from autodiff_hook.transform.specialise import (
     cells,
+    changing,
     dicts,
     displays,
     lists,
@@ -250,7 +252,7 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
 
 def _in(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
-    require_inert(*values)
+    require_inert(*(values[:1] if isinstance(values[1], Dict) else values))
     if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
         return known_as(inf, s, (values[0].value in values[1].keys) == (s.op == "in"))
     if all(isinstance(v, Known) for v in values) and is_plain(example_of(values[1])):
@@ -338,6 +340,10 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused("an item of a tuple by an unknown index")
     if isinstance(owner, Dict):
         require_inert(key)
+        if owner.site.cls is MISSING:
+            raise Refused("an item of a dict that may have default values")
+        if owner.site.made_by is not None and s.data != changing.HELD:
+            return inline_call(inf, s, value_or_made, [*s.operands, Constant(owner.site.made_by)], {})  # type: ignore[arg-type]
         inf.plans[s] = LOAD
         return dicts.item_of_dict(inf, owner, key)
     if isinstance(owner, List):
@@ -414,11 +420,16 @@ def _global(inf: Inference, s: Statement) -> Abstract:
     raise Refused(f"the global name {s.data} is not defined")
 
 
-def _get_iter(inf: Inference, s: Statement) -> Abstract:
+def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(inf.type_of(s.operands[0]), Iterator) and s.operands[0] in inf.started:
         return alias(inf, s, s.operands[0])
-    if isinstance(inf.type_of(s.operands[0]), Producer):
+    kind = inf.type_of(s.operands[0])
+    if isinstance(kind, Producer):
         return alias(inf, s, s.operands[0])
+    method = look(inf, kind.cls, "__iter__") if isinstance(kind, (Fresh, Outside, Record)) else None
+    if isinstance(method, FunctionType) and not inf.one_way:
+        inf.assume(s.operands[0])
+        return call_known(inf, s, method, s.operands, {})
     if s.result is not None:
         inf.started.add(s.result)
     s.operands = [lists.listed(inf, s, s.operands[0])]

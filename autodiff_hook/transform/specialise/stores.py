@@ -47,6 +47,8 @@ def store(inf: Inference, s: Statement) -> Abstract:
             s.operands[1] = array_before(inf, s, s.operands[1])
         redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
+    if isinstance(key, List):
+        lists.require_lists(key)
     if isinstance(owner, List):
         lists.into_list(inf, s, owner)
     elif isinstance(owner, Dict):
