@@ -203,14 +203,16 @@ class Understood:
         simplified(ir, inference, self.shape, derivatives, primal, polished)
         self.clock("simplify")
         outside = bool(prologue.outside - set(self.taken.values()))
-        told = inference.quiet, inference.strict, self._all("codes"), self._all("refusals")
+        # Code with slices among its constants, as emitted code has, cannot be hashed.
+        codes = tuple({id(code): code for code in self._all("codes")}.values())
+        told = inference.quiet, inference.strict, codes, tuple(dict.fromkeys(self._all("refusals")))
         return Made(ir, self.times, outside, body, small_of(inference), prologue.functions, *told)
 
     def _all(self, what: str) -> tuple[Any, ...]:
         """What is known of this program, and of those of its callees."""
         callees = self.inference.callees
         inferences = [self.inference, *(callees.inferences if callees is not None else ())]
-        return tuple(dict.fromkeys(x for each in inferences for x in getattr(each, what)))
+        return tuple(x for each in inferences for x in getattr(each, what))
 
 
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
