@@ -131,7 +131,7 @@ def check_all_ways(f: Callable[..., Any], *args: float) -> None:
     check_slopes(f, *args, specialised=None if specialising.ONE_WAY else True)
     if not (GENERIC or specialising.ONE_WAY):
         programs = specialising._known.found[id(f.__code__)].items()
-        known = [x for (form, _), x in programs if form in ("gradient", "value")]
+        known = [x for (form, *_), x in programs if form in ("gradient", "value")]
         assert any(x.entries for x in known) and not any(x.one_way for x in known)
 
 
