@@ -16,6 +16,8 @@ ABSENT = np._NoValue
 @array_rrule(np.diff)
 def diff_rule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     def diff_pullback(ȳ):
+        if n == 0:
+            return unbroadcast(ȳ, a), None, None, None, None
         for _ in range(n):
             ȳ = -np.diff(ȳ, 1, axis, 0.0, 0.0)
         place = axis % np.ndim(a)
@@ -64,11 +66,12 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
         c = 0.5 * np.expand_dims(c, axis)
         steps = dx if x is None else along(np.diff(x, 1, -1 if np.ndim(x) == 1 else axis), y, axis)
         areas = c * conj(steps) + np.zeros(lower.shape)
-        ȳ = np.add(*padded(areas, axis))
+        several = np.shape(y)[axis] > 0
+        ȳ = np.add(*padded(areas, axis)) if several else areas
         heights = c * conj(lower + upper)
         if x is None:
             return unbroadcast(ȳ, y), None, unbroadcast(heights, dx), None
-        before, after = padded(heights, axis)
+        before, after = padded(heights, axis) if several else (heights, heights)
         return unbroadcast(ȳ, y), along_back(after - before, x, axis), None, None
 
     return np.trapezoid(y, x, dx, axis), trapezoid_pullback

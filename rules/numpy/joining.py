@@ -139,8 +139,10 @@ cotangents(np.dsplit, "ary, indices_or_sections", ary=lambda ȳ, y: joined(ȳ, y
 cotangents(
     np.unstack,
     "x, /, *, axis=0",
-    x=lambda ȳ, y, axis: np.stack(
-        [np.zeros(part.shape, float_dtype(part)) if c is None else c for c, part in zip(ȳ, y)], axis
+    x=lambda ȳ, y, x, axis: (
+        np.stack([np.zeros(part.shape, float_dtype(part)) if c is None else c for c, part in zip(ȳ, y)], axis)
+        if len(y)
+        else np.zeros(np.shape(x), float_dtype(x))
     ),
 )
 

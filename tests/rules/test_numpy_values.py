@@ -93,6 +93,8 @@ CASES = [
     *(Case(np.diff, X, n=n, axis=a) for n in (0, 1, 2) for a in (0, 1, -1)),
     *(Case(np.diff, x) for x in ([1.0, 3.0, 2.0], normal(1), single(4), complexes(3))),
     Case(np.diff, normal(2, 3), 1, -1, 0.5, normal(2, 2)),
+    Case(np.diff, normal(2, 3), 0, -1, 0.5),
+    *(Case(np.trapezoid, normal(0, 3), x, axis=0) for x in (None, normal(0))),
     Case(np.diff, normal(3), 1, -1, append=2.0),
     Case(np.ediff1d, normal(2, 3)),
     Case(np.ediff1d, [1.0, 4.0, 2.0], 0.5, [1.0, 2.0]),

@@ -254,3 +254,11 @@ def test_rules_with_several_results_and_options():
         )
     check_rule(linalg.lstsq, tall, normal(4, 2), second_order=True)
     check_rule(linalg.logm, square @ square.T, second_order=True)
+    check_rule(linalg.eig, square @ square.T)
+    check_rule(linalg.matrix_balance, square)
+    for solve in (linalg.solve_continuous_are, linalg.solve_discrete_are):
+
+        def moved(a, b, q, r, solve=solve):
+            return solve(a, b, 0.5 * (q + q.T), 0.5 * (r + r.T))
+
+        check_rule(solve, square, tall[:3, :2], square @ square.T, np.eye(2), differences=moved, rtol=1e-5)
