@@ -12,11 +12,8 @@ from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import array_mutation, plain
 from autodiff_hook.semantics.equivalents import recording
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_opaque
-
-Args = tuple[Any, ...]
-Kwargs = dict[str, Any]
 
 
 def is_records(value: Any) -> bool:

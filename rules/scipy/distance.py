@@ -10,7 +10,7 @@ from scipy.spatial import distance
 
 from autodiff_hook import pullback
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.transform.improve.shortcuts import fresh
+from autodiff_hook.extend import fresh
 from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.scipy._metrics import FORMULAS, NAMES

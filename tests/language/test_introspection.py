@@ -143,10 +143,10 @@ def flat_assigned(x):
 
 
 @pytest.mark.parametrize("f", [shape_assigned, real_part_assigned, flat_assigned])
-@pytest.mark.parametrize("mode", [lambda f: gradient(f, 1.3), lambda f: jvp(f, (1.3,), (1.0,))])
-def test_attributes_of_arrays_are_an_error(f, mode):
-    with pytest.raises(NotDifferentiable, match="in place|writes to"):
-        mode(f)
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
+def test_assigned_attributes_of_arrays(f):
+    check_gradient(f, 1.3)
+    assert jvp(f, (1.3,), (1.0,))[1] == pytest.approx(gradient(f, 1.3)[0])
 
 
 @pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
@@ -257,15 +257,16 @@ def test_class_attributes_assigned_past_the_metaclass(x):
     return product
 
 
-def test_a_shape_assigned_by_hand_is_an_error():
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
+def test_a_shape_assigned_by_hand():
     def f(a):
         b = a * 2.0
         np.ndarray.shape.__set__(b, (2, 2))
         return (b[0] * b[1]).sum()
 
-    for derivative in (gradient, lambda f, a: jvp(f, (a,), (a,))):
-        with pytest.raises(NotDifferentiable, match="another shape in place"):
-            derivative(f, np.ones(4))
+    a = np.arange(1.0, 5.0)
+    check_gradient(f, a)
+    assert jvp(f, (a,), (a,))[1] == pytest.approx(gradient(f, a)[0] @ a)
 
 
 @pytest.mark.parametrize("derivative", [gradient, lambda f, x: jvp(f, (x,), (1.0,))])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.transform.improve.shortcuts import fresh
+from autodiff_hook.extend import fresh
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.numpy.decompositions import eig_cotangent, gaps, one_triangle, svd_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
