@@ -94,6 +94,36 @@ def test_slices_add_into_one_buffer():
     assert "scatter_add" not in found
 
 
+def stepped(x, k):
+    y = x.copy()
+    for _ in range(5):
+        y[1:-1] += k * (y[2:] - 2.0 * y[1:-1] + y[:-2])
+    return np.sum(y * y)
+
+
+def test_views_are_taken_before_the_loop():
+    found = text(stepped, np.arange(6.0), 0.1)
+    loops = found.split("next ")[1:]
+    assert len(loops) == 2 and found.count("getitem") == 6
+    assert "getitem" not in loops[0].split("jump b1()")[0] and "getitem" not in loops[1].split("jump b4(")[0]
+
+
+def test_views_show_what_is_stored_meanwhile():
+    def shifted(x, k):
+        y, total = x * k, 0.0
+        for i in range(3):
+            total = total + np.sum(y[1:] * y[:-1])
+            y[1:] = y[:-1] * k + y[1:] * i
+            z = y[1:] * y[1:]
+            y[:2] = z[-2:]
+            total = total + np.sum(y[1:] * z[:1])
+        return total
+
+    for run in (gradient, specialised):
+        for found, expected in zip(run(shifted, VECTOR, 0.7), generic_gradient(shifted, VECTOR, 0.7)):
+            np.testing.assert_allclose(found, expected)
+
+
 VECTOR = np.array([0.3, -1.2, 0.8, 2.0])
 MATRIX = np.arange(12.0).reshape(3, 4) / 7.0 - 0.5
 OFFSET = np.array([0.5, -0.25, 1.5, 0.75])

@@ -19,6 +19,7 @@ from autodiff_hook.transform.improve.recycle import recycle
 from autodiff_hook.transform.improve.schedule import counts, merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
+from autodiff_hook.transform.improve.slices import share_views
 from autodiff_hook.transform.specialise.bodies import substitute
 
 _COMMUTATIVE: Final = ("+", "*")
@@ -48,6 +49,7 @@ def reuse(ir: IR, site: Site) -> None:
     substitute(ir.blocks, gone)
     write_through(ir, site)
     recycle(ir, site)
+    share_views(ir, site)
     _drop_shapes(ir)
 
 

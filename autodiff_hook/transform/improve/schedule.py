@@ -173,7 +173,7 @@ def _write_through(setting: Statement, block: Block, ir: IR, site: Site, made: d
     if zeros.op != "call" or not declared(ZEROS, value_of(zeros.operands[0])) or not _is_most(value_of(index)):
         return
     shape = made.get(zeros.operands[1])
-    if shape is None or shape.op != "getattr" or shape.operands[0] not in site.outside:
+    if shape is None or shape.op != "getattr" or shape.operands[0] in made:
         return
     if not _fits(array, index, value, site):
         return
