@@ -306,3 +306,20 @@ def test_a_changed_array_is_another_one(package):
     expected = [(f(a + h) - f(a - h)) / 2e-7 for h in steps]
     for _ in range(2):
         assert ad.gradient(f, a)[0] == pytest.approx(expected, rel=1e-3, abs=1e-4)
+
+
+def minors(m):
+    if len(m) == 1:
+        return m[0][0]
+    total = 0.0
+    for j in range(len(m)):
+        total = total + (-1) ** j * m[0][j] * minors([row[:j] + row[j + 1 :] for row in m[1:]])
+    return total
+
+
+@pytest.mark.parametrize("size", (2, 3, 4))
+def test_recursion_over_lists(size):
+    rows = np.random.default_rng(size).normal(size=(size, size))
+    for _ in range(2):
+        found = ad.gradient(minors, rows.tolist())[0]
+        np.testing.assert_allclose(found, np.linalg.det(rows) * np.linalg.inv(rows).T)

@@ -126,6 +126,8 @@ READ: Final = "read"
 Plan = RulePlan | Alias | str
 _LIMIT: Final = 2500
 _DEPTH: Final = 40
+_RECURSIONS: Final = 12
+"""How many calls a function may make of itself that are put in their places."""
 _ROUNDS: Final = 40
 
 
@@ -181,6 +183,7 @@ class Inference:
         self.program = Program([], types, changed=changed)
         self.types, self.plans = self.program.types, self.program.plans
         self.chains: dict[Block, tuple[Any, ...]] = {}
+        self.recursions = 0
         self.activations: dict[int, tuple[tuple[Any, Any], ...]] = {}
         """With which arguments the functions were entered that are around blocks, by the identity of their chain."""
         self.kept: list[tuple[Any, ...]] = []
@@ -605,7 +608,9 @@ class Inference:
         """The functions around a body; what calls itself has to do so with arguments that are known to be others."""
         around = self.activations.get(id(chain), ())
         kinds = tuple([self._kind_of(x) for x in call.values])
-        if len(chain) > _DEPTH or any(code is other and kinds == before for other, before in around):
+        again = [before for other, before in around if code is other]
+        self.recursions += bool(again)
+        if len(chain) > _DEPTH or kinds in again or self.recursions > _RECURSIONS:
             raise Refused(f"{code.co_qualname} is recursive")
         entered = (*chain, code)
         self.activations[id(entered)] = (*around, (code, kinds))

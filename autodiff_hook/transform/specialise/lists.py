@@ -35,6 +35,8 @@ from autodiff_hook.transform.specialise.lattice import (
 from autodiff_hook.transform.specialise.plans import spread
 
 _EXAMPLES = 2
+_LENGTH = 64
+"""How many items examples of lists have, which recursion would double again and again."""
 WHOLE: Final = frozenset({int, np.int64})
 """The types of indices."""
 
@@ -49,7 +51,7 @@ def new(inf: Inference, s: Statement, example: list[Any], *items: Abstract) -> L
     """A list that a statement makes."""
     assert s.result is not None
     before = inf.types.get(s.result)
-    made = before if isinstance(before, List) else List(Site(), example=example)
+    made = before if isinstance(before, List) else List(Site(), example=example[:_LENGTH])
     for item in items:
         put(inf, made, item)
     return made
