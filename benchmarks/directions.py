@@ -97,7 +97,37 @@ def second_by_hand(k: float) -> float:
     return by_grad(lambda q, k: k - math.sin(q) * k, k)
 
 
-WITHIN = {"grad": (first_order, first_by_hand), "grad of grad": (second_order, second_by_hand)}
+def wells(q: np.ndarray, k: float) -> Any:
+    """The energy of three wells, as an array program."""
+    return 0.5 * k * np.sum(q * q) + k * np.sum(np.sin(q))
+
+
+def in_wells(slope: Callable[[np.ndarray, float], Any], k: float) -> Any:
+    """A hundred steps of a leapfrog of arrays."""
+    q, p = np.array([1.0, 0.5, 2.0]), np.zeros(3)
+    for _ in range(100):
+        p = p - 0.01 * slope(q, k)
+        q = q + 0.01 * p
+    return np.sum(q)
+
+
+def curvature(q: np.ndarray, k: float) -> Any:
+    """The gradient of the sum of a gradient."""
+    return autodiff_hook.grad(lambda q: np.sum(autodiff_hook.grad(wells)(q, k)))(q)
+
+
+WITHIN = {
+    "grad": (first_order, first_by_hand),
+    "grad of grad": (second_order, second_by_hand),
+    "grad by an array": (
+        lambda k: in_wells(autodiff_hook.grad(wells), k),
+        lambda k: in_wells(lambda q, k: k * q + k * np.cos(q), k),
+    ),
+    "grad of grad by an array": (
+        lambda k: in_wells(curvature, k),
+        lambda k: in_wells(lambda q, k: k - k * np.sin(q), k),
+    ),
+}
 
 
 def row_within(name: str, pace: measure.Pace) -> tuple[list[str], str | None]:
