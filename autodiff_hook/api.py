@@ -34,6 +34,7 @@ A = TypeVar("A")
 # Where a checker is told to ignore overloads, it thinks of functions that have a parameter has_aux themselves.
 Back = Callable[[Any], tuple[Any, ...]]
 _entries = entries()
+_of_values = entries("value")
 gettrace = sys.gettrace
 
 
@@ -110,7 +111,22 @@ def withgradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **
     """
     if has_aux:
         return differentiated(f, args, kwargs, "value_aux", partial(generic_withgradient, has_aux=True))
-    return differentiated(f, args, kwargs, "value", generic_withgradient)
+    error: Exception | None = None
+    if not kwargs and gettrace() is None:
+        try:
+            entry = _of_values[id(f.__code__)]
+        except (AttributeError, KeyError):
+            pass
+        else:
+            try:
+                found = entry(f, args)
+                if found is not MISS:
+                    return found
+            except MemoryError:
+                raise
+            except Exception as raised:
+                error = raised
+    return differentiated(f, args, kwargs, "value", generic_withgradient, error)
 
 
 @overload

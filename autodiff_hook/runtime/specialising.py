@@ -93,13 +93,23 @@ class Specialisations:
 _hopeless: Final[ByCode[bool]] = ByCode(_CACHE_SIZE)
 """The code objects that come to what is not understood with arguments like those at hand."""
 
-_gradients: Final[ByCode[Entry]] = ByCode(_CACHE_SIZE)
+_published: Final[dict[Form, ByCode[Entry]]] = {
+    "gradient": ByCode(_CACHE_SIZE),
+    "value": ByCode(_CACHE_SIZE),
+    "pullback": ByCode(_CACHE_SIZE),
+}
+"""The newest entry of each code object, in the forms that are entered without asking."""
 _known: Final[ByCode[dict[tuple[Form, bool, Any], Specialisations]]] = ByCode(_CACHE_SIZE)
 
 
-def entries() -> dict[int, Entry]:
+def entries(form: Form = "gradient") -> dict[int, Entry]:
     """The newest entry of each code object, by identity."""
-    return _gradients.found
+    return _published[form].found
+
+
+def _unpublish(code: CodeType, entry: Entry) -> None:
+    for table in _published.values():
+        table.remove(code, entry)
 
 
 def is_hopeless(code: CodeType) -> bool:
@@ -175,7 +185,7 @@ def _specialised(
             _publish(call, form, programs[0][0])
             if _specialisations(call, form) is not known:
                 # What was cleared meanwhile is out of date.
-                _gradients.remove(call.function.__code__, programs[0][0])
+                _unpublish(call.function.__code__, programs[0][0])
         return MISS
     if error is not None and programs and programs[0][1] == call.shape and type(error) is not Elsewhere:
         _failed(known, call.function, error, raised)
@@ -267,7 +277,8 @@ def _strictly(entry: Entry) -> Entry:
 
 def forget() -> None:
     """Give everything up: a rule that changed, or a module that was opted in, makes all of it out of date."""
-    for table in (_gradients, _known, _hopeless):
+    tables: tuple[ByCode[Any], ...] = (*_published.values(), _known, _hopeless)
+    for table in tables:
         table.clear()
 
 
@@ -318,7 +329,7 @@ def _rest(known: Specialisations, f: Any) -> None:
     """
     known.undefined += 1
     for entry, _ in known.entries:
-        _gradients.remove(f.__code__, entry)
+        _unpublish(f.__code__, entry)
     if known.undefined == 2:
         known.entries = []
     else:
@@ -335,7 +346,7 @@ def came_to_nan(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], form: For
 def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
     """Forget the entry that this thread has made for a call."""
     known.entries = [found for found in known.entries if found != (entry, call.shape)]
-    _gradients.remove(call.function.__code__, entry)
+    _unpublish(call.function.__code__, entry)
 
 
 def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str | None]) -> None:
@@ -352,7 +363,7 @@ def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str |
 def _give_up(known: Specialisations, f: Any, reason: Reason) -> None:
     known.given_up = reason
     for entry, _ in known.entries:
-        _gradients.remove(f.__code__, entry)
+        _unpublish(f.__code__, entry)
     reports.tell("not typed any more", f.__code__, f.__qualname__, reason)
 
 
@@ -392,15 +403,15 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
     _publish(call, form, entry)
     if versions != _versions():
         # The change that made it out of date may have come before it was put there.
-        _gradients.remove(code, entry)
+        _unpublish(code, entry)
     return entry, all_ways
 
 
 def _publish(call: Call, form: Form, entry: Entry) -> None:
-    """Let ``gradient`` enter a program without asking."""
+    """Let ``gradient``, ``withgradient`` or ``pullback`` enter a program without asking."""
     f = call.function
-    if form == "gradient" and type(f) is FunctionType and not call.constants and not call.shape.works:
-        _gradients.put(f.__code__, entry)
+    if form in _published and type(f) is FunctionType and not call.constants and not call.shape.works:
+        _published[form].put(f.__code__, entry)
 
 
 def _versions() -> tuple[int, int]:
