@@ -117,6 +117,10 @@ class Algebra:
         """``array[key] = value``, where ``before`` is the token of the array."""
         raise NotImplementedError
 
+    def adopt(self, array: Any, token: Token) -> None:
+        """``array`` is new, and has the content, and so the token, of another."""
+        raise NotImplementedError
+
     def reshape(self, array: Any, token: Token, shape: Any) -> None:
         """``array.shape = shape``, where ``token`` is that of the array."""
         raise NotImplementedError

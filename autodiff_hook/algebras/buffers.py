@@ -16,7 +16,7 @@ import numpy as np
 
 from autodiff_hook.algebras.odd import refuse_shared, truncates
 from autodiff_hook.algebras.placing import is_other_field
-from autodiff_hook.algebras.restoring import HOLDERS, Memory, content_at
+from autodiff_hook.algebras.restoring import HOLDERS, Memory, content_at, set_shape
 from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Reshaped, Storing
 from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import frozen_key, root_of
@@ -178,12 +178,12 @@ class Buffers:
         root, earlier = root_of(array), array.shape
         known = self.versions.get(id(root))
         if known is None and before is None and id(root) not in self.made and id(root) not in self.held:
-            array.shape = shape
+            set_shape(array, shape)
             return
-        if id(root) in self.given or self._others(root):
+        if id(array) in self.given or array is root and self._others(root):
             raise NotDifferentiable(_GIVEN, remedies=("make another array of it: b = a.reshape(...)", CUT))
         version = self._begun(root, before, self._layout(root, array)) if known is None else known[1]
-        array.shape = shape
+        set_shape(array, shape)
         self.versions[id(root)] = root, self._node(Reshaped(self.memory, array, earlier), (version,))
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:

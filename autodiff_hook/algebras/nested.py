@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_hook.algebras.arithmetic import REAL, summed
 from autodiff_hook.algebras.levels import Pair, over_of, own_of, settled, token_at
-from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
+from autodiff_hook.algebras.odd import is_odd, odd_result, refuse_shared, truncates
 from autodiff_hook.algebras.placing import places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.tape import in_places
@@ -132,8 +132,8 @@ class Nested(Algebra):
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         below = self.over.part(array, key, value, over_of(self, token))
         own = self.own(array, own_of(self, token))
-        if own is None or array.dtype.kind not in "fciu":
-            return below if own is None else odd_part(self, array, value, token)
+        if own is None:
+            return below
         return Pair(self, self.own_part(own, array, key, value, token), below)
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:

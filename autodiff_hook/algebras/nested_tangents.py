@@ -91,6 +91,10 @@ class NestedTangents(Nested, Tangents):
         part = (0.0, None) if put is None else (put.value, put.tokens)
         return Moving(*self._carry(replaced, whole, (places, None), part, (seen_by(root, array), None)))
 
+    def adopt(self, array: Any, token: Token) -> None:
+        self.over.adopt(array, over_of(self, token))
+        super().adopt(array, own_of(self, token))
+
     def reshape(self, array: Any, token: Token, shape: Any) -> None:
         root = root_of(array)
         own = self.own(array, own_of(self, token))

@@ -127,6 +127,12 @@ class NestedTape(Nested, Tape):
         places = placement.places(root)
         return self.node(stored_pullback(places, places.shape, seen_as(root, placement.dtype)), (None, own))
 
+    def adopt(self, array: Any, token: Token) -> None:
+        self.over.adopt(array, over_of(self, token))
+        own = own_of(self, token)
+        if own is not None:
+            self.note(array, own)
+
     def reshape(self, array: Any, token: Token, shape: Any) -> None:
         root, before = root_of(array), array.shape
         whole = self._whole(root, array, self.own(array, own_of(self, token)))

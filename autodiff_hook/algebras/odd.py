@@ -7,42 +7,20 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.placing import FLOATING
-from autodiff_hook.algebras.shadows import Algebra, Token, lose
+from autodiff_hook.algebras.shadows import Token
 from autodiff_hook.algebras.stores import Layout
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
-from autodiff_hook.runtime.buffers import lender_of, root_of
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.buffers import lender_of
 from autodiff_hook.runtime.losses import array_mutation
 
 _ODD: Final = "OV"
-_REAL: Final = frozenset({float, int, bool, np.float64})
 
 
 def is_odd(value: Any) -> bool:
     """Whether a value is an array of what are no numbers."""
     return isinstance(value, np.ndarray) and value.dtype.kind in _ODD
-
-
-def holds_odd(value: Any) -> bool:
-    """Whether a value is an array of what are no numbers, looked at one by one where it is one of objects."""
-    return is_odd(value) and (value.dtype.kind == "V" or not _REAL.issuperset(map(type, value.flat)))
-
-
-def is_odd_part(array: Any, value: Any) -> bool:
-    """Whether ``value``, which is in an array, is no number in a buffer, nor an array of such."""
-    kind = array.dtype.kind
-    if kind == "O":
-        return type(value) not in _REAL and type(value) is not np.ndarray
-    return kind not in "fciu"
-
-
-def odd_part(alg: Algebra, array: Any, value: Any, token: Token) -> Token:
-    """The token of an item of an array of what are no numbers, which is unknown if that of the array is."""
-    if token is None or array.dtype.kind not in _ODD:
-        return None
-    return lose(alg, value, token) if kind_of(type(value)) in ("tuple", "list", "dict", "object") else token
 
 
 def odd_result(function: Any) -> NotDifferentiable:
@@ -63,7 +41,7 @@ def refuse_shared(array: Any, moving: Token, layout: Layout | None = None) -> No
         if layout is not None and layout.overlaps():
             raise NotDifferentiable(_MEETS_ITSELF)
         return
-    if array.dtype.kind in _ODD or root_of(array).dtype.hasobject:
+    if array.dtype.kind in _ODD:
         raise array_mutation("this store writes to an array of what are no numbers:")
     lender = lender_of(array) if layout is None else layout.lender(array)
     if lender is not None:

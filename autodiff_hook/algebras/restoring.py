@@ -45,8 +45,8 @@ class Log:
 
     def reshape(self, array: Any, shape: tuple[int, ...]) -> None:
         """Give an array another shape for the time of the sweep."""
-        self.entries.append((_SET_SHAPE, array, array.shape))
-        array.shape = shape
+        self.entries.append((set_shape, array, array.shape))
+        set_shape(array, shape)
 
     def _writeable(self, array: Any) -> Any:
         """A plain array, for writing to the memory of ``array``."""
@@ -74,7 +74,8 @@ class Log:
             any(self._taking_back)
 
 
-_SET_SHAPE: Final[Any] = np.ndarray.shape.__set__  # type: ignore[attr-defined]
+set_shape: Final[Any] = getattr(np.ndarray, "_set_shape", None) or np.ndarray.shape.__set__  # type: ignore[attr-defined]
+"""What gives an array another shape in place, which NumPy does not want programs to do any longer."""
 
 
 class Memory:

@@ -144,7 +144,7 @@ class Reverse:
             return tape.pair(leaf, below)
         if mirror.kind == "array":
             tape.buffered.note(mirror.value, leaf)
-            tape.buffered.given.add(id(root_of(mirror.value)))
+            tape.buffered.given |= {id(root_of(mirror.value)), id(mirror.value)}
         return leaf
 
     def back(self, cotangent: Any) -> Grads:

@@ -104,7 +104,8 @@ class _Search:
             return any([holds(alg, holder_of(base, "")) for base in item.__mro__])
         form = kind_of(cls)
         if form == "array":
-            return id(root_of(item)) in alg.buffers
+            root = root_of(item)
+            return id(root) in alg.buffers or id(root) in alg.shadows and holds(alg, root)
         if cls.__name__ == "CarriedIterator" or id(item) in alg.generators:
             return True
         if form == "object" and cls.__flags__ & _HEAP_TYPE and self._captures(cls):

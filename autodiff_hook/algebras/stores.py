@@ -86,8 +86,6 @@ class BufferCotangent:
         """Add to the elements ``key`` of an array in the buffer."""
         whole = self.of(layout)
         cotangent = dense(cotangent)
-        if isinstance(cotangent, np.ndarray) and cotangent.dtype.hasobject:
-            cotangent = cotangent.astype(float)
         if layout.overlaps():
             np.add.at(whole, key, np.real(cotangent) if whole.dtype.kind != "c" else cotangent)
         else:
@@ -214,6 +212,6 @@ class Part:
 def unbroadcast(cotangent: Any, shape: tuple[int, ...]) -> Any:
     """The cotangent of what was broadcast."""
     lead = cotangent.ndim - len(shape)
-    axes = [lead + i for i, length in enumerate(shape) if length == 1 and cotangent.shape[lead + i] != 1]
+    axes = [i for i, length in enumerate(shape, lead) if length == 1 and i >= 0 and cotangent.shape[i] != 1]
     given = cotangent.sum((*range(max(lead, 0)), *axes)).reshape(shape) if cotangent.shape != shape else cotangent
     return given if shape else given[()]

@@ -17,8 +17,9 @@ import numpy as np
 from autodiff_hook.algebras.arithmetic import REAL
 from autodiff_hook.algebras.levels import mapped, own_of, settled
 from autodiff_hook.algebras.lifetimes import drop_buffers
-from autodiff_hook.algebras.odd import is_odd, odd_part, odd_result, refuse_shared, truncates
+from autodiff_hook.algebras.odd import is_odd, odd_result, refuse_shared, truncates
 from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, is_other_field, places_in, seen_as
+from autodiff_hook.algebras.restoring import set_shape
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
 from autodiff_hook.errors import NotDifferentiable
@@ -134,8 +135,8 @@ class Tangents(Algebra):
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         found = self.buffers.get(id(array)) if array.base is None else None
         token = self.read(array, token) if found is None else found[1]
-        if token is None or array.dtype.kind not in "fciu":
-            return odd_part(self, array, value, token)
+        if token is None:
+            return None
         if type(token) is UnknownTangent:
             return token
         part = token[key]
@@ -161,11 +162,15 @@ class Tangents(Algebra):
         if len(self.buffers) > self._most:
             self._most = drop_buffers(self.buffers)
 
+    def adopt(self, array: Any, token: Token) -> None:
+        if token is not None and type(token) is not UnknownTangent:
+            self.note(array, token)
+
     def reshape(self, array: Any, token: Token, shape: Any) -> None:
         root = root_of(array)
         known = token is not None or id(root) in self.buffers or self._was_made(root)
         whole = self._whole(root, array, token) if known else None
-        array.shape = shape
+        set_shape(array, shape)
         if whole is not None:
             is_array = array is root and type(whole) is not UnknownTangent
             self.buffers[id(root)] = (root, whole.reshape(array.shape) if is_array else whole)

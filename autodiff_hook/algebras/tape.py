@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_hook.algebras.buffers import Buffers
 from autodiff_hook.algebras.checkpoints import Recomputed
 from autodiff_hook.algebras.levels import own_of
-from autodiff_hook.algebras.odd import holds_odd, is_odd_part, odd_part, odd_result
+from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.places import Node, here, line_of, made_at, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.stores import BufferCotangent, Overwritten, Reading, Reshaped, Storing
@@ -82,7 +82,7 @@ class Tape(Algebra):
             nodes.append((pullback, tokens) if tested else (pullback, tokens, here()))
             return value, token
         nodes.append((pullback, tokens, here()))
-        if cls is not np.float64 and holds_odd(value):
+        if cls is not np.float64 and is_odd(value):
             return value, self.unknown(odd_result(function))
         buffered = self.buffered
         buffered.hold_all(args, kwargs)
@@ -121,6 +121,11 @@ class Tape(Algebra):
             before, moving = own_of(self, before), own_of(self, moving)
         self.buffered.write(array, key, value, before, moving)
 
+    def adopt(self, array: Any, token: Token) -> None:
+        own = own_of(self, token) if self.nested else token
+        if own is not None:
+            self.buffered.note(array, own)
+
     def reshape(self, array: Any, token: Token, shape: Any) -> None:
         self.buffered.reshape(array, own_of(self, token) if self.nested else token, shape)
 
@@ -129,8 +134,6 @@ class Tape(Algebra):
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         token = own_of(self, token) if self.nested else token
-        if is_odd_part(array, value) and not (array.dtype.kind == "V" and self.buffered.is_written(array)):
-            return odd_part(self, array, value, token)
         return self.buffered.part(array, key, value, token)
 
     def unknown(self, error: NotDifferentiable) -> Token:

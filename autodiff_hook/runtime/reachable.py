@@ -36,7 +36,7 @@ def reachable(
         if cls in _LEAVES or id(item) in seen:
             continue
         kind = kind_of(cls)
-        if kind == "number" or kind == "array" and not arrays:
+        if kind == "number" or kind == "array" and not (arrays or item.dtype.hasobject):
             continue
         if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
             if issubclass(cls, type):

@@ -8,9 +8,11 @@ import numpy as np
 
 from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
-from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.runtime.losses import plain
+from autodiff_hook.semantics.finalizing import note_attributes
 from autodiff_hook.semantics.library import viewed
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
+from autodiff_hook.semantics.object_arrays import part_of_objects, store_objects
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.records import is_records, part_of_records, store_records, token_in_memory
 from autodiff_hook.semantics.structures import gather
@@ -21,6 +23,9 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     if array.dtype.names is not None:
         store_records(alg, t, array, key, value)
         return
+    if array.dtype.kind == "O":
+        store_objects(alg, t, array, key, value)
+        return
     moving = t[2]
     form = kind(value)
     if form in ("list", "tuple"):
@@ -30,16 +35,21 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
             moving = None
     elif form == "array":
         moving = alg.read(value, moving)
-    if array.dtype.kind == "O" and (moving is not None or t[0] is not None):
-        raise array_mutation("this store writes to an array of objects:")
     alg.write(array, key, value, t[0], moving)
 
 
 def part_of(alg: Algebra, array: Any, key: Any, value: Any, token: Token) -> Token:
     """The token of ``value``, which is ``array[key]``."""
+    if type(array) is not np.ndarray:
+        note_attributes(alg, value, (array,))
+    form = array.dtype.kind
+    if form in "fciu":
+        return alg.part(array, key, value, token)
     if array.dtype.names is not None:
         return part_of_records(alg, array, key, value, token)
-    return alg.part(array, key, value, token)
+    if form == "O":
+        return part_of_objects(alg, array, key, value, token)
+    return None if token is None else lose(alg, value, token)
 
 
 @means(np.ndarray.view)
@@ -58,6 +68,9 @@ def view(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
             return call_opaque(alg, t, np.ndarray.view, args, kwargs, reason)
         return apply(alg, (None, t[0], None), viewed, (array, dtypes[0]), {})
     value = np.ndarray.view(*args, **kwargs)
+    note_attributes(alg, value, (array,))
+    if value.shape != array.shape:
+        return value, apply(alg, (None, t[0], None), np.reshape, (plain(array), value.shape), {})[1]
     return value, part_of(alg, array, ..., value, t[0])
 
 

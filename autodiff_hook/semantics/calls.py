@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import math
 from array import array
@@ -28,10 +29,12 @@ from autodiff_hook.algebras.shadows import Algebra, Result, kind, load, quiet, r
 from autodiff_hook.registry import is_exact, registry
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
+from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.runtime.oddities import adds_objects, is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.comparing import compares_by_code
+from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.instances import instantiate
 from autodiff_hook.semantics.iteration import (
@@ -57,6 +60,7 @@ from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope
+from autodiff_hook.semantics.subclasses import call_function_override, is_function_overridden, rule_behind
 
 _FLOAT: Final = (float,)
 
@@ -166,6 +170,8 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
     misfit = None
     if is_overridden(function, args):
         return call_overridden(alg, t, function, args, kwargs)
+    if is_function_overridden(function, args):
+        return call_function_override(alg, t, function, args, kwargs)
     if registry.has_rules(function):
         args, t = drained(alg, t, function, args)
         adding = code_that_adds(function, args, kwargs)
@@ -184,6 +190,11 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
             rule = rule_for(function, args, kwargs)
             if rule is not None:
                 return call_rule(alg, t[1:], rule, function, args, kwargs)
+        if getattr(function, "__module__", None) == "math" and any(kind(x) == "array" for x in args):
+            return apply(alg, *_with_floats(alg, t, function, args), kwargs)
+        rule = rule_behind(function, args, kwargs)
+        if rule is not None:
+            return call_rule(alg, t[1:], rule, function, args, kwargs)
         misfit = registry.misfit(function, tuple(map(type, args)), tuple(kwargs))
     meaning = meaning_of(function)
     if meaning is not None:
@@ -192,10 +203,13 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         return call_opaque(alg, t[1:], function, args, kwargs, f"of which the rule does not know {misfit}")
     if registry.is_constant(function):
         value, token = call_constant(alg, function, args, kwargs)
-        if is_odd(value) and loses(alg, t[1:], function, args, kwargs):
+        if is_odd(value) and function not in _EMPTY and loses(alg, t[1:], function, args, kwargs):
             return value, alg.unknown(odd_result(function))
         return value, token
     return _unfold(alg, t, function, args, kwargs)
+
+
+_EMPTY: Final = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
 
 
 def is_plain_class(cls: Any, kwargs: Kwargs) -> bool:
@@ -241,6 +255,15 @@ def plain_float(value: Any) -> Any:
     if is_exact(type(value)):
         return float(value)
     return float.__float__(value) if issubclass(type(value), float) else value
+
+
+def _with_floats(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Any, Any, Args]:
+    """A call of a function of ``math``: arrays of one number are taken as floats."""
+    pairs = []
+    for value, token in zip(args, t[1:]):
+        is_array = kind(value) == "array"
+        pairs.append(apply(alg, (None, token), float, (value,), {}) if is_array else (value, token))
+    return (t[0], *[token for _, token in pairs]), function, tuple([value for value, _ in pairs])
 
 
 def looks_later(function: Any) -> bool:
@@ -348,8 +371,16 @@ def unfolding(function: Any) -> tuple[str, Any]:
     inner = getattr(function, "_implementation", None) if cls.__module__ == "numpy" else None
     if cls is functools._lru_cache_wrapper:
         return "cache", function.__wrapped__
+    if (
+        isinstance(function, np.ufunc)
+        and (called := gc.get_referents(function))
+        and isinstance(called[0], FunctionType)
+    ):
+        return "ufunc", called[0]
     if isinstance(inner, FunctionType):
         return "wrapper", inner
+    if isinstance(function, (np.ufunc, DISPATCHED)):
+        return "opaque", None
     caller = find_in_type(cls, "__call__")
     return ("callable", caller) if isinstance(caller, FunctionType) or id(caller) in MEANINGS else ("opaque", None)
 
@@ -368,6 +399,9 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         return call_partial(alg, t, function, inner, args, kwargs)
     if form == "wrapper" or form == "cache" and loses(alg, t[1:], function, args, kwargs):
         return apply(alg, t, inner, args, kwargs)
+    if form == "ufunc" and not kwargs and len(args) == function.nin:
+        several = elementwise.by_element if function.nout == 1 else elementwise.by_element_several
+        return apply(alg, (None, None, *t[1:]), several, (inner, *args), {})
     if form == "callable":
         return apply(alg, (None, *t), inner, (function, *args), kwargs)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)

@@ -54,6 +54,16 @@ def _reshape(alg: Algebra, token: Any, array: Any, shape: Any) -> None:
     alg.reshape(array, token, shape)
 
 
+def set_shape(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """``array._set_shape(shape)``, which NumPy's own classes call since 2.5."""
+    _reshape(alg, alg.read(args[0], t[0]), *args)
+    return None, None
+
+
+if hasattr(np.ndarray, "_set_shape"):
+    means(np.ndarray._set_shape)(set_shape)
+
+
 @means(np.ndarray.resize)
 def resize(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """``array.resize(shape)``, which moves memory."""

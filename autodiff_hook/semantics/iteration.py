@@ -89,9 +89,9 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
     if form == "view":
         return _view_pairs(alg, value), None
     if form == "object":
-        return _object_pairs(alg, value)
+        return _object_pairs(alg, value, t[0])
     if form == "sequence":
-        return _sequence_pairs(alg, value), None
+        return _sequence_pairs(alg, value, t[0]), None
     if type(value) is np.flatiter:
         return _flat_pairs(alg, value), None
     if form == "shared":
@@ -107,8 +107,10 @@ def how(alg: Algebra, value: Any, moves: bool) -> str:
     python = python_method(value, "__iter__") or python_method(value, "__next__")
     if python is None and (form == "list" or form == "tuple" and moves):
         return form
+    if form == "array" and value.ndim and (python or python_method(value, "__getitem__")) is not None:
+        return "sequence" if python is None else "object"
     if form == "array":
-        return "array" if value.ndim and (value.dtype.kind in "fciu" or moves) else "plain"
+        return "array" if value.ndim and (value.dtype.kind in "fciuO" or moves) else "plain"
     if form == "set":
         return "set" if known(alg, value) or id(value) in alg.losses else "plain"
     if python is None and form == "dict":
@@ -178,13 +180,13 @@ def unknown_of(alg: Algebra, value: Any) -> Any:
     return alg.unknown(failure(type(value), "an iterator that is not Python code"))
 
 
-def _sequence_pairs(alg: Algebra, value: Any) -> Pairs:
+def _sequence_pairs(alg: Algebra, value: Any, token: Any) -> Pairs:
     """The items of an object that has only ``__getitem__``."""
 
     index = 0
     while True:
         try:
-            pair = apply(alg, (None, None, None), operator.getitem, (value, index), {})
+            pair = apply(alg, (None, token, None), operator.getitem, (value, index), {})
         except IndexError:
             return
         yield pair
@@ -248,12 +250,12 @@ def _typed_pairs(alg: Algebra, owner: array[Any]) -> Pairs:
         index += 1
 
 
-def _object_pairs(alg: Algebra, value: Any) -> Result:
+def _object_pairs(alg: Algebra, value: Any, moving: Any) -> Result:
     """An iterable or an iterator written as a class."""
     method = python_method(value, "__iter__")
     if method is None:
         return stepped(alg, value), None
-    iterator, token = apply(alg, (None, None), method, (value,), {})
+    iterator, token = apply(alg, (None, moving), method, (value,), {})
     if iterator is value:
         return stepped(alg, value), None
     return get_iter(alg, (token,), None, iterator)

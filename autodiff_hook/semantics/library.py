@@ -114,7 +114,7 @@ def stored_cotangent(ȳ: Any, places: Any, shape: Any, seen: Any) -> Any:
     if shape == ():
         return given.sum()
     lead = given.ndim - len(shape)
-    axes = [lead + i for i, length in enumerate(shape) if length == 1 and given.shape[lead + i] != 1]
+    axes = [i for i, length in enumerate(shape, lead) if length == 1 and i >= 0 and given.shape[i] != 1]
     return given.sum((*range(lead), *axes)).reshape(shape)
 
 

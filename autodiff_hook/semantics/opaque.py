@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import reports
+from autodiff_hook.algebras.object_slots import overwrite_objects
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
@@ -97,6 +98,9 @@ def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Re
 
 def overwritten(alg: Algebra, array: Any, before: Any, unknown: Token) -> None:
     """Native code has written to an array, or to the fields of records, or may have."""
+    if array.dtype.kind == "O":
+        overwrite_objects(alg, array, before, unknown)
+        return
     if array.dtype.names is None:
         alg.overwritten(array, before, unknown)
         return
@@ -134,12 +138,12 @@ _HEAP_TYPE: Final = 1 << 9
 
 def is_written(alg: Algebra, array: Any) -> bool:
     """Whether what is in an array was stored there with a token."""
-    return id(root_of(array)) in alg.buffers
+    return id(root_of(array)) in alg.buffers or id(root_of(array)) in alg.shadows
 
 
 def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterator[tuple[Any, Any]]:
     """The arrays that a call may write to, with copies of them; only those that matter, or all."""
-    if not everything and not alg.held and not alg.buffers:
+    if not everything and not alg.held and not alg.buffers and not alg.shadows:
         return
     for value in values:
         if kind_of(type(value)) in ("number", "inert"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any, Final
 
+import numpy as np
+
 NAMES: Final = {
     "+": "add",
     "-": "sub",
@@ -29,3 +31,8 @@ def _operator(name: str) -> Any:
 BINARY: Final = {op: _operator(name) for op, name in NAMES.items()}
 INPLACE: Final = {op: getattr(operator, "i" + name) for op, name in NAMES.items()}
 UNARY: Final[dict[str, Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+UFUNCS: Final = {
+    **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
+    **{"%": np.remainder, "**": np.power, "@": np.matmul},
+}
+"""What operators of arrays are."""

@@ -17,12 +17,13 @@ from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import apply, as_function, meaning_of, means
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
-from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UNARY
-from autodiff_hook.semantics.overrides import UFUNCS, call_overridden, overrides
+from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UFUNCS, UNARY
+from autodiff_hook.semantics.overrides import call_overridden, overrides
 from autodiff_hook.semantics.rules import call_rule, rule_for, whole_tokens
 from autodiff_hook.semantics.sequences import concatenate, repeat
 
 _UNARY_METHODS: Final = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+_UNARY_UFUNCS: Final = {"-": np.negative, "+": np.positive, "~": np.invert}
 
 
 def binary(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
@@ -77,10 +78,14 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
         if value is not NotImplemented:
             return value, token
     kinds = kind(a), kind(b)
+    if op in UFUNCS and "array" in kinds:
+        return apply(alg, (None, *t), UFUNCS[op], (a, b), {})
     if op == "+" and kinds == ("tuple", "tuple") or op == "+" and kinds == ("list", "list"):
         return concatenate(alg, t, a, b)
     if op == "*" and ("list" in kinds or "tuple" in kinds):
         return repeat(alg, t, a, b)
+    if isinstance(a, np.number) and kinds[1] == "object":
+        return _binary(alg, t, op, function, a.item(), b)
     return call_opaque(alg, t, function, (a, b), {}, f"which has no rule for {describe_type(a)} and {describe_type(b)}")
 
 
@@ -119,7 +124,7 @@ def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if type(a) in REAL:
         return binary(alg, t, op, a, b)
     form = kind(a)
-    if form == "array":
+    if form == "array" and python_method(a, inplace_name(op)) is None:
         return _inplace_array(alg, t, op, a, b)
     if form in ("number", "tuple", "inert"):
         return _binary(alg, t, op, inplace_function(op, a, b), a, b)
@@ -172,7 +177,8 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if quiet(alg, t):
         return INPLACE[op](a, b), None
     before = alg.read(a, t[0])
-    value, token = _binary(alg, (before, t[1]), op, BINARY[op], a.copy(), b)
+    operand = a if a.dtype.kind == "O" else a.copy()
+    value, token = _binary(alg, (before, t[1]), op, BINARY[op], operand, b)
     if value.shape != a.shape or not np.can_cast(value.dtype, a.dtype, "same_kind"):
         INPLACE[op](a, b)
         raise AssertionError("NumPy refuses this")
@@ -194,6 +200,8 @@ def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
     method = python_method(a, _UNARY_METHODS[op])
     if method is not None:
         return apply(alg, (None, *t), method, (a,), {})
+    if kind(a) == "array":
+        return apply(alg, (None, *t), _UNARY_UFUNCS[op], (a,), {})
     meaning = meaning_of(builtin_method(a, _UNARY_METHODS[op]))
     if meaning is not None:
         return meaning(alg, t, (a,), {})

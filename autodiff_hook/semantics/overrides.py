@@ -8,19 +8,19 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.semantics.iteration import python_method
-from autodiff_hook.semantics.meanings import apply
+from autodiff_hook.semantics.meanings import apply, means
 
 _PLAIN: Final = frozenset({np.ndarray, np.float64, float, int, bool, complex})
-UFUNCS: Final = {
-    **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
-    **{"%": np.remainder, "**": np.power, "@": np.matmul},
-}
-"""What operators of arrays are."""
+
+
+_METHODS: Final = (np.ufunc.reduce, np.ufunc.accumulate, np.ufunc.reduceat, np.ufunc.outer, np.ufunc.at)
 
 
 def is_overridden(function: Any, args: Any) -> bool:
-    """Whether a call of a ufunc is one of the ``__array_ufunc__`` of an argument."""
-    return isinstance(function, np.ufunc) and any([overrides(x) for x in args])
+    """Whether a call of a ufunc, or of a method of one, is one of the ``__array_ufunc__`` of an argument."""
+    if isinstance(function, np.ufunc):
+        return any([overrides(x) for x in args])
+    return any(function is f for f in _METHODS) and any([overrides(x) for x in args[1:]])
 
 
 def overrides(value: Any) -> bool:
@@ -28,8 +28,12 @@ def overrides(value: Any) -> bool:
     return type(value) not in _PLAIN and python_method(value, "__array_ufunc__") is not None
 
 
-def call_overridden(alg: Algebra, t: Any, ufunc: Any, args: Any, kwargs: Any) -> Result:
-    """``ufunc(*args, **kwargs)`` as NumPy dispatches it: from the left, but classes before their bases."""
+def call_overridden(alg: Algebra, t: Any, function: Any, args: Any, kwargs: Any) -> Result:
+    """``function(*args, **kwargs)`` as NumPy dispatches it: from the left, but classes before their bases."""
+    ufunc, name = function, "__call__"
+    if not isinstance(function, np.ufunc):
+        ufunc, *args = args
+        name, t = function.__name__, t[1:]
     order: list[int] = []
     for place, value in enumerate(args):
         if overrides(value) and all(type(args[other]) is not type(value) for other in order):
@@ -38,7 +42,13 @@ def call_overridden(alg: Algebra, t: Any, ufunc: Any, args: Any, kwargs: Any) ->
     for place in order:
         method = python_method(args[place], "__array_ufunc__")
         tokens = (None, t[1 + place], None, None, *t[1:])
-        value, token = apply(alg, tokens, method, (args[place], ufunc, "__call__", *args), kwargs)
+        value, token = apply(alg, tokens, method, (args[place], ufunc, name, *args), kwargs)
         if value is not NotImplemented:
             return value, token
-    return ufunc(*args, **kwargs), None
+    return getattr(ufunc, name)(*args, **kwargs), None
+
+
+@means(np.ufunc.__call__)
+def call_ufunc(alg: Algebra, t: Any, args: Any, kwargs: Any) -> Result:
+    """``ufunc.__call__(*args)``."""
+    return apply(alg, (None, *t[1:]), args[0], args[1:], kwargs)

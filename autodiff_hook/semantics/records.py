@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose, reaches
+from autodiff_hook.algebras.object_slots import selected_places
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, load, lose, reaches
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import array_mutation, plain
@@ -71,6 +72,14 @@ def item_of_record(alg: Algebra, record: Any, key: Any, value: Any) -> Token:
     field = array[array.dtype.names[key] if isinstance(key, int) else key]
     if kind_of(type(value)) == "array":
         return token_in_memory(alg, value)
+    return _of_field(alg, field, value)
+
+
+def _of_field(alg: Algebra, field: Any, value: Any) -> Token:
+    """The token of what a field of one record holds, which is an array without dimensions."""
+    if field.dtype.kind == "O":
+        root = root_of(field)
+        return load(alg, root, selected_places(field, ()), value)
     return alg.part(field, (), value, None) if field.dtype.kind in "fc" else None
 
 
@@ -89,20 +98,21 @@ MOVING: Final = (
     *(np.ravel, np.ndarray.ravel, np.ndarray.flatten, np.reshape, np.ndarray.reshape, np.transpose, np.squeeze),
     *(np.ndarray.transpose, np.ndarray.squeeze, np.where, np.compress, np.ndarray.compress, np.delete, np.flip),
     *(np.expand_dims, np.atleast_1d, np.atleast_2d, np.moveaxis, np.swapaxes, np.ndarray.swapaxes, np.extract),
-    *(np.broadcast_to,),
+    *(np.broadcast_to, np.diagonal, np.ndarray.diagonal),
 )
 """What puts elements elsewhere, and leaves them as they are."""
-_COPYING: Final = (np.generic.copy, np.generic.__copy__, np.generic.__deepcopy__)
+COPYING: Final = (np.generic.copy, np.generic.__copy__, np.generic.__deepcopy__)
 _DEFINED: Final = (
     (np.sort, recording.sorted_records),
     (np.ndarray.astype, recording.records_as),
+    (np.ndarray.__deepcopy__, recording.copied_deeply),
     *[(f, recording.listed) for f in (np.ndarray.tolist, np.ndarray.item, np.generic.tolist, np.generic.item)],
 )
 
 
 def handles_records(function: Any, values: Any) -> bool:
     """Whether a function is known for structured arrays: it moves their records, makes a list, or reads a view."""
-    known = type(function) is functools.partial or any(function is f for f in (*MOVING, *_COPYING, *dict(_DEFINED)))
+    known = type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, *dict(_DEFINED)))
     return known and any(map(_has_records, values))
 
 
@@ -118,7 +128,7 @@ def call_on_records(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
         array = record_in_array(args[0])
         if array is None or id(args[0]) in alg.losses:
             return call_opaque(alg, t, function, args, kwargs, "which was given a record that is in no array")
-        if any(function is f for f in _COPYING):
+        if any(function is f for f in COPYING):
             copied = call_moving(alg, t, np.ndarray.copy, (array,), {})[0]
             return copied[()], None
         args = (array, *args[1:])
@@ -184,7 +194,7 @@ def getfield_of_record(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Resu
     if array is None or isinstance(value, np.void):
         return value, None
     field = np.ndarray.getfield(array, *args[1:], **kwargs)
-    return value, alg.part(field, (), value, None) if field.dtype.kind in "fc" else None
+    return value, _of_field(alg, field, value)
 
 
 @means(np.void.setfield)

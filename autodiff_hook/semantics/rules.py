@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MethodDescriptorType
 from typing import Any, Final
 
 import numpy as np
@@ -13,10 +12,20 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.mirror import tuple_like
 from autodiff_hook.runtime.oddities import has_odd, is_strange
-from autodiff_hook.semantics.iteration import python_method
+from autodiff_hook.semantics.meanings import apply
+from autodiff_hook.semantics.object_arrays import (
+    MAKING,
+    call_on_objects,
+    converted,
+    has_objects,
+    made_objects,
+    makes_objects,
+    takes_objects,
+)
 from autodiff_hook.semantics.opaque import call_constant, call_opaque
 from autodiff_hook.semantics.records import call_on_records, handles_records, made_records, makes_records
 from autodiff_hook.semantics.structures import gather
+from autodiff_hook.semantics.subclasses import call_of_subclasses, has_subclasses
 
 
 def rule_for(function: Any, args: tuple[Any, ...], kwargs: Any = ()) -> Rule | None:
@@ -45,6 +54,8 @@ _STRANGE: Final = "whose rule returned neither numbers nor arrays of numbers"
 
 def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Result:
     """Call ``rule``; ``t`` has the tokens of the arguments, positional and named."""
+    if id(function) in MAKING and makes_objects(function, args, kwargs):
+        return made_objects(alg, t, function, args, kwargs)
     whole = None if kwargs else whole_tokens(alg, args, t)
     if whole is not None:
         if not some(whole):
@@ -53,24 +64,36 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
         if type(value) is float or type(value) is np.ndarray or not is_strange(value, args):
             return value, token
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
-    if type(function) is MethodDescriptorType and python_method(args[0], function.__name__) is not None:
-        return call_opaque(alg, t, function, args, kwargs, "a method that a subclass has another one of")
     values = (*args, *kwargs.values())
     tokens = tuple([gather(alg, value, token) for value, token in zip(values, t)])
-    carrying = [True if token is not None or reaches(alg, x) else None for x, token in zip(values, tokens)]
+    carrying = [True if token is not None or _holds(alg, x) else None for x, token in zip(values, tokens)]
     if not some(carrying):
         return call_constant(alg, function, args, kwargs)
+    if has_objects(args):
+        return call_on_objects(alg, t, function, args, kwargs)
+    if has_subclasses(alg, args):
+        return call_of_subclasses(alg, rule, function, args, kwargs, t, tokens)
     if makes_records(function, args, kwargs):
         return made_records(alg, tokens, function, args, kwargs)
     if handles_records(function, values):
         return call_on_records(alg, tokens, function, args, kwargs)
     if id(rule) in registry.tested and has_odd(function, zip(values, carrying)):
+        again = converted(alg, function, args, t)
+        if again is not None:
+            return apply(alg, again[0], function, again[1], kwargs)
+        if takes_objects(function, args):
+            return call_on_objects(alg, t, function, args, kwargs)
         return call_opaque(alg, t, function, args, kwargs, _ODD)
     args = tuple([unchanging(x) if kind(x) in ("list", "dict", "tuple") else x for x in args])
     value, token = alg.call_rule(rule, function, args, kwargs, tokens)
     if is_strange(value, args):
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
     return value, token
+
+
+def _holds(alg: Algebra, value: Any) -> bool:
+    """Whether what a value refers to has tokens; an array of numbers refers to nothing."""
+    return (type(value) is not np.ndarray or value.dtype.kind in "OV") and reaches(alg, value)
 
 
 def unchanging(value: Any) -> Any:

@@ -66,7 +66,7 @@ OF_RANDOM = {IS_A_SOURCE: "BitGenerator Generator MT19937 PCG64 PCG64DXSM Philox
 OF_UFUNCS = {IS_A_SHAPE: "identity nargs nin nout ntypes resolve_dtypes signature types"}
 REFUSED = {
     SHOWS_MEMORY: "frombuffer from_dlpack ndarray nditer nested_iters record void",
-    "makes arrays of objects, which numbers in have no derivatives": "frompyfunc object_",
+    "makes arrays of objects, which numbers in have no derivatives": "object_",
 }
 REFUSED_METHODS = {SHOWS_MEMORY: "base byteswap ctypes data dumps getfield setfield tobytes resize"}
 REFUSED_DRAWS = {

@@ -7,8 +7,11 @@ import numpy as np
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import Constant, method_of
 from autodiff_hook.registry import nondifferentiable, registry, rrule
+from autodiff_hook.semantics.equivalents import elementwise
+from autodiff_hook.semantics.equivalents.elementwise import OPERATIONS
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import apply, means, natively
+from autodiff_hook.semantics.subclasses import call_behind, is_subclass
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype
 from autodiff_rules.numpy.indexing import scatter_add
@@ -85,6 +88,10 @@ def outer(ufunc, A, B, /, **options):
 def reduce(alg, t, args, kwargs):
     """``ufunc.reduce``: a function of NumPy's where there is one for it, else Python code."""
     ufunc, array, *options = args
+    if is_subclass(array):
+        return call_behind(alg, t, np.ufunc.reduce, args, kwargs)
+    if isinstance(array, np.ndarray) and array.dtype == object and ufunc in OPERATIONS:
+        return enter(alg, (None, *t), reduced_objects, args, kwargs)
     named = {"axis": 0, **dict(zip(OPTIONS, options)), **kwargs}
     if ufunc not in REDUCTIONS or named.get("out") is not None or named.get("dtype") is not None:
         return enter(alg, (None, *t), reduced, args, kwargs)
@@ -111,6 +118,14 @@ def _is_silent(operand, name):
 
 
 method_of(np.ufunc.reduce, reduction)
+
+
+def reduced_objects(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
+    """``ufunc.reduce`` of an array of objects."""
+    if out is not None:
+        out[...] = elementwise.reduced(OPERATIONS[ufunc], array, axis, keepdims, initial, where)
+        return out
+    return elementwise.reduced(OPERATIONS[ufunc], array, axis, keepdims, initial, where)
 
 
 def reduced(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
@@ -241,3 +256,4 @@ def summed_at_rule(rows, indices):
 
 
 define_all_with_options(vars(np).values())
+natively(np.frompyfunc)  # what it makes calls the Python function for each element, and is followed there

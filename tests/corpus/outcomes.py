@@ -12,9 +12,7 @@ CLEAR_ERRORS = {
     "array_filled_by_fortran": EVERY_MODE,
     "read_by_a_memoryview": FIRST_ORDER,
     "checkpoint_of_a_function_with_state": FIRST_ORDER,
-    "numpy_sum_of_objects": EVERY_MODE,
     "dot_of_a_sequence": EVERY_MODE,
-    "mean_of_a_masked_array": EVERY_MODE,
     "other_names.a global list": EVERY_MODE,
     "other_names.a global dict": EVERY_MODE,
     "other_names.a global object": EVERY_MODE,
@@ -34,7 +32,6 @@ CLEAR_ERRORS = {
     "other_names.an item of what was spread": EVERY_MODE,
     "other_names.an unpacked item": EVERY_MODE,
     "other_names.a global of a callee": EVERY_MODE,
-    "random.9": "typed path carried pullback jvp",
 }
 
 WAITING = {

@@ -633,12 +633,9 @@ def test_subclasses_of_arrays_with_arithmetic_of_their_own():
         lambda x: np.asarray(q / x[0])[1],
         lambda x: (np.matrix([[1.0, 2.0]]) * x[0]).sum(),
     ):
-        try:
-            found = gradient(f, x)[0]
-        except NotDifferentiable:
-            continue
         steps = 1e-6 * np.eye(2)
-        assert found == pytest.approx([(f(x + d) - f(x - d)) / 2e-6 for d in steps], rel=1e-5)
+        expected = [(float(f(x + d)) - float(f(x - d))) / 2e-6 for d in steps]
+        assert gradient(f, x)[0] == pytest.approx(expected, rel=1e-5)
 
 
 given_away = opaque("def f(value): kept.append(None)", kept=[])

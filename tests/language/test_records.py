@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from in_all_modes import MODES, differences
@@ -179,7 +181,38 @@ def handed_to_a_library(x):
     return float(np.sum(structured_to_unstructured(a) ** 2))
 
 
+def fields_of_objects(x):
+    a = np.zeros(3, [("n", "i4"), ("o", object), ("f", float), ("q", object)])
+    for i in range(3):
+        a[i] = (i, x[i] ** 2, x[i], [x[i]])
+    b, c = a[[0, 2]], copy.deepcopy(a)
+    a["f"] *= x
+    r = np.rec.array(a)
+    objects = sum(b["o"]) + c[1]["o"] * c["q"][1][0] + c[0]["q"][0] + r[1].o + r.o[2]
+    return float(objects + sum(row["f"] for row in a) + c["f"].sum() * a[2][1])
+
+
+def made_like_another(x):
+    a = np.zeros(3, PAIR)
+    a["x"] = x
+    b = np.empty_like(a)
+    b["y"] = a["x"] ** 2
+    b["x"] = 1.0
+    return float(b["y"].sum())
+
+
+def kept_and_swapped(x):
+    a = np.zeros(3, PAIR)
+    a["x"] = x
+    rows = {i: row for i, row in enumerate(a)}
+    a["x"][0] = 5 * x[1]
+    a["x"], a["y"] = a["y"].copy(), a["x"].copy()
+    a[[0, 1]] = a[[1, 0]]
+    return float(rows[0]["y"] * rows[1]["y"] + (a["y"] * np.arange(3)).sum())
+
+
 RIGHT = (
+    *(fields_of_objects, made_like_another, kept_and_swapped),
     *(fields_stored, records_stored, fields_of_records_stored, fields_of_records_read, fields_of_several_types),
     *(fields_of_fields, made_of_tuples, made_of_rows_of_tuples, one_number_for_all_fields, chosen_and_copied),
     *(several_fields, joined_and_turned, sorted_by_a_field, of_other_types, as_lists, as_numbers, record_arrays),

@@ -82,14 +82,3 @@ def test_a_subclass_that_hands_its_operations_on():
 def test_views_of_other_bits_say_so():
     with pytest.raises(NotDifferentiable, match="another type"):
         ad.gradient(lambda x: x.view(np.int64).sum() * 1.0, np.ones(2))
-
-
-@pytest.mark.parametrize("mode", [ad.gradient, lambda f, x: ad.jvp(f, (x,), (x,))])
-def test_fields_that_native_code_sets_are_unknown(mode):
-    def f(x):
-        records = np.zeros(2, [("a", float), ("b", float)]).view(np.recarray)
-        records.a = x
-        return (records.a**2).sum()
-
-    with pytest.raises(NotDifferentiable, match="setfield"):
-        mode(f, np.ones(2))

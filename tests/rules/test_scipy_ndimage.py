@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from in_all_orders import check_orders
 from numpy_checks import normal
 from scipy import ndimage
 
@@ -65,3 +66,27 @@ def test_by_the_kernel_and_its_width():
 def test_measurements():
     check_gradient(lambda x: ndimage.mean(x) * ndimage.sum(x) * ndimage.variance(x), IMAGE)
     check_gradient(lambda x: sum(ndimage.center_of_mass(x)), np.abs(IMAGE))
+
+
+def by_windows(x):
+    def weighted(around, factor, power=1.0):
+        return np.sum(around**2) * factor + around[0] * power
+
+    footprint = np.array([[0, 1, 0], [1, 1, 1]])
+    image = np.outer(x[:3], x)
+    options = {"mode": "constant", "cval": 0.3, "extra_arguments": (2.0,), "extra_keywords": {"power": x[0]}}
+    return ndimage.generic_filter(image, weighted, footprint=footprint, **options)
+
+
+def by_a_mapping(x):
+    image = np.outer(x, x[:4])
+    moved = ndimage.geometric_transform(image, lambda p, k: (p[0] * 0.8, p[1] + k), extra_arguments=(x[0],))
+    near = ndimage.geometric_transform(
+        image, lambda p: (p[0] - 0.4 * x[1], p[1] * 0.9), (2, 3), mode="nearest", order=2
+    )
+    return np.append(moved, near)
+
+
+@pytest.mark.parametrize("program", [by_windows, by_a_mapping])
+def test_callbacks(program):
+    check_orders(program, np.array([0.7, 1.3, 0.9, 1.6]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,15 @@ def listed(array: Any, *args: Any) -> Any:
         field = array[name]
         values.append(listed(field) if field.dtype.names is not None else field if field.ndim else field.item())
     return tuple(values)
+
+
+def copied_deeply(array: Any, memo: Any) -> Any:
+    """``copy.deepcopy`` of records."""
+    made = np.empty_like(array)
+    for name in array.dtype.names:
+        field = array[name]
+        made[name][...] = copy.deepcopy(field, memo) if field.dtype.hasobject else field
+    return made
 
 
 def move_records(made: Any, function: Any, args: Any, kwargs: Any) -> None:

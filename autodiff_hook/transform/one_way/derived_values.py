@@ -10,8 +10,7 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.operations import NAMES
-from autodiff_hook.semantics.overrides import UFUNCS
+from autodiff_hook.semantics.operations import NAMES, UFUNCS
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path

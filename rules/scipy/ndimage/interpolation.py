@@ -10,10 +10,14 @@ from itertools import product
 from math import comb, factorial
 
 import numpy as np
+from scipy import LowLevelCallable
 from scipy.ndimage import _nd_image
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import meaning_of, means
+from autodiff_hook.semantics.opaque import loses
 from autodiff_rules.scipy._standins import stand_in
 from autodiff_rules.scipy.ndimage._windows import MODES
 
@@ -95,13 +99,32 @@ def grid_of(output):
 def geometric_transform(
     input, mapping, coordinates, matrix, offset, output, order, mode, cval, padding, arguments, keywords
 ):
-    if mapping is not None:
-        raise NotDifferentiable("scipy.ndimage.geometric_transform is not differentiated: use map_coordinates")
     if coordinates is not None:
         places = np.reshape(coordinates, (np.shape(coordinates)[0], -1))
     else:
         places = np.matmul(matrix, grid_of(output)) + np.reshape(offset, (-1, 1))
     return interpolated(input, places + padding, order, MODES[mode], cval)
+
+
+def mapped(input, mapping, coordinates, matrix, offset, output, order, mode, cval, padding, arguments, keywords):
+    """``geometric_transform`` with a function that says the places."""
+    if isinstance(mapping, LowLevelCallable):
+        raise NotDifferentiable("scipy.ndimage.geometric_transform with a compiled function is not differentiated")
+    rows = np.array([mapping(place, *arguments, **keywords) for place in np.ndindex(*np.shape(output))])
+    places = np.reshape(np.transpose(rows), (np.ndim(input), *np.shape(output)))
+    geometric_transform_native(input, None, places, None, None, output, order, mode, cval, padding, None, None)
+
+
+geometric_transform_native = _nd_image.geometric_transform
+by_coordinates = meaning_of(_nd_image.geometric_transform)
+
+
+@means(_nd_image.geometric_transform)
+def transform(alg, t, args, kwargs):
+    """``_nd_image.geometric_transform``: the places of a function are coordinates."""
+    if args[1] is None or not loses(alg, t, args[1], args, kwargs):
+        return by_coordinates(alg, t, args, kwargs)
+    return enter(alg, (None, *t), mapped, args, kwargs)
 
 
 @stand_in(_nd_image.zoom_shift, 3)

@@ -1,0 +1,227 @@
+"""Arrays of objects: references, whose slots are places in memory; their tokens are in the shadow of the buffer."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from types import FunctionType
+from typing import Any, Final
+
+import numpy as np
+from numpy._core import _methods
+
+from autodiff_hook.algebras.object_slots import (
+    is_objects,
+    keep_tokens,
+    keep_tokens_at,
+    selected_places,
+    tokens_at,
+    tokens_in,
+)
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, known, load, lose, note_kept, opened, some
+from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.losses import plain
+from autodiff_hook.runtime.native import DISPATCHED
+from autodiff_hook.semantics import equivalents
+from autodiff_hook.semantics.equivalents import elementwise
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply
+from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.semantics.operations import BINARY, UFUNCS, UNARY
+from autodiff_hook.semantics.records import COPYING, MOVING
+
+
+def part_of_objects(alg: Algebra, array: Any, key: Any, value: Any, token: Token) -> Token:
+    """The token of ``value``, which is ``array[key]``."""
+    if token is not None:
+        return lose(alg, value, token)
+    root = root_of(array)
+    if known(alg, root) is None and not alg.losses and alg.given is None:
+        return None
+    selected = selected_places(array, key)
+    if not isinstance(selected, np.ndarray):
+        return load(alg, root, int(selected), value)
+    if root_of(value) is not root:
+        keep_tokens(alg, value, tokens_at(alg, root, selected))
+    return None
+
+
+def store_objects(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
+    """``array[key] = value``."""
+    root, selected = root_of(array), selected_places(array, key)
+    several = isinstance(selected, np.ndarray)
+    tokens = _tokens_of(alg, value, t[2], selected.ndim) if several else t[2]
+    plain(array)[key] = value
+    if several:
+        keep_tokens_at(alg, root, selected, tokens)
+        return
+    if tokens is not None or known(alg, root) is not None:
+        opened(alg, root)[int(selected)] = tokens
+    note_kept(alg, root, int(selected), value)
+
+
+def _tokens_of(alg: Algebra, value: Any, token: Token, depth: int) -> Any:
+    """The tokens of what is stored into several elements, as an array; None if there are none."""
+    if is_objects(value):
+        return tokens_in(alg, value)
+    if kind(value) not in ("array", "list", "tuple"):
+        return None if token is None else _single(token)
+    shape: list[int] = []
+    first = value
+    while len(shape) < depth and (kind(first) in ("list", "tuple") or kind(first) == "array" and first.ndim):
+        shape.append(len(first))
+        if not len(first):
+            return None
+        first = first[0]
+    found = np.empty(shape, object)
+    for index in np.ndindex(*shape):
+        found[index] = _token_at(alg, value, token, index)
+    return found if some(found.flat) else None
+
+
+def _single(token: Token) -> Any:
+    found = np.empty((), object)
+    found[()] = token
+    return found
+
+
+def _token_at(alg: Algebra, value: Any, token: Token, index: tuple[int, ...]) -> Token:
+    """The token of an item of nested sequences."""
+    for place in index:
+        value, token = apply(alg, (None, token, None), operator.getitem, (value, place), {})
+    return token
+
+
+def makes_objects(function: Any, args: Args, kwargs: Kwargs) -> bool:
+    """Whether a call of what makes arrays makes one of objects, of what is none."""
+    if any(map(is_objects, args)):
+        return False
+    place = 2 if function is np.full else 1
+    dtype = args[place] if len(args) > place else kwargs.get("dtype")
+    if dtype is None and function is not np.full:
+        return type(args[0]) in (list, tuple) and _natural_kind(args[0]) == "O"
+    return dtype is not None and np.dtype(dtype).kind == "O"
+
+
+def _natural_kind(items: Any) -> str:
+    """The kind of the array that NumPy makes of a list; of none if it makes none."""
+    try:
+        return np.array(items).dtype.kind
+    except ValueError:
+        return ""
+
+
+MAKING: Final = frozenset(map(id, (np.array, np.asarray, np.asanyarray, np.full, np.ndarray.astype)))
+
+
+def made_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A call that does, with tokens."""
+    value = function(*args, **kwargs)
+    place = 1 if function is np.full else 0
+    tokens = _tokens_of(alg, args[place], t[place], value.ndim)
+    if tokens is not None and tokens.size == value.size:
+        tokens = tokens.reshape(value.shape)
+    keep_tokens(alg, value, tokens)
+    return value, None
+
+
+def has_objects(values: Any) -> bool:
+    """Whether arrays of objects are among the arguments of a call."""
+    return any(any(map(is_objects, x)) if type(x) in (list, tuple) else is_objects(x) for x in values)
+
+
+def converted(alg: Algebra, function: Any, args: Args, t: Any) -> tuple[Any, Args] | None:
+    """Tokens and arguments of a call with arrays in the place of what NumPy makes some of; None if there is none."""
+    pairs = [_converted(alg, function, *pair) for pair in zip(args, t)]
+    if all(value is before for (value, _), before in zip(pairs, args)):
+        return None
+    return (None, *[token for _, token in pairs], *t[len(args) :]), tuple([value for value, _ in pairs])
+
+
+def _converted(alg: Algebra, function: Any, value: Any, token: Token) -> Result:
+    method = find_in_type(type(value), "__array__")
+    if kind(value) == "object" and isinstance(method, FunctionType):
+        return apply(alg, (None, token), method, (value,), {})
+    if type(value) in (list, tuple) and id(function) not in MAKING and makes_objects(np.array, (value,), {}):
+        return made_objects(alg, (token,), np.array, (value,), {})
+    return value, token
+
+
+def takes_objects(function: Any, args: Args) -> bool:
+    """Whether a ufunc is given an object, which is no array, nor makes one."""
+    if function not in elementwise.OPERATIONS:
+        return False
+    return all(kind(x) != "object" or not hasattr(type(x), "__len__") for x in args)
+
+
+def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A call that is given arrays of objects, with tokens; ``t`` has those of the arguments."""
+    if any(function is f for f in _CONVERTING) and (len(args) > 1 or "dtype" in kwargs):
+        dtype = np.dtype(args[1] if len(args) > 1 else kwargs["dtype"])
+        if dtype.kind != "O":
+            return apply(alg, (None, t[0], None), elementwise.as_numbers, (args[0], dtype), {})
+    if type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, np.ndarray.astype)):
+        return _moved(alg, t, function, args, kwargs)
+    operation = elementwise.OPERATIONS.get(_UFUNCS.get(function, function))
+    if operation is not None and not kwargs:
+        return apply(alg, (None, None, *t), elementwise.by_element, (operation, *args), {})
+    for known_function, definition in _DEFINED:
+        if function is known_function:
+            return apply(alg, (None, *t), definition, args, kwargs)
+    inner = getattr(function, "_implementation", None) if type(function) is DISPATCHED else None
+    if isinstance(inner, FunctionType) and function is not np.partition:
+        return apply(alg, (None, *t), inner, args, kwargs)
+    return call_opaque(alg, t, function, args, kwargs, "which has no rule for arrays of objects")
+
+
+def _moved(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A call of what leaves elements as they are: it does with their tokens as with them."""
+    value = function(*args, **kwargs)
+    args = tuple([_as_objects(alg, *pair) for pair in zip(args, t)])
+    given = [x for arg in args for x in (arg if type(arg) in (list, tuple) else (arg,)) if is_objects(x)]
+    if is_objects(value) and all(root_of(value) is not root_of(x) for x in given):
+        moved = function(*[_in_place(alg, arg) for arg in args], **kwargs)
+        keep_tokens(alg, value, moved if some(moved.flat) else None)
+    return value, None
+
+
+def _as_objects(alg: Algebra, value: Any, token: Token) -> Any:
+    """Numbers with tokens as an array of objects, which has them."""
+    if type(value) in (list, tuple) and has_objects(value):
+        tokens = (known(alg, value) if type(value) is list else token) or (None,) * len(value)
+        return type(value)([_as_objects(alg, *pair) for pair in zip(value, tokens)])
+    if is_objects(value) or token is None:
+        return value
+    return apply(alg, (None, token), elementwise.as_objects, (value,), {})[0]
+
+
+def _in_place(alg: Algebra, value: Any) -> Any:
+    """An argument with tokens in the place of the elements of arrays of objects."""
+    if type(value) in (list, tuple) and has_objects(value):
+        return type(value)([_in_place(alg, x) for x in value])
+    if not is_objects(value):
+        return np.full(np.shape(value), None) if kind(value) == "array" and value.dtype.kind in "fc" else value
+    tokens = tokens_in(alg, value)
+    return np.full(value.shape, None) if tokens is None else tokens
+
+
+_UFUNCS: Final[dict[Any, Any]] = {
+    **{BINARY[op]: ufunc for op, ufunc in UFUNCS.items()},
+    **{UNARY["-"]: np.negative, UNARY["+"]: np.positive, abs: np.absolute},
+}
+_CONVERTING: Final = (np.array, np.asarray, np.asanyarray, np.ndarray.astype)
+_DEFINED: Final = (
+    *[(f, elementwise.product) for f in (np.dot, np.ndarray.dot, np.matmul, operator.matmul)],
+    (np.ndarray.tolist, elementwise.listed),
+    (np.ndarray.item, elementwise.item_of),
+    (np.sort, elementwise.in_order),
+    (np.ndarray.trace, elementwise.trace),
+    (np.ndarray.cumsum, elementwise.running_sum),
+    (np.ndarray.cumprod, elementwise.running_product),
+    (np.ndarray.__deepcopy__, elementwise.copied_deeply),
+    (sum, equivalents.total),
+    (max, equivalents.maximum),
+    (min, equivalents.minimum),
+    *[(getattr(np.ndarray, name), getattr(_methods, f"_{name}")) for name in ("sum", "prod", "mean", "var", "std")],
+    *[(getattr(np.ndarray, name), getattr(_methods, f"_a{name}")) for name in ("min", "max")],
+)

@@ -1,0 +1,296 @@
+"""Arrays of classes with a say of their own: ``np.matrix``, ``__array_ufunc__``, ``__array_function__``, methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from in_all_modes import MODES, differences
+
+from autodiff_hook import NotDifferentiable
+from autodiff_hook.api import generic_gradient
+
+AT, WAY = np.array([0.7, 1.3, 2.1]), np.array([0.3, -1.1, 0.6])
+
+
+class Plain(np.ndarray):
+    pass
+
+
+class Info(np.ndarray):
+    def __new__(cls, v, info=None):
+        obj = np.asarray(v).view(cls)
+        obj.info = info
+        return obj
+
+    def __array_finalize__(self, obj):
+        if obj is None:
+            return
+        self.info = getattr(obj, "info", None)
+
+    def twice(self):
+        return self * 2
+
+
+class Unit(np.ndarray):
+    def __new__(cls, v, unit=1.0):
+        obj = np.asarray(v, dtype=float).view(cls)
+        obj.unit = unit
+        return obj
+
+    def __array_finalize__(self, obj):
+        self.unit = getattr(obj, "unit", 1.0)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        units = [getattr(i, "unit", 1.0) for i in inputs]
+        arrays = [np.asarray(i) if isinstance(i, Unit) else i for i in inputs]
+        r = getattr(ufunc, method)(*arrays, **kwargs)
+        r = np.asarray(r).view(Unit)
+        r.unit = units[0] * (units[1] if len(units) > 1 and ufunc is np.multiply else 1.0)
+        return r
+
+    @property
+    def value(self):
+        return self.view(np.ndarray) * self.unit
+
+
+class Arr:
+    def __init__(self, v):
+        self.v = v
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func is np.sum:
+            return np.sum(args[0].v) * 2
+        if func is np.concatenate:
+            return Arr(np.concatenate([a.v for a in args[0]]))
+        return NotImplemented
+
+    def __array_ufunc__(self, uf, method, *inputs, **kw):
+        if method == "reduce":
+            return uf.reduce(inputs[0].v) * 3
+        return Arr(uf(*[i.v if isinstance(i, Arr) else i for i in inputs]))
+
+
+class Getter(np.ndarray):
+    def __getitem__(self, i):
+        return super().__getitem__(i) * 2.0
+
+    def __mul__(self, o):
+        return np.ndarray.__mul__(self, o) + 1.0
+
+    def sum(self, *a, **k):
+        return super().sum(*a, **k) * 3
+
+
+class Meters(np.ndarray):
+    """Quantity-like with attribute that moves."""
+
+    def __new__(cls, v, scale=1.0):
+        obj = np.asarray(v, dtype=float).view(cls)
+        obj.scale = scale
+        return obj
+
+    def __array_finalize__(self, obj):
+        if obj is not None:
+            self.scale = getattr(obj, "scale", 1.0)
+
+    def __array_wrap__(self, arr, context=None, return_scalar=False):
+        r = arr.view(Meters)
+        r.scale = self.scale
+        return r
+
+    def to(self):
+        return np.asarray(self) * self.scale
+
+
+class Mean(np.ndarray):
+    f = 1.0
+
+    def mean(self, *a, **k):
+        return np.asarray(self).mean() * 3.0
+
+    def sum(self, *a, **k):
+        return super().sum(*a, **k) * self.f
+
+
+def matrix_made_of_numbers(x):
+    m = np.matrix([[x[0], x[1]], [x[2], 1.0]])
+    return float((m * m)[0, 1] + m.T[0, 1] + np.sum(m**2))
+
+
+def matrix_made_of_an_array(x):
+    m = np.asmatrix(np.outer(x, x)) + np.eye(3)
+    return float((m.I * m.T).sum() + m.A[0, 1] + m[0].A1[2] + np.asarray(m)[1, 1])
+
+
+def matrix_equations(x):
+    m = np.matrix(np.outer(x, x) + np.eye(3))
+    b = np.matrix(x).T
+    y = np.linalg.solve(m, b)
+    m[0, 0] = x[1] ** 2
+    return float((b.T * m * b)[0, 0] + y.sum() + m.mean() + np.trace(m) + np.linalg.det(m))
+
+
+def matrix_functions(x):
+    m = np.matrix(np.outer(x, x) + np.eye(3))
+    return float(np.exp(m).sum() + m.sum(axis=0)[0, 1] + np.multiply(m, m).max() + m.std() + m.flatten()[0, 3])
+
+
+def matrix_blocks_and_powers(x):
+    m = np.mat([[x[0], x[1]], [1.0, x[2]]]) if hasattr(np, "mat") else np.matrix([[x[0], x[1]], [1.0, x[2]]])
+    b = np.bmat([[m, m.T], [np.eye(2), m**2]])
+    c = b[0] * b.T * b[:, 1]
+    d = np.linalg.inv(m) @ m.getA1()[:2]
+    m[0] = x[:2] ** 2
+    m *= 2
+    e = -m + abs(m) - m / 3.0
+    return float(
+        c[0, 0]
+        + d.sum()
+        + m.sum()
+        + e[1, 1]
+        + np.linalg.norm(m)
+        + m.A[0][1]
+        + m.tolist()[0][0]
+        + (2.0 * m).prod()
+        + m.item(1)
+    )
+
+
+def matrices_joined(x):
+    m = np.asmatrix(np.outer(x, x))
+    n = np.vstack([m, m])
+    h = np.hstack((m, 2 * m))
+    k = np.concatenate([m, m], axis=1)
+    for row in m:
+        n[0] += row
+    return float(
+        n.sum()
+        + (h * h.T).sum()
+        + k[1, 2]
+        + np.squeeze(m).sum()
+        + np.diag(m).sum()
+        + m.diagonal().sum()
+        + np.kron(m, m).max()
+        + m.ravel()[0, 1]
+        + np.array(m)[0, 1]
+        + np.where(m > 1, m, 0).sum()
+    )
+
+
+def matrix_decompositions(x):
+    m = np.asmatrix(np.outer(x, x) + np.diag([1.0, 2.0, 3.0]))
+    w, v = np.linalg.eigh(m)
+    return float(w[0] + np.linalg.svd(m)[1].sum() + np.linalg.cholesky(m).sum() + np.trace(m))
+
+
+def plain_subclass(x):
+    a = (x * 2).view(Plain)
+    b = np.sin(a) * a + 1.0
+    return float(b.sum() + np.sum(b[1:]))
+
+
+def subclass_with_an_attribute(x):
+    a = Info(x, info="m")
+    b = np.sin(a.twice()) + a
+    return float(b.sum()) if b.info == "m" else 0.0
+
+
+def quantity(x):
+    a = Unit(x, 3.0)
+    b = a * a + a
+    return float(b.value.sum())
+
+
+def ufuncs_handed_to_super(x):
+    class Log(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+            args = [i.view(np.ndarray) if isinstance(i, Log) else i for i in inputs]
+            r = super().__array_ufunc__(ufunc, method, *args, **kwargs)
+            return r.view(Log) if isinstance(r, np.ndarray) else r
+
+    a = (x * 1.0).view(Log)
+    return float(np.sum(np.asarray(np.exp(a) * a)) + np.add.reduce(a))
+
+
+def functions_of_a_holder(x):
+    a = Arr(x)
+    return float(np.sum(np.concatenate([a, np.sin(a)])) + np.add.reduce(a))
+
+
+def items_and_products_of_a_class(x):
+    a = (x * 1.0).view(Getter)
+    return float(a[0] * a[1] + np.asarray(a * a).sum() + a.sum())
+
+
+def stores_into_a_subclass(x):
+    a = np.zeros(3).view(Plain)
+    a[0] = x[0]
+    a[1:] = x[1:] ** 2
+    a *= x
+    return float(a.sum() + a.mean() + a.max())
+
+
+def results_wrapped_by_a_class(x):
+    a = Meters(x, 2.0)
+    b = np.sin(a) + a * 2
+    return float(b.to().sum() + a[1:].to().sum() + np.sum(a.copy().to()))
+
+
+def methods_that_numpy_calls(x):
+    a = (x * 1.0).view(Mean)
+    a.f = x[1]
+    return float(np.mean(a) + np.sum(a) + a.sum() + np.add.reduce(a) + np.max(a) + np.std(a))
+
+
+def stores_by_a_class(x):
+    class Log(np.ndarray):
+        def __setitem__(self, i, v):
+            super().__setitem__(i, v * 2)
+
+    a = np.zeros(3).view(Log)
+    a[0] = x[0]
+    a[1:] = x[1:] ** 2
+    return float(np.asarray(a).sum() + a.sum() + np.dot(a, a))
+
+
+def attributes_handed_on(x):
+    b = np.sin(Info(x, x[0]) * 2)
+    c = Meters(x, x[1])[1:] * x[1:] + 1.0
+    return float(b.sum() * b.info + b[1:].info * c.to().sum() + b.copy().info)
+
+
+RIGHT = (
+    attributes_handed_on,
+    *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
+    *(matrix_blocks_and_powers, matrices_joined, matrix_decompositions, plain_subclass),
+    *(subclass_with_an_attribute, quantity, ufuncs_handed_to_super, functions_of_a_holder),
+    *(items_and_products_of_a_class, stores_into_a_subclass, results_wrapped_by_a_class, methods_that_numpy_calls),
+    stores_by_a_class,
+)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+def test_right(f, mode):
+    def along(step):
+        return f(AT + step * WAY)
+
+    expected = differences(along, 0.0, 2 if mode == "hvp" else 1)
+    assert MODES[mode](along, 0.0) == pytest.approx(expected, rel=1e-6, abs=1e-5)
+
+
+class Halving(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.scale = getattr(obj, "scale", 1.0) / 2.0
+
+
+def scale_made_anew(x):
+    a = (x * 1.0).view(Halving)
+    a.scale = x[0]
+    return float(a[1:].scale)
+
+
+def test_an_attribute_that_is_made_anew_natively_is_a_clear_error_where_it_is_carried():
+    with pytest.raises(NotDifferentiable, match="an attribute that NumPy copies"):
+        generic_gradient(scale_made_anew, AT)
