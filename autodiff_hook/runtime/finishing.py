@@ -9,17 +9,20 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import free_variables
 from autodiff_hook.ir.types import IR, Constant, Operand, Signature, Statement, Variable
+from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.specialise.abstract import (
     Array,
+    Dict,
     Instance,
     Iterator,
     Known,
     List,
     Number,
+    Tuple,
 )
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.invariants import is_total
+from autodiff_hook.transform.specialise.invariants import is_total, item_or_none, sites_changed
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
@@ -36,12 +39,27 @@ def simplified(
     guarded: bool = True,
 ) -> None:
     """Make a program with its ``derivatives`` simpler; what the ``primal`` may raise stays."""
-    essential = {s for s in primal if inference.strict and s.op in _COMPUTING or _may_raise(s, inference)}
+    primal = list(primal)
+    early = {s.result for s in primal if s.op == "call" and value_of(s.operands[0]) is item_or_none}
+    strict = _COMPUTING if inference.strict else ()
+    essential = {s for s in primal if s.op in strict or not early.isdisjoint(s.operands) or _may_raise(s, inference)}
     # Polishing drops what only computes, and with it what it would have been warned of.
     polished = polished and not inference.strict and not _is_complex(inference)
     types = inference.types if polished else None
     numbers, volatile = only_numbers(inference), shape.memory.volatile
-    simplify(ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile, guarded)
+    changed = {x for block in shape.ir.blocks for s in block.statements for x in sites_changed(s, inference.program)}
+
+    def is_steady(operand: Operand) -> bool:
+        kind = Known(operand.value) if isinstance(operand, Constant) else inference.types.get(operand)
+        if isinstance(kind, (List, Dict)):
+            return kind.site.root() not in changed
+        if isinstance(kind, Known):
+            return not isinstance(kind.value, (list, dict, set, np.ndarray)) and not hasattr(kind.value, "__next__")
+        return isinstance(kind, (Number, Tuple)) or isinstance(kind, Array) and operand not in volatile
+
+    simplify(
+        ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile, guarded, is_steady
+    )
 
 
 def take_parameters(ir: IR, params: Sequence[Variable]) -> list[Variable]:

@@ -23,7 +23,10 @@ def is_of(value: Any, kind: Kind) -> bool:
 def fits(items: Any, kind: Any) -> bool:
     """Whether all items are of one kind: a set of types, one object, or lists, dicts, tuples, objects of such kinds."""
     if type(kind) is frozenset:
-        return kind.issuperset(map(type, items))
+        if len(kind) != 1:
+            return kind.issuperset(map(type, items))
+        types, (only,) = list(map(type, items)), kind
+        return types.count(only) == len(types)
     cls, *inner = kind
     if cls == "same":
         return all([x is inner[0] for x in items])

@@ -11,7 +11,7 @@ from typing import Any, Final
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, is_plain_kind, mirror_of
 from autodiff_hook.tangent import Tangent
-from autodiff_hook.transform.improve.shortcuts import lookups
+from autodiff_hook.transform.improve.shortcuts import lookups, mirroring
 
 
 def folded(cotangents: list[Any], count: int) -> list[Any]:
@@ -67,6 +67,7 @@ def record_buffer(table: dict[int, Any], owner: Any) -> Any:
 
 
 lookups(buffer, dict_buffer, slots_buffer, record_buffer)
+mirroring(buffer, dict_buffer, slots_buffer)
 
 
 def begin_slots(cotangents: Any, key: Any, pattern: Any) -> None:

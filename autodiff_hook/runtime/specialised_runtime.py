@@ -35,7 +35,16 @@ from autodiff_hook.runtime.references import (
 from autodiff_hook.runtime.updates import surviving
 from autodiff_hook.strong import has_nan
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
-from autodiff_hook.transform.improve.shortcuts import borrowing, effects, fresh, looking, shortcut, sums, typed
+from autodiff_hook.transform.improve.shortcuts import (
+    borrowing,
+    effects,
+    fresh,
+    looking,
+    mirroring,
+    shortcut,
+    sums,
+    typed,
+)
 from autodiff_hook.transform.improve.site import Site, common_dtype
 from autodiff_hook.transform.specialise.infer import Given
 
@@ -221,6 +230,7 @@ effects(
     refill,
     warn,
 )
+mirroring(zeros_like)
 looking(no_nan, no_nan_if_infinite, no_nan_in_product, undefined)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 sums(accumulate, counted)

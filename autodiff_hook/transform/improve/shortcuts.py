@@ -40,6 +40,8 @@ COMPUTING: Final[set[Any]] = set()
 """Functions that only compute, so that types are found by calling them, and calls that nobody needs are left out."""
 LOOKUPS: Final[set[Any]] = set()
 """Functions that find or begin what belongs to an object, which may as well be done later."""
+MIRRORING: Final[set[Any]] = set()
+"""Functions that find or make what has the places of their last argument: its indices or keys."""
 METHODS: Final[dict[Any, Callable[..., Any]]] = {}
 """For methods: which function with a rule a call of one is, and of what; None if it is none."""
 SUMS: Final[set[Any]] = set()
@@ -143,6 +145,11 @@ def viewing(*functions: Any) -> None:
 def lookups(*functions: Any) -> None:
     """Declare that ``functions`` find or begin what belongs to an object."""
     LOOKUPS.update(functions)
+
+
+def mirroring(*functions: Any) -> None:
+    """Declare that the results of ``functions`` have the places of their last argument."""
+    MIRRORING.update(functions)
 
 
 def method_of(function: Any, target: Callable[..., Any]) -> None:

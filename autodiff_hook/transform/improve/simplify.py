@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container
 from types import BuiltinFunctionType
+from typing import Any
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.arithmetic import economise
+from autodiff_hook.transform.improve.backwards import Backwards
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.improve.polish import polish, program_start
@@ -21,6 +23,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
 from autodiff_hook.transform.specialise.folding import computed, merge
+from autodiff_hook.transform.specialise.lattice import number_types
 
 _REMOVABLE = frozenset(
     "build_tuple build_list build_map project recall binary unary compare truth not is is_not getitem getattr "
@@ -38,6 +41,7 @@ def simplify(
     numbers: bool = False,
     volatile: Container[Variable] = frozenset(),
     guarded: bool = True,
+    is_steady: Callable[[Operand], bool] = lambda x: False,
 ) -> None:
     """Fold ``0.0 + x`` and ``1.0 * x`` in the ``adjoint``, remove what is dead, lower records.
 
@@ -45,7 +49,8 @@ def simplify(
     ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
     operations of arrays are written as these allow. ``numbers`` says that there are none. What is ``volatile``,
     an array that the program changes or a view of one, is only read where the program reads it. ``guarded`` says
-    whether the program begins with guards.
+    whether the program begins with guards. Loops leave no records where that reads only what ``is_steady``: what the
+    program does not change.
     """
     ir.blocks = reverse_postorder(ir)
     whole = _whole_numbers(ir, floats)
@@ -55,7 +60,12 @@ def simplify(
         drop_params(ir, program_start(ir) if guarded else ir.entry)
         _fold(ir, adjoint, floats)
     if numbers:
-        _sweep(ir, _Liveness(ir, essential), essential)
+        live = _Liveness(ir, essential)
+        if types is not None and _forget_dividends(ir, essential, live, types):
+            live = _Liveness(ir, essential)
+        _sweep(ir, live, essential)
+        if types is not None:
+            _iterate_again(ir, essential, [types], is_steady, guarded)
         economise(ir, essential, {s for s in adjoint if all(map(floats, s.operands))})
     site = polish(ir, types, essential, volatile, guarded) if types is not None else None
     live = _Liveness(ir, essential)
@@ -63,10 +73,46 @@ def simplify(
     if _drop_branches(ir):
         live = _Liveness(ir, essential)
         _sweep(ir, live, essential)
+    if (
+        site is not None
+        and types is not None
+        and _iterate_again(ir, essential, [types, site.facts], is_steady, guarded)
+    ):
+        live = _Liveness(ir, essential)
     _lower_records(ir, live)
     sink(ir)
     if site is not None:
         reuse(ir, site)
+
+
+def _forget_dividends(ir: IR, essential: set[Statement], live: _Liveness, types: dict[Variable, Abstract]) -> bool:
+    """Let divisions that happen only as they may raise, which the divisor says, divide 1.0; whether there are any."""
+    found = False
+    for s in [s for block in ir.blocks for s in block.statements if s in essential]:
+        if s.op in ("binary", "inplace") and s.data == "/" and s.result not in live.variables:
+            dividend, divisor = [number_types(types.get(x, Abstract())) or frozenset() for x in s.operands]  # type: ignore[arg-type]
+            if dividend == {float} and divisor and divisor <= {float, int, bool}:
+                s.operands[0], found = Constant(1.0), True
+    return found
+
+
+def _iterate_again(
+    ir: IR,
+    essential: set[Statement],
+    tables: list[dict[Variable, Any]],
+    is_steady: Callable[[Operand], bool],
+    guarded: bool,
+) -> bool:
+    """Let loops leave no records, in programs that are not to be cut; whether there are any."""
+    found = False
+    operations = {s.op for block in ir.blocks for s in block.statements}
+    if "recall" not in operations or "resume" in operations:
+        return found
+    while Backwards(ir, essential, tables, is_steady).run():
+        found = True
+        _sweep(ir, _Liveness(ir, essential), essential)
+        merge(ir.blocks, first=program_start(ir) if guarded else ir.entry)
+    return found
 
 
 def _drop_branches(ir: IR) -> bool:

@@ -76,7 +76,7 @@ def hoist(
         inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
         for block in loop.body:
             _once(block, program, mapping)
-        changed = {site for block in loop.body for s in block.statements for site in _changed(s, program)}
+        changed = {site for block in loop.body for s in block.statements for site in sites_changed(s, program)}
         while any([_move(block, before, inside, changed, program, mapping) for block in loop.body]):
             pass
         _once(before, program, mapping)
@@ -130,7 +130,8 @@ def _row_of(s: Statement, program: Program) -> Site | None:
     return owner.site.root() if isinstance(owner, (List, Dict)) else None
 
 
-def _changed(s: Statement, program: Program) -> list[Site]:
+def sites_changed(s: Statement, program: Program) -> list[Site]:
+    """Where the lists or dicts come from that a statement changes."""
     kind = program.type_of(s.operands[0]) if program.plans.get(s) in (APPEND, DROP, STORE) else None
     return [kind.site.root()] if isinstance(kind, Reference) else []
 
@@ -142,7 +143,7 @@ def _once(block: Block, program: Program, mapping: dict[Operand, Operand]) -> No
     for s in block.statements:
         s.operands = [resolve(x, mapping) for x in s.operands]
         row = _row_of(s, program)
-        changed = _changed(s, program)
+        changed = sites_changed(s, program)
         if changed:
             known = {key: found for key, found in known.items() if found[1] not in changed}
         if s.result is None or row is None and not _is_fixed(s, program):

@@ -1,0 +1,193 @@
+"""Loops that leave records, and the loops of the adjoint over these."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from autodiff_hook import budget
+from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, predecessors
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement
+from autodiff_hook.transform.improve.facts import value_of
+
+SOURCES: Final = (range, enumerate, zip)
+"""What makes something that can be iterated over once more."""
+
+
+class Pair(NamedTuple):
+    """A loop whose iterations leave records, and the loop over these."""
+
+    before: Block
+    header: Block
+    body: Block
+    source: list[Statement]
+    """What makes that which is iterated over, unless that is there."""
+    setup: Block
+    """The block before the loop over the records."""
+    turned: Statement
+    """What turns the records round there."""
+    step: Block
+    """Where an iteration of the adjoint begins."""
+    kept: list[Operand]
+    """What the adjoint reads of an iteration."""
+
+
+class Pairs:
+    """Where the loops of ``ir`` are, and those over their records.
+
+    What ``is_steady`` is nothing that the program changes.
+    """
+
+    def __init__(self, ir: IR, is_steady: Callable[[Operand], bool]) -> None:
+        budget.check()
+        self.ir, self.is_steady = ir, is_steady
+        self.incoming, self.dominators, self.loops = predecessors(ir), dominators(ir), natural_loops(ir)
+        self.home: dict[Operand, Block] = {p: block for block in ir.blocks for p in block.params}
+        self.made: dict[Operand, Statement] = {}
+        self.records: dict[object, tuple[Statement, Block]] = {}
+        self.recalls: dict[object, list[tuple[Statement, Block]]] = {}
+        for block in ir.blocks:
+            for s in block.statements:
+                if s.result is not None:
+                    self.home[s.result], self.made[s.result] = block, s
+                if s.op == "record":
+                    self.records[s.data[0]] = s, block
+                elif s.op == "recall":
+                    self.recalls.setdefault(s.data[0], []).append((s, block))
+        self.uses = Counter(x for block in ir.blocks for x in self.read_in(block))
+
+    def read_in(self, block: Block) -> Iterator[Operand]:
+        """What a block reads; of records, what is recalled."""
+        for s in block.statements:
+            if s.op == "record":
+                yield s.operands[0]
+                yield from (s.operands[1 + i] for i in {r.data[1] for r, _ in self.recalls.get(s.data[0], ())})
+            else:
+                yield from s.operands
+        assert block.terminator is not None
+        yield from block.terminator.operands
+        yield from (x for edge in block.edges() for x in edge.args)
+
+    def pair_of(self, loop: object) -> Pair | None:
+        """The two loops, if the first one is a block and its header."""
+        record, body = self.records[loop]
+        steps = {block for _, block in self.recalls.get(loop, ())}
+        if len(steps) != 1 or body.terminator is None or body.terminator.kind != "jump":
+            return None
+        (step,), header = steps, body.terminator.edges[0].target
+        before = [block for block, _ in self.incoming[header] if block is not body]
+        heads = [block for block, _ in self.incoming[step]]
+        if not _iterates(header, body) or header.statements or len(before) != 1 or len(heads) != 1:
+            return None
+        source, turned = self._source(header, before[0]), self.iterated(heads[0])
+        made = self.made.get(turned) if turned is not None else None
+        if source is None or made is None or not _iterates(heads[0], step) or not calls(made, reversed):
+            return None
+        if self.uses[turned] != 1 or made.operands[1] is not self._list(record):  # type: ignore[index]
+            return None
+        kept = [record.operands[1 + i] for i in dict.fromkeys(s.data[1] for s, _ in self.recalls[loop])]
+        return Pair(before[0], header, body, source, self.home[turned], made, step, kept)  # type: ignore[index]
+
+    def iterated(self, header: Block) -> Operand | None:
+        assert header.terminator is not None
+        iterator = self.made.get(header.terminator.operands[0]) if header.terminator.kind == "next" else None
+        known = iterator is not None and iterator.op == "get_iter" and self.uses[iterator.result] == 1  # type: ignore[index]
+        return iterator.operands[0] if iterator is not None and known else None
+
+    def _source(self, header: Block, before: Block) -> list[Statement] | None:
+        """The statements that make what a loop iterates over, the last one last; None if they are not known."""
+        found: list[Statement] = []
+        source = self.iterated(header)
+        while source is not None and not self.is_steady(source):
+            s = self.made.get(source)
+            if s is None or not calls(s, *SOURCES) or self.uses[source] != 1 or self.home[source] is not before:
+                return None
+            found.insert(0, s)
+            unknown = [x for x in s.operands[1:] if not self.is_steady(x)]
+            if len(unknown) > 1:
+                return None
+            if not unknown:
+                return found
+            source = unknown[0]
+        return found if source is not None else None
+
+    def _list(self, record: Statement) -> Operand | None:
+        """The list of records as the adjoint has it."""
+        records = record.operands[0]
+        if self.uses[records] != 2:
+            return None
+        found = [
+            recall.result
+            for loop, (outer, _) in self.records.items()
+            for recall, _ in self.recalls.get(loop, ())
+            if outer.operands[1 + recall.data[1]] is records
+        ]
+        if not found:
+            return records
+        return found[0] if len(found) == 1 and self.uses[found[0]] == 1 else None  # type: ignore[index]
+
+    def is_there(self, x: Operand, target: Block) -> bool:
+        return isinstance(x, Constant) or x in self.home and dominates(self.dominators, self.home[x], target)
+
+    def keeper(self, x: Operand, target: Block) -> object | None:
+        """The loop whose records may keep a value for a block of its adjoint."""
+        for loop, (_, latch) in self.records.items():
+            steps = {block for _, block in self.recalls.get(loop, ())}
+            around = self._around(latch)
+            kept = around is not None and x in self.home and self.home[x] in around.body and len(steps) == 1
+            if kept and dominates(self.dominators, self.home[x], latch):
+                if all(dominates(self.dominators, step, target) for step in steps):
+                    return loop
+        return None
+
+    def _around(self, block: Block) -> Loop | None:
+        """The innermost loop around a block."""
+        return next((loop for loop in reversed(self.loops) if block in loop.body), None)
+
+    def is_certain(self, x: Block, y: Block) -> bool:
+        """Whether a block of the adjoint is passed for each time that one of the primal is, if nothing raises."""
+        first, second = self._around(x), self._around(y)
+        if first is None or second is None:
+            return first is second and not self._avoids(x, y, None)
+        if any(block is not first.header for block, _ in first.exits):
+            return False
+        latches = {latch for _, latch in self.records.values() if latch in first.latches}
+        steps = {
+            b for s, latch in self.records.values() if latch in latches for _, b in self.recalls.get(s.data[0], ())
+        }
+        outside = [[b for b, _ in self.incoming[each.header] if b not in each.body] for each in (first, second)]
+        if len(steps) != 1 or not steps <= second.body or any(len(blocks) != 1 for blocks in outside):
+            return False
+        (step,) = steps
+        return not self._avoids(step, y, second) and self.is_certain(outside[0][0], outside[1][0])
+
+    def _avoids(self, start: Block, target: Block, loop: Loop | None) -> bool:
+        """Whether a way from one block leads past another to the end, or to the next iteration of a loop."""
+        seen, pending = {start}, [start]
+        while pending:
+            block = pending.pop()
+            if block is target:
+                continue
+            edges = list(block.edges())
+            if not edges:
+                return True
+            for edge in edges:
+                if loop is not None and (edge.target is loop.header or edge.target not in loop.body):
+                    return True
+                if edge.target not in seen:
+                    seen.add(edge.target)
+                    pending.append(edge.target)
+        return False
+
+
+def _iterates(header: Block, body: Block) -> bool:
+    """Whether a block is entered with the next item by a header, and by nothing else."""
+    terminator = header.terminator
+    if terminator is None or terminator.kind != "next" or terminator.edges[0].target is not body:
+        return False
+    return len(body.params) == 1 and body.handler is None
+
+
+def calls(s: Statement, *functions: Any) -> bool:
+    return s.op == "call" and not s.data and any(value_of(s.operands[0]) is f for f in functions)

@@ -1,0 +1,283 @@
+"""Loops whose iterations are run in the adjoint alone, and those that must not be."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from specialised_cases import check, oracle
+
+import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
+
+shown = pytest.mark.skipif(GENERIC or ONE_WAY, reason="there are no loops in these programs")
+WEIGHTS = [0.3, -1.2, 0.8, 2.0]
+ROWS = [[0.5, 1.5], [-0.25, 2.0, 1.0], []]
+
+
+def by_index(xs):
+    total = 0.0
+    for i in range(len(xs)):
+        total = total + xs[i] * WEIGHTS[i]
+    return total
+
+
+def by_two_indices(xs, ys):
+    energy = 0.0
+    for i in range(len(xs)):
+        for j in range(i):
+            d = xs[i] - xs[j]
+            energy = energy - ys[i] * ys[j] / math.sqrt(d * d + 0.01)
+    return energy
+
+
+def with_steps(xs, k):
+    total = 0.0
+    for i in range(len(xs) - 1, 0, -2):
+        total = total + math.sin(xs[i] * k) * xs[i - 1]
+    return total
+
+
+def of_items(xs):
+    total = 0.0
+    for x in xs:
+        total = total + x * x
+    return total
+
+
+def of_numbered_items(xs, ys):
+    total = 0.0
+    for i, (x, y) in enumerate(zip(xs, ys)):
+        total = total + x * math.exp(y) * i
+    return total
+
+
+def of_rows(rows, k):
+    total = 0.0
+    for row in rows:
+        for x in row:
+            total = total + k * x * x
+    return math.exp(-total)
+
+
+def of_squares(xs, k):
+    total = 0.0
+    for i in range(len(xs)):
+        d = k - xs[i]
+        total = total + d * d
+    return 0.5 * total / len(xs)
+
+
+@shown
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (by_index, ([1.0, 2.0, 3.0],)),
+        (by_two_indices, (WEIGHTS, [1.0, 0.5, 2.0, 0.25])),
+        (with_steps, (WEIGHTS, 0.7)),
+        (of_items, (WEIGHTS,)),
+        (of_numbered_items, (WEIGHTS, [0.1, 0.2, 0.3])),
+        (of_squares, (WEIGHTS, 0.7)),
+    ],
+)
+def test_no_records_are_left(f, args):
+    assert "list_append" not in ad.code_adjoint(f, *args)
+    check(f, *args)
+
+
+def of_a_norm(xs):
+    total = 0.0
+    for i in range(len(xs)):
+        total = total + xs[i] * xs[i]
+    return math.sqrt(total)
+
+
+def likelihood(xs, k):
+    total = 0.0
+    for i in range(len(xs)):
+        total = total + xs[i] * WEIGHTS[i]
+    return math.exp(-total * k)
+
+
+@shown
+@pytest.mark.parametrize("f, args", [(of_a_norm, (WEIGHTS,)), (likelihood, ([1.0, 2.0, 3.0], 0.2))])
+def test_items_are_taken_out_of_lists_again(f, args):
+    found = ad.code_adjoint(f, *args)
+    assert found.count("next ") == 2 and "list_append" not in found
+    check(f, *args)
+
+
+@pytest.mark.parametrize("f", [by_index, of_items, lambda xs: of_squares(xs, 0.5)])
+def test_of_arrays(f):
+    for x in (np.array([1.0, 2.0, 3.0]), np.zeros(1)):
+        expected = oracle(f, x)[1][0]
+        for _ in range(2):
+            np.testing.assert_allclose(ad.gradient(f, x)[0], expected)
+
+
+@pytest.mark.parametrize("args", [(ROWS, 0.4), ([], 0.4), ([[], []], 1.0)])
+def test_of_rows(args):
+    check(of_rows, *args, specialised=None)
+
+
+def test_what_an_iteration_raises_is_raised():
+    for args in ([1.0] * 3,), ([1.0] * 9,), ([1.0] * 3,):
+        if len(args[0]) > len(WEIGHTS):
+            with pytest.raises(IndexError, match="out of range"):
+                ad.gradient(by_index, *args)
+        else:
+            assert ad.gradient(by_index, *args) == (WEIGHTS[:3],)
+
+
+def unread(xs, ys, k):
+    for i in range(len(ys)):
+        k = k + 0.0 * (xs[i] * ys[i])
+    total = 0.0
+    for i in range(len(ys)):
+        xs[i] * ys[i]
+    return total + k * k
+
+
+def branching(xs, k):
+    total = 0.0
+    for i in range(4):
+        total = total + k * xs[i]
+    return total if k > 0.0 else k * k
+
+
+def test_what_is_not_gone_back_over_raises_as_well():
+    for _ in range(4):
+        check(unread, [1.0, 2.0], [3.0, 4.0], 1.5, specialised=None)
+        with pytest.raises(IndexError):
+            ad.gradient(unread, [1.0], [3.0, 4.0], 1.5)
+        check(branching, [1.0, 2.0, 3.0, 4.0], 1.5, specialised=None)
+        check(branching, [1.0, 2.0, 3.0, 4.0], -1.5, specialised=None)
+        with pytest.raises(IndexError):
+            ad.gradient(branching, [1.0], -1.5)
+
+
+def unread_row(xs, k):
+    total = 0.0
+    for i in range(2, 0, -1):
+        for w in WEIGHTS:
+            (w - xs[i]) * k
+    return total + k
+
+
+def test_what_is_read_before_its_loop_raises_there():
+    check(unread_row, [1.0, 2.0, 3.0], 0.5)
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            ad.gradient(unread_row, [1.0], 0.5)
+
+
+def changed_behind(xs, k):
+    ys, total = [k * x for x in xs], 0.0
+    for i in range(len(ys)):
+        total = total + ys[i] * ys[i] * k
+    for i in range(len(ys)):
+        ys[i] = 3.0
+    ys.append(k)
+    return total + ys[0] + ys[-1]
+
+
+def rows_changed_behind(xs, k):
+    rows, total = [[k, x] for x in xs], 0.0
+    for row in rows:
+        total = total + row[0] * row[1] * k
+    for i in range(len(rows)):
+        rows[i][1] = 3.0 * k
+    return total + rows[0][1]
+
+
+def pairs_changed_behind(xs, k):
+    rows, total = [[k, x] for x in xs], 0.0
+    for a, b in rows:
+        total = total + a * b * k
+    for i in range(len(rows)):
+        total = math.sin(total + rows[i][0])
+        rows[i][0] = 3.0 * k
+    return total + rows[0][0]
+
+
+def changed_within(xs, k):
+    total = 0.0
+    ys = list(xs)
+    for i in range(len(ys) - 1):
+        total = total + ys[i] * k * ys[i]
+        ys[i + 1] = ys[i + 1] + total
+    return total
+
+
+def array_changed_behind(x, k):
+    y, total = x * k, 0.0
+    for i in range(len(x)):
+        total = total + y[i] * y[i] * k
+    y[0] = 2.0
+    return total + y[0] + y[1]
+
+
+def carried_along(xs, k):
+    total = 1.0
+    for i in range(len(xs)):
+        total = total * xs[i] + k
+    return total
+
+
+def left_early(xs, k):
+    total = 0.0
+    for i in range(len(xs)):
+        total = total + k * xs[i]
+        if i == 2:
+            break
+    return total
+
+
+def one_after_the_other(xs, k):
+    total = 0.0
+    for i in range(len(xs)):
+        total = total + xs[i] * k
+    for i in range(len(xs)):
+        k = k + xs[i] * total
+    return k
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        rows_changed_behind,
+        pairs_changed_behind,
+        changed_behind,
+        changed_within,
+        carried_along,
+        left_early,
+        one_after_the_other,
+    ],
+)
+def test_what_the_loop_reads_and_comes_to(f):
+    check(f, [0.5, 1.5, -0.5, 2.0], 0.7, specialised=None)
+
+
+def test_an_array_that_is_changed_behind_the_loop():
+    x = np.array([0.5, 1.5, -0.5])
+    expected = oracle(array_changed_behind, x, 0.7)[1]
+    for _ in range(3):
+        for found, wanted in zip(ad.gradient(array_changed_behind, x, 0.7), expected):
+            np.testing.assert_allclose(found, wanted)
+
+
+def test_a_pullback_has_what_the_call_has_read():
+    weights = [1.0, 2.0, 3.0]
+
+    def weighted(k):
+        total = 0.0
+        for i in range(len(weights)):
+            total = total + k * weights[i]
+        return total
+
+    for _ in range(3):
+        _, back = ad.pullback(weighted, 2.0)
+        weights[0] = 100.0
+        assert back(1.0) == (6.0,)
+        weights[0] = 1.0
