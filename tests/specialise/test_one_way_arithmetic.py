@@ -428,3 +428,18 @@ def divided(x):
 def test_lists_in_place_by_what_makes_arrays_of_them():
     check(divided, 0.7)
     assert ad.gradient(divided, 0.7) == pytest.approx(slopes(divided, 0.7))
+
+
+def decomposed(x):
+    """What a decomposition gives is stored into."""
+    pair = np.linalg.eigh(np.array([[x, 1.0], [1.0, 2.0 * x]]))
+    values, vectors = Kept([pair[0], pair[1]]) and pair
+    before = vectors[:, 1]
+    values[values < 0.0] *= 2.0
+    vectors[:, 1] *= values[1]
+    return float(values.sum() + (vectors**2)[0].sum() + before[0] ** 2 + (pair[1] ** 2)[1, 1] * pair[0][0])
+
+
+def test_stores_into_what_a_decomposition_gives():
+    check(decomposed, 0.3)
+    assert ad.gradient(decomposed, 0.3) == pytest.approx(slopes(decomposed, 0.3))

@@ -80,6 +80,8 @@ def _taken(inf: Path, operand: Operand, value: Tuple, index: int) -> Operand:
     if _holds_references(item) and value.example is not MISSING:
         return inf.world.part(inf.final(operand), value.example, index, True)
     part = inf.emit("getitem", operand, Constant(index), abstract=item, plan=STRUCTURAL)
+    if operand in inf.own:
+        inf.own.add(part)
     inf.views.setdefault(operand, []).append(part)
     return part
 

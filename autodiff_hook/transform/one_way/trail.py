@@ -107,6 +107,7 @@ class Trail(Inference):
         self.looked: set[tuple[Operand, str]] = set()
         self.slices: dict[Operand, list[Operand]] = {}
         self.own: set[Operand] = set()
+        """The arrays whose memory nothing else has, and the tuples of such."""
         self.views: dict[Operand, list[Operand]] = {}
         self.stale_views: set[Operand] = set()
         self.in_order: set[Operand] = set()
