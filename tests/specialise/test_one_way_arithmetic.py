@@ -443,3 +443,16 @@ def decomposed(x):
 def test_stores_into_what_a_decomposition_gives():
     check(decomposed, 0.3)
     assert ad.gradient(decomposed, 0.3) == pytest.approx(slopes(decomposed, 0.3))
+
+
+def stored_by_slices(x):
+    values = Kept(np.array([x, x * x, 1.0])).values
+    a = np.array([x, 2.0, x * x])
+    a[1:] = values[0] * 3.0
+    a[0] = values[1]
+    return float((a * a).sum())
+
+
+def test_second_derivatives_of_stores_by_slices():
+    check(stored_by_slices, 0.7)
+    assert ad.gradient(stored_by_slices, 0.7) == pytest.approx(slopes(stored_by_slices, 0.7))
