@@ -118,6 +118,8 @@ def interp_rule(x, xp, fp, left=None, right=None):
 
     def interp_pullback(ȳ):
         nodes, values = np.asarray(xp), np.asarray(fp)
+        if not len(nodes):
+            return unbroadcast(ȳ, x), unbroadcast(nodes, xp), unbroadcast(values, fp), None, None
         low, high = segments(x, nodes)
         below, above = np.less(x, nodes[0]), np.greater(x, nodes[-1])
         inside = np.where(below | above, 0.0, ȳ)
