@@ -349,6 +349,8 @@ def code_ir(f: Callable[..., Any], /, *args: Any) -> str:
 def code_adjoint(f: Callable[..., Any], /, *args: Any) -> str:
     """The adjoint program of ``f`` for arguments like these, as text: primal and adjoint in one, without its guards.
 
+    Behind it are the halves, forward and reverse, of functions that it calls by programs of their own.
+
     What cannot be specialised, and everything if no arguments are given, is shown as it is carried: the primal
     with a token beside each value. ``f`` is not run. Raises ``Unsupported`` if it is not Python code or
     cannot be lifted.

@@ -1,4 +1,4 @@
-"""Calls of functions that have programs of their own: those that call themselves, and large ones.
+"""Calls of functions that have programs of their own: those that call themselves, and large ones of numbers.
 
 Such a program is made for the types of what the function is given, in two halves, and stands in a typed program like a
 rule: the forward half where the call is, the reverse half where the adjoint comes by. What it loads from outside is
@@ -8,7 +8,7 @@ loaded on the entry of the program that calls it. So it is made once, whoever ca
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple, cast
@@ -39,7 +39,7 @@ from autodiff_hook.transform.specialise.splice import Use
 from autodiff_hook.transform.specialise.world import World
 
 LARGE: Final = 80
-"""How many operations a function has, with what it calls, that gets a program of its own."""
+"""How many operations a function of numbers has, with what it calls, that gets a program of its own."""
 _ROUNDS: Final = 6
 _CACHE_SIZE: Final = 512
 _PROGRAMS: Final = 8
@@ -126,14 +126,17 @@ class Callee:
     def _empty(self) -> FunctionType:
         """A function whose code is not known yet: it may be called in its own."""
         code, globals_ = self.source()
-        return FunctionType(_nothing.__code__, globals_, code.co_name)
+        made = FunctionType(_nothing.__code__, globals_, code.co_name)
+        made.__qualname__ = code.co_qualname
+        return made
 
     def source(self) -> tuple[CodeType, dict[str, Any]]:
         """The code of the function, and its globals."""
         known = self.call.function.known
         return (known[0].__code__, known[0].__globals__) if self.call.function.what == "known" else known[:2]
 
-    def _build(self, halves: Halves, active: tuple[bool, ...], strong: bool) -> None:
+    def irs(self, active: tuple[bool, ...], strong: bool) -> tuple[IR, IR]:
+        """The two halves as IR."""
         inner, shape, taken = self.inference, self.shape, [*self.loaded, *self.params]
         sources = [x for x, is_active in zip(taken, active) if is_active]
         needs = needed(inner.program, shape, sources)
@@ -152,9 +155,24 @@ class Callee:
         derivatives = {s for block in blocks for s in block.statements} - own
         simplified(ir, inner, shape, derivatives, own, polished=not strong, guarded=False)
         ir.blocks[0].params = list(taken)
-        for function, half in zip(halves, cut(ir)):
+        return cut(ir)
+
+    def _build(self, halves: Halves, active: tuple[bool, ...], strong: bool) -> None:
+        for function, half in zip(halves, self.irs(active, strong)):
             verify(half)
-            function.__code__ = emit(half, release=True, small=small_of(inner))
+            function.__code__ = emit(half, release=True, small=small_of(self.inference))
+
+
+class _Unfolding(Changes):
+    """A function calls itself with tuples of another form."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__("tuples of another form")
+        self.function = function
+
+
+def _tuples(kinds: tuple[Abstract, ...]) -> list[Abstract]:
+    return [kind for kind in kinds if isinstance(kind, Tuple)]
 
 
 class _Unknown(Refused):
@@ -192,6 +210,10 @@ class Callees:
         """What is known of these programs."""
         return [callee.inference for callee in self.found.values()]
 
+    def halves(self) -> list[IR]:
+        """The halves that are called, as IR."""
+        return [half for callee in self.found.values() for key in list(callee.halves) for half in callee.irs(*key)]
+
     def place(
         self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any
     ) -> Abstract | None:
@@ -213,6 +235,8 @@ class Callees:
                 form = Form("known", (function,))
                 defaults, keyword = inf.defaults(function), function.__kwdefaults__
             call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)))
+            if not recursive:
+                _require_numbers(inf.type_of(x) for x in parts.operands)
             s.op, s.operands, s.data = "call", [Constant(OwnCall(call)), *parts.operands], ()
             return self.call(inf, s, call, parts.operands)
         except (Changes, _Unknown):
@@ -225,12 +249,18 @@ class Callees:
         """The result of a call."""
         kinds = tuple(general(inf.type_of(x)) for x in operands)
         key = call.key(), kinds
+        self._require_one_form(key)
         if key in self.failed:
             raise Refused("a call that has no program of its own")
         callee, loaded = self._known(inf, key, operands)
         if callee is None:
             try:
                 callee, loaded = self._understood(inf, Callee(self, call, kinds), key, operands)
+            except _Unfolding as unfolding:
+                if unfolding.function != key[0][0]:
+                    raise
+                self.failed.add(key)
+                raise Refused("a function that calls itself with tuples of another form") from None
             except (Changes, _Unknown):
                 raise
             except Refused:
@@ -240,6 +270,12 @@ class Callees:
             raise Refused("what a function loads is something else where it is called")
         inf.plans[s] = OwnPlan(None, _variadic, [[*loaded, *operands]], lower=_Lowering(self, key))
         return callee.result
+
+    def _require_one_form(self, key: tuple[Any, ...]) -> None:
+        """A function that takes tuples apart by calling itself is followed as deep as these are, not by programs."""
+        for other, kinds in self.open:
+            if other[0] == key[0][0] and _tuples(kinds) != _tuples(key[1]):
+                raise _Unfolding(other[0])
 
     def _known(
         self, inf: Inference, key: tuple[Any, ...], operands: list[Operand]
@@ -283,6 +319,8 @@ class Callees:
                 raise Refused("what a function returns that calls itself does not come to rest")
         finally:
             del self.open[key]
+        if before is None:
+            _require_numbers(callee.inference.types.values())
         callee.settle()
         self.found[key] = callee
         if not self.open:
@@ -341,6 +379,12 @@ def _returned(inner: Inference) -> Abstract:
     if not _is_made_of_numbers(result):
         raise Refused("a function that returns something else than numbers and arrays")
     return result
+
+
+def _require_numbers(kinds: Iterable[Abstract]) -> None:
+    """Arrays are faster where the program around knows their shapes."""
+    if any(isinstance(kind, Array) for kind in kinds):
+        raise Refused("a large function of arrays")
 
 
 def _is_made_of_numbers(kind: Abstract) -> bool:

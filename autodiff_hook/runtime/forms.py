@@ -113,7 +113,8 @@ def holds_objects(value: Abstract) -> bool:
 def _only_floats(inference: Inference) -> bool:
     """Whether no number of NumPy's takes part, so that all cotangents are plain floats."""
     plain = {float, int, bool}
-    for abstract in _kinds(inference):
+    inner = inference.callees.inferences if inference.callees is not None else ()
+    for abstract in (kind for each in (inference, *inner) for kind in _kinds(each)):
         if isinstance(abstract, Array) or (isinstance(abstract, Number) and not abstract.types <= plain):
             return False
     return True

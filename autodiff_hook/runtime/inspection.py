@@ -39,7 +39,7 @@ def adjoint_text(f: Any, args: tuple[Any, ...]) -> str:
     prepare()
     if args:
         try:
-            return to_text(_without_guards(function, args), lines=True)
+            return "\n".join([to_text(ir, lines=True) for ir in _without_guards(function, args)])
         except Refused as reason:
             note = f"# carried: {reason}\n\n"
     else:
@@ -48,11 +48,11 @@ def adjoint_text(f: Any, args: tuple[Any, ...]) -> str:
     return note + to_text(carried, lines=True)
 
 
-def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> IR:
-    """The joint program behind its guards; what those load from outside is among its parameters."""
+def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> list[IR]:
+    """The joint program behind its guards; what those load is among its parameters. Then the halves that it calls."""
     made = joint_ir(Call.plain(function, args))
     ir = IR(function.__name__, Signature(), blocks=[made.body])
     ir.blocks = reverse_postorder(ir)
     merge(ir.blocks)
     ir.entry.params += free_variables(ir.blocks)
-    return ir
+    return [ir, *(made.callees.halves() if made.callees is not None else ())]

@@ -47,6 +47,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
 from autodiff_hook.transform.specialise.folding import merge
+from autodiff_hook.transform.specialise.infer import Callees as Called
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
@@ -76,6 +77,8 @@ class Made:
     """The functions that are part of the program."""
     left: tuple[Reason, ...] = ()
     """Where it gives up."""
+    callees: Called | None = None
+    """Who knows the programs that it calls."""
 
 
 Form = Literal["gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "hvp", "hvp_aux"]
@@ -206,7 +209,9 @@ class Understood:
         # Code with slices among its constants, as emitted code has, cannot be hashed.
         codes = tuple({id(code): code for code in self._all("codes")}.values())
         told = inference.quiet, inference.strict, codes, tuple(dict.fromkeys(self._all("refusals")))
-        return Made(ir, self.times, outside, body, small_of(inference), prologue.functions, *told)
+        return Made(
+            ir, self.times, outside, body, small_of(inference), prologue.functions, *told, callees=inference.callees
+        )
 
     def _all(self, what: str) -> tuple[Any, ...]:
         """What is known of this program, and of those of its callees."""

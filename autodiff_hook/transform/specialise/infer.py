@@ -16,7 +16,18 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook import budget
-from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
+from autodiff_hook.ir.types import (
+    IR,
+    RECEIVED,
+    Block,
+    Constant,
+    Edge,
+    Operand,
+    Position,
+    Statement,
+    Terminator,
+    Variable,
+)
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise import producers
@@ -161,6 +172,9 @@ class Callees(Protocol):
     @property
     def inferences(self) -> list[Inference]:
         """What is known of these programs."""
+
+    def halves(self) -> list[IR]:
+        """The halves that are called, as IR."""
 
     def place(
         self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any
