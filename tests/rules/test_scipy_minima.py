@@ -323,3 +323,11 @@ def test_fixed_points():
     agrees(f, newton)
     both = np.array([0.5, 0.6])
     agrees(lambda p: optimize.fixed_point(lambda x: np.cos(p[0] * x) * p[1], both, xtol=1e-12)[1], newton)
+
+
+def test_a_minimum_where_the_function_is_constant():
+    def found(a):
+        return optimize.minimize(lambda v: (v[0] - a) ** 2 if v[0] > 0.0 else 1.0, [-2.0 * a], method="BFGS").x[0]
+
+    with pytest.raises(NotDifferentiable, match="is 0 or not finite there"):
+        gradient(found, 0.5)

@@ -198,7 +198,16 @@ class Minimum(Call):
         if self.alg.is_unknown(token):
             self.token_of_value = token
             return token
-        return None if token is None else self.found[1]
+        return self.confirmed(z) if token is None else self.found[1]
+
+    def confirmed(self, z):
+        """The token of a minimum whose conditions depend on nothing: none, if they determine it."""
+        try:
+            Linearised(self, z, False, False, CONVERGED).jacobian()
+        except NotDifferentiable as error:
+            self.token_of_value = self.alg.unknown(error)
+            return self.token_of_value
+        return None
 
     def depends(self):
         """Whether anything but the starting point may have a derivative."""
