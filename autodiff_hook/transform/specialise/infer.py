@@ -64,6 +64,7 @@ from autodiff_hook.transform.specialise.bodies import (
     resolve,
     substitute,
 )
+from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
@@ -377,6 +378,8 @@ class Inference:
     def _copy(self, code: Any, globals_: dict[str, Any], generators: bool = False) -> Body:
         body = copied(lifted(code, generators), self.world.load(globals_))
         if not self.one_way:
+            # Without their handlers, blocks are one.
+            merge(body.blocks)
             gather(body.blocks)
         self.tests |= refine(body)
         return body
