@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import Pair, over_of, own_of, token_at
@@ -207,6 +205,9 @@ def check_tangent(form: str, value: Any, tangent: Any, where: str) -> None:
 def _fits_leaf(form: str, value: Any, tangent: Any) -> tuple[bool, str]:
     if kind_of(type(tangent)) not in ("number", "array"):
         return False, "a number" if form == "number" else "an array"
+    # Importing it takes longer than all the rest.
+    import numpy as np
+
     if np.iscomplexobj(tangent) and not np.iscomplexobj(value):
         return False, "real"
     if form == "number":

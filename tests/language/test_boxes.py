@@ -1119,11 +1119,6 @@ REFUSED = {
     typed_array_numpy: "numpy.asarray",
     class_body_init_subclass: "__init_subclass__, which is called while a class is made",
     class_body_set_name: "__set_name__, which is called while a class is made",
-    matrix: "ndarray.__new__",
-    matrix_parts: "gets another shape in place|ndarray.__new__",
-    matrix_inverse: "ndarray.__new__",
-    matrix_from_array: "numpy.multiply|numpy.dot|ndarray.__new__",
-    matrix_means: "ndarray.__new__",
     enumeration: "__set_name__",
 }
 """Programs that are clear errors, with what the error says."""

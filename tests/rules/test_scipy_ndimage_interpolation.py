@@ -11,7 +11,6 @@ from scipy import ndimage
 from scipy.ndimage import _interpolation, _nd_image
 
 import autodiff_hook as ad
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient
 from autodiff_rules.scipy.ndimage import interpolation
 
@@ -83,5 +82,4 @@ def test_by_what_moves_the_image():
 
 def test_spline_filter():
     check_gradient(lambda x: energy(ndimage.spline_filter(x)), IMAGE)
-    with pytest.raises(NotDifferentiable):
-        ad.gradient(lambda x: energy(ndimage.geometric_transform(x, lambda at: (at[0] * 0.9, at[1]))), IMAGE)
+    check_gradient(lambda x: energy(ndimage.geometric_transform(x, lambda at: (at[0] * 0.9, at[1]))), IMAGE)

@@ -225,9 +225,8 @@ class Answering(Plain):
         return 2.0 * getattr(ufunc, method)(*given, **options)
 
 
-def test_a_class_that_says_what_ufuncs_are_is_opaque():
-    with pytest.raises(ad.NotDifferentiable):
-        ad.gradient(lambda x: float(np.sum(Answering([x, 1.0]) * 3.0)), 0.5)
+def test_a_class_that_says_what_ufuncs_are():
+    assert ad.gradient(lambda x: float(np.sum(Answering([x, 1.0]) * 3.0)), 0.5) == (pytest.approx(6.0),)
 
 
 class Totalled(Plain):

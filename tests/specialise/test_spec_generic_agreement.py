@@ -241,7 +241,8 @@ def test_ten_thousand_fresh_lambdas_leave_memory_flat():
 def test_programs_of_executed_functions_are_bounded(monkeypatch):
     """A program holds the globals of its function, so it is dropped only when its place is needed."""
     monkeypatch.setattr(specialising._known, "size", 16)
-    monkeypatch.setattr(specialising._gradients, "size", 16)
+    for table in specialising._published.values():
+        monkeypatch.setattr(table, "size", 16)
     watched = []
     for i in range(50):
         names = scope(f"def f(x): return x * {i}.0 + x")

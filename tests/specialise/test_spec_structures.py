@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, check_all_ways, check_raises, same, scope
+from specialised_cases import GENERIC, check, check_all_ways, check_raises, check_slopes, same, scope
 
 import autodiff_hook as ad
 from autodiff_hook.runtime import specialising
@@ -305,3 +305,14 @@ def test_a_slot_that_is_not_assigned():
     names = scope("def f(x):\n a = C()\n if x > 1: a.x = x\n return a.x * x\nclass C:\n __slots__ = ('x',)")
     check(names["f"], 1.5, specialised=None)
     check_raises(names["f"], 0.5)
+
+
+def by_keys_that_carry(x, y):
+    d = {}
+    d[x] = 2.0
+    d[x * y] = y
+    return sum(k * v for k, v in d.items()) + sum(d)
+
+
+def test_keys_that_carry_derivatives_and_are_read():
+    check_slopes(by_keys_that_carry, 1.3, 0.7, specialised=None)

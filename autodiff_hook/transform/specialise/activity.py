@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
+    Dict,
     Iterator,
     Reference,
 )
@@ -44,9 +45,19 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
             if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
                 raise Refused(f"{s.op} of what is differentiated", s)
             plan = program.plans.get(s)
+            if program.reads_keys and any(x in active for x in _keys(s, program)):
+                raise Refused("a key of a dict depends on what is differentiated", s)
             if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
                 raise Refused("an option of a call depends on what is differentiated", s)
     return result
+
+
+def _keys(s: Statement, program: Program) -> list[Operand]:
+    """The keys that a statement puts into a dict."""
+    plan = program.plans.get(s)
+    if plan == ITEMS and s.op == "build_map":
+        return s.operands[::2]
+    return s.operands[1:2] if plan == STORE and isinstance(program.type_of(s.operands[0]), Dict) else []
 
 
 def _options(plan: RulePlan) -> list[Operand]:

@@ -76,10 +76,11 @@ def item_by_unknown_key(inf: Inference, s: Statement, owner: Tuple) -> Abstract:
     return together
 
 
-def any_key(owner: Dict) -> Abstract:
+def any_key(inf: Inference, owner: Dict) -> Abstract:
     """What is known of the keys of a dict."""
     if owner.site.key is None or item_like(owner.site.key) is None:
         raise Refused("the keys of a dict")
+    inf.program.reads_keys = True
     return owner.site.key
 
 
@@ -91,7 +92,7 @@ def view(inf: Inference, s: Statement, name: str) -> Abstract:
     if not isinstance(kind, Dict) or inf.one_way:
         raise Refused(f"dict.{name}")
     inf.plans[s] = PURE
-    key = any_key(kind)
+    key = any_key(inf, kind)
     if name == "keys":
         return Iterator(key)
     if not kind.site.kinds():

@@ -155,6 +155,9 @@ class Program:
     changed: frozenset[Any] = frozenset()
     """The places of lists and dicts that the program makes and changes, and of attributes that it assigns again."""
 
+    reads_keys: bool = False
+    """Whether keys are taken out of dicts."""
+
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
         return Known(operand.value) if isinstance(operand, Constant) else self.types.get(operand, ANY)

@@ -109,7 +109,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
         keys: list[Abstract] = list(map(Known, value.keys))
         return reduce(join, keys)
     if isinstance(value, Dict):
-        return dicts.any_key(value)
+        return dicts.any_key(inf, value)
     if isinstance(value, Instance) and value.cls is range:
         return Number(INT.types, example=value.example[0] if value.example else 0)
     items = items_of(value)
@@ -196,7 +196,7 @@ def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
         inf.plans[s] = STRUCTURAL
         return Tuple(tuple(map(Known, value.keys)), list, example=list(value.keys), place=s.position)
     if isinstance(value, Dict) and not inf.one_way:
-        return pure(inf, s, lists.new(inf, s, list(value.example or ()), dicts.any_key(value)))
+        return pure(inf, s, lists.new(inf, s, list(value.example or ()), dicts.any_key(inf, value)))
     return lists.copy_of(inf, s, args[0]) if value is not None else None
 
 

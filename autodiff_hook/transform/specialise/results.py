@@ -39,6 +39,7 @@ _NUMBERS: Final = frozenset({float, int, bool, complex, *(np.dtype(c).type for c
 _INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis))
 _COMBINATIONS: Final = 16
 _LENGTH: Final = 32
+_AXES: Final = 16
 
 
 def abstract_of(value: Any) -> Abstract:
@@ -205,6 +206,8 @@ def _square(value: Abstract) -> Any:
     """An example of an array all of whose lengths are the same."""
     if not isinstance(value, Array) or value.ndim is None:
         return example_for(value)
+    if value.ndim > _AXES:
+        raise Refused(f"an array of {value.ndim} axes")
     return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (value.ndim < 2)]
 
 
