@@ -189,7 +189,7 @@ def test_helpers_of_pullbacks():
     x, row = normal(2, 3), normal(3)
     check_rule(_shared.unbroadcast, x, row, second_order=True)
     check_rule(_shared.unbroadcast, complexes(2, 3), row)
-    for spread in (_shared.expand, _shared.stretched):
+    for spread in (_shared.expand, _shared.stretched, _shared.widened):
         check_rule(spread, row, x, second_order=True)
     for c, axis, keepdims in ((row, 0, False), (row[None], 0, True), (0.7, None, False)):
         for spread in (_shared.expand_reduced, _shared.restore_axes):
