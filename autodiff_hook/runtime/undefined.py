@@ -27,9 +27,8 @@ def may_be_undefined(inference: Inference, primal: list[Block], numbers: bool) -
     """
     if not numbers or any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
         return True
-    return any(
-        isinstance(plan, RulePlan) and multiplies_strongly(plan.rule) for plan in inference.program.plans.values()
-    )
+    rules = {id(plan.rule): plan.rule for plan in inference.program.plans.values() if isinstance(plan, RulePlan)}
+    return any(map(multiplies_strongly, rules.values()))
 
 
 _SPREADING: Final = (np.log, np.square, np.add.reduce, np.matmul, np.dot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
@@ -52,7 +52,7 @@ def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     arguments += extra[0] if extra and isinstance(extra[0], list) else []
     # What a rule of others loads may change; it is called as it is.
     instance = instance_of(rule) if id(rule) in registry.tested else None
-    if instance is None or pullback_body(instance) is None:
+    if instance is None or not _is_placeable(instance):
         return called(plan, s, arguments, runtime)
     use = Use(arguments, instance=instance, strong=runtime["strong"])
     mapping: dict[Operand, Operand] = {}
@@ -146,6 +146,18 @@ def called(plan: RulePlan, s: Statement, arguments: list[Operand], runtime: Mapp
     given = [Constant(runtime["checking"]), Constant(rule), pullback, *operands, *options]
     statements.append(Statement("call", given, checking, tuple(names)))
     return Use(arguments, statements, called=checking)
+
+
+_placeable: Final[dict[int, tuple[CodeType, bool]]] = {}
+
+
+def _is_placeable(instance: Instance) -> bool:
+    """Whether the pullback of a rule can be put into a program; found out once in a process."""
+    code = instance.pullback
+    known = _placeable.get(id(code))
+    if known is None or known[0] is not code:
+        known = _placeable[id(code)] = code, pullback_body(instance) is not None
+    return known[1]
 
 
 _SPLICED = ("make_cell", "make_function", "cell_set", "yield", "get_iter")
