@@ -7,9 +7,11 @@ loaded on the entry of the program that calls it. So it is made once, whoever ca
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import reduce
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple, cast
 
@@ -40,6 +42,7 @@ from autodiff_hook.transform.specialise.world import World
 
 LARGE: Final = 80
 """How many operations a function of numbers has, with what it calls, that gets a program of its own."""
+_SUSPENDED: Final = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 _ROUNDS: Final = 6
 _CACHE_SIZE: Final = 512
 _PROGRAMS: Final = 8
@@ -114,7 +117,9 @@ class Callee:
                 try:
                     self._build(halves, active, strong)
                 except BaseException:
-                    del self.halves[key]
+                    # Others that were made meanwhile may call these.
+                    for callee in (self, *self.callees.found.values()):
+                        callee.halves.clear()
                     raise
             return self.halves[key]
 
@@ -187,6 +192,17 @@ _BUILDING = threading.RLock()
 _shared: Final[ByCode[list[Callee]]] = ByCode(_CACHE_SIZE)
 
 
+def _begin_anew() -> None:
+    """In a child process nobody finishes what other threads were at."""
+    global _BUILDING
+    _BUILDING = threading.RLock()
+    _shared.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 class OwnCall:
     """What a statement calls that calls a function by a program of its own."""
 
@@ -203,7 +219,7 @@ class Callees:
         """Those that are being interpreted, as far as they are known."""
         self.asked: set[tuple[Any, ...]] = set()
         self.failed: set[tuple[Any, ...]] = set()
-        self.sizes: dict[CodeType, int] = {}
+        self.sizes: dict[int, int] = {}
 
     @property
     def inferences(self) -> list[Inference]:
@@ -222,7 +238,7 @@ class Callees:
         globals_ = function.globals if isinstance(function, Closure) else function.__globals__
         assert inf.block is not None
         recursive = any(code is x for x in inf.chains[inf.block])
-        if s.result is None or code.co_flags & 0x2A0:
+        if s.result is None or code.co_flags & _SUSPENDED:
             return None
         if not recursive and self.size(inf, code, globals_) < LARGE:
             return None
@@ -329,8 +345,10 @@ class Callees:
 
     def size(self, inf: Inference, code: CodeType, globals_: dict[str, Any]) -> int:
         """How many operations a function has, with those that it calls by name."""
-        if code not in self.sizes:
-            self.sizes[code] = 0
+        # By identity: code with slices among its constants, as emitted code has, cannot be hashed.
+        key = id(code)
+        if key not in self.sizes:
+            self.sizes[key] = 0
             try:
                 ir = lift(code)
             except Unsupported:
@@ -338,8 +356,8 @@ class Callees:
             named = [globals_.get(name) for name in code.co_names]
             called = [f for f in named if isinstance(f, FunctionType) and inf.world.in_scope(f)]
             own = sum(len(block.statements) + 1 for block in ir.blocks)
-            self.sizes[code] = own + sum(self.size(inf, f.__code__, f.__globals__) for f in called)
-        return self.sizes[code]
+            self.sizes[key] = own + sum(self.size(inf, f.__code__, f.__globals__) for f in called)
+        return self.sizes[key]
 
 
 class _Lowering(NamedTuple):
@@ -410,6 +428,6 @@ def _called(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> A
     return inf.callees.call(inf, s, called.call, args)
 
 
-BODIES[OwnCall] = cast(Callable[..., None], _called)
+BODIES[OwnCall] = _called
 registry.when_changed(_shared.clear)
 config.when_changed(_shared.clear)

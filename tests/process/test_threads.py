@@ -17,7 +17,7 @@ import pytest
 
 import autodiff_hook as ad
 from autodiff_hook.registry import Registry
-from autodiff_hook.runtime import sharing
+from autodiff_hook.runtime import callees, sharing, specialising
 
 THREADS = 16
 
@@ -184,6 +184,33 @@ def test_a_child_forked_while_another_thread_compiles():
     if not child:
         began = time.monotonic()
         right = ad.gradient(names["f"], 2.0) == (4.0,) and ad.J(names["f"], 2.0)[1](1.0)[1] == 4.0
+        os._exit(0 if right and time.monotonic() - began < 5 else 1)
+    go_on.set()
+    thread.join(30)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_another_thread_makes_the_program_of_a_callee(monkeypatch):
+    names = scope("def go(n, x): return x if n == 0 else go(n - 1, x * x)\ndef f(x): return go(2, x)")
+    begun, go_on = threading.Event(), threading.Event()
+    parent, irs = os.getpid(), callees.Callee.irs
+
+    def waiting(callee, *key):
+        if os.getpid() == parent:
+            begun.set()
+            go_on.wait(30)
+        return irs(callee, *key)
+
+    monkeypatch.setattr(callees.Callee, "irs", waiting)
+    thread = threading.Thread(target=ad.gradient, args=(names["f"], 2.0))
+    thread.start()
+    assert specialising.GENERIC or specialising.ONE_WAY or begun.wait(10)
+    child = os.fork()
+    if not child:
+        began = time.monotonic()
+        right = ad.gradient(names["f"], 2.0) == (32.0,)
         os._exit(0 if right and time.monotonic() - began < 5 else 1)
     go_on.set()
     thread.join(30)

@@ -64,11 +64,6 @@ class Shape:
     incoming: dict[Block, list[tuple[Block, Edge]]]
     memory: Memory
 
-    def loop_of(self, block: Block) -> Loop | None:
-        """The innermost loop around a block."""
-        around = self.loops_of[block]
-        return around[-1] if around else None
-
 
 def prepare(inference: Inference) -> Shape:
     """Bring the program of ``inference`` into shape."""
