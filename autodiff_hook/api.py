@@ -21,7 +21,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.linear import Linear
 from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import opened
-from autodiff_hook.runtime.specialising import differentiated, entries
+from autodiff_hook.runtime.specialising import differentiated, entered, entries
 from autodiff_hook.runtime.trees import ravel as ravel
 from autodiff_hook.runtime.trees import register_tree as register_tree
 from autodiff_hook.runtime.trees import tree_flatten as tree_flatten
@@ -34,7 +34,6 @@ A = TypeVar("A")
 # Where a checker is told to ignore overloads, it thinks of functions that have a parameter has_aux themselves.
 Back = Callable[[Any], tuple[Any, ...]]
 _entries = entries()
-_of_values = entries("value")
 gettrace = sys.gettrace
 
 
@@ -63,6 +62,7 @@ def gradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwar
     if has_aux:
         (_, aux), grads = withgradient(f, *args, has_aux=True, **kwargs)
         return grads, aux
+    # As ``entered`` does, without a call.
     error: Exception | None = None
     if not kwargs and gettrace() is None:
         try:
@@ -111,21 +111,9 @@ def withgradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **
     """
     if has_aux:
         return differentiated(f, args, kwargs, "value_aux", partial(generic_withgradient, has_aux=True))
-    error: Exception | None = None
-    if not kwargs and gettrace() is None:
-        try:
-            entry = _of_values[id(f.__code__)]
-        except (AttributeError, KeyError):
-            pass
-        else:
-            try:
-                found = entry(f, args)
-                if found is not MISS:
-                    return found
-            except MemoryError:
-                raise
-            except Exception as raised:
-                error = raised
+    found, error = entered("value", f, args, kwargs)
+    if found is not MISS:
+        return found
     return differentiated(f, args, kwargs, "value", generic_withgradient, error)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from sys import gettrace
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +16,7 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.specialised_runtime import Undefined
-from autodiff_hook.runtime.specialising import came_to_nan, differentiated, entries
-
-_entries = entries("pullback")
+from autodiff_hook.runtime.specialising import came_to_nan, differentiated, entered
 
 
 class Pulled:
@@ -84,22 +81,9 @@ def opened(
     if of_function and form_of(f) != "inert":
         return Reverse(f, args, kwargs, of_function)
     form: Form = "pullback_aux" if has_aux else "pullback"
-    error: Exception | None = None
-    if not kwargs and not has_aux and gettrace() is None:
-        try:
-            entry = _entries[id(f.__code__)]
-        except (AttributeError, KeyError):
-            pass
-        else:
-            try:
-                found = entry(f, args)
-                if found is not MISS:
-                    return Pulled((f, args, kwargs), form, of_function, *found)
-            except MemoryError:
-                raise
-            except Exception as raised:
-                error = raised
-    found = differentiated(f, args, kwargs, form, partial(_session, of_function), error)
+    found, error = (MISS, None) if has_aux else entered("pullback", f, args, kwargs)
+    if found is MISS:
+        found = differentiated(f, args, kwargs, form, partial(_session, of_function), error)
     return Pulled((f, args, kwargs), form, of_function, *found) if type(found) is tuple else found
 
 

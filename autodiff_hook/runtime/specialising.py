@@ -107,6 +107,22 @@ def entries(form: Form = "gradient") -> dict[int, Entry]:
     return _published[form].found
 
 
+def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+    """What the newest program of ``f`` gives, ``MISS`` if there is none for this call, and what it has raised."""
+    if kwargs or gettrace() is not None:
+        return MISS, None
+    try:
+        entry = _published[form].found[id(f.__code__)]
+    except (AttributeError, KeyError):
+        return MISS, None
+    try:
+        return entry(f, args), None
+    except MemoryError:
+        raise
+    except Exception as error:
+        return MISS, error
+
+
 def _unpublish(code: CodeType, entry: Entry) -> None:
     for table in _published.values():
         table.remove(code, entry)
