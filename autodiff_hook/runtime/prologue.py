@@ -378,6 +378,7 @@ class Prologue(Guards):
         """Guard that ``owner.name`` is what its class has."""
         key = ("method", id(owner), name)
         if key not in self.loaded:
+            self._known_on_entry(owner)
             bound = getattr(example, name)
             here = self.emit("getattr", owner, data=name)
             if hasattr(bound, "__func__"):

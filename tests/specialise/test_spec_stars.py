@@ -178,3 +178,23 @@ def test_reducing_nothing():
         with pytest.raises(TypeError, match="empty"):
             ad.gradient(lambda x: functools.reduce(lambda a, b: a * b, []) * x, 2.0)
         assert ad.gradient(lambda x: functools.reduce(lambda a, b: a * b, [], x) * x, 2.0) == (4.0,)
+
+
+class Scaled:
+    def __init__(self, k):
+        self.k = k
+
+    def of(self, x):
+        return self.k * x
+
+
+def test_objects_from_outside_that_are_spread():
+    held = (Scaled(3.0), 2.0)
+
+    def plain(x, scaled, y):
+        return scaled.of(x) * y
+
+    def f(x):
+        return plain(x, *held)
+
+    check(f, 0.7, specialised=None)

@@ -14,6 +14,7 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Optional,
+    Outside,
     Reference,
     Tuple,
 )
@@ -110,6 +111,9 @@ def spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...
         return [Constant(whole.value[key]) for key in keys]
     parts: list[Operand] = []
     for key, item in zip(keys, items):
+        if isinstance(item, Outside) and inf.world.is_outside(whole):
+            parts.append(inf.world.part(whole, example_of(inf.type_of(whole)), key, True))
+            continue
         part = Statement("project", [whole], Variable(), key)
         if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
             part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
