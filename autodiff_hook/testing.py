@@ -10,7 +10,7 @@ import inspect
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import compress
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
@@ -44,7 +44,8 @@ from autodiff_hook._testing_trees import (
 from autodiff_hook.registry import LINEAR, NotImplementedCotangent, Real, Rule, describe, is_exact, registry
 from autodiff_hook.tangent import Tangent
 
-STEPS = tuple(10.0**-k for k in range(1, 9))
+DIGITS: Final = (4, 5, 3, 6, 2, 7, 1, 8)
+"""The steps of differences, as powers of 0.1: those first which mostly agree with a derivative that is right."""
 checks: Counter[str] = Counter()
 """How often ``check_rule`` has looked at the rules of each function."""
 ATTRIBUTES: Final = (GetSetDescriptorType, MemberDescriptorType)
@@ -245,7 +246,11 @@ def _compare(
     def moved(step: float) -> float:
         return loss(*replaced(args, path, shifted(leaf, ẋ, step)))
 
-    found = _differences(moved)
+    found: list[float] = []
+    for estimate in _differences(moved):
+        if abs(estimate - ours) <= rtol * abs(ours) + atol:
+            return
+        found.append(estimate)
     if not found:
         if is_integer(leaf):
             return
@@ -255,21 +260,19 @@ def _compare(
     _require(close, f"{where}: {says} {ours!r}, finite differences {theirs!r}")
 
 
-def _differences(moved: Callable[[float], float]) -> list[float]:
+def _differences(moved: Callable[[float], float]) -> Iterator[float]:
     """Central differences with several steps, and their Richardson extrapolations."""
-    estimates: list[float] = []
-    previous = math.nan
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for step in STEPS:
+    central: dict[int, float] = {}
+    for k in DIGITS:
+        step = 10.0**-k
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
             try:
-                central = (moved(step) - moved(-step)) / (2 * step)
+                central[k] = (moved(step) - moved(-step)) / (2 * step)
             except UNDEFINED:
-                previous = math.nan
                 continue
-            estimates += [central, (100 * central - previous) / 99]
-            previous = central
-    return [estimate for estimate in estimates if math.isfinite(estimate)]
+        pairs = [(central[i], central[i + 1]) for i in (k - 1, k) if i in central and i + 1 in central]
+        yield from filter(math.isfinite, [central[k], *((100 * finer - coarser) / 99 for coarser, finer in pairs)])
 
 
 def _by_known(function: Any, known: list[bool], args: tuple[Any, ...]) -> Any:

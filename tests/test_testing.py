@@ -154,6 +154,29 @@ def test_a_point_where_nothing_can_be_compared():
         check_rule(positive, 0.0)
 
 
+@pytest.mark.parametrize(("reach", "steps"), [(1.0, {"1e-04"}), (2e-7, {"1e-04", "1e-03", "1e-02", "1e-07"})])
+def test_differences_are_taken_until_one_agrees(reach, steps):
+    tried = set()
+
+    def exponential(x):
+        tried.add(f"{abs(x - 1.0):.0e}")
+        if abs(x - 1.0) > reach:
+            raise ValueError("too far")
+        return np.exp(x)
+
+    @rrule(exponential)
+    def exponential_rule(x):
+        y = np.exp(x)
+
+        def exponential_pullback(ȳ):
+            return (ȳ * y,)
+
+        return y, exponential_pullback
+
+    check_rule(exponential, 1.0)
+    assert steps <= tried and (reach < 1.0 or tried == {"0e+00", *steps})
+
+
 def test_gradients_of_trees():
     def f(tree, n, *, scale):
         tree["hits"] = 3
