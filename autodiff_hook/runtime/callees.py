@@ -20,7 +20,7 @@ from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
-from autodiff_hook.lift import lift
+from autodiff_hook.lift.shared import shared
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.finishing import simplified, small_of
 from autodiff_hook.runtime.recording import Question, Recorded, asked_again
@@ -349,9 +349,8 @@ class Callees:
         key = id(code)
         if key not in self.sizes:
             self.sizes[key] = 0
-            try:
-                ir = lift(code)
-            except Unsupported:
+            ir = shared(code)
+            if isinstance(ir, Unsupported):
                 return 0
             named = [globals_.get(name) for name in code.co_names]
             called = [f for f in named if isinstance(f, FunctionType) and inf.world.in_scope(f)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-import weakref
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ import numpy as np
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import edges_with_received
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
-from autodiff_hook.lift import lift
+from autodiff_hook.lift.shared import shared
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import READING_METHODS, place_of_out, places_of_native
 
@@ -36,7 +35,6 @@ _MAKES: Final = frozenset(
 )
 _MAKERS: Final = (float, int, complex, bool, str, len, range)
 _CALLING: Final = (map, filter, functools.reduce)
-_lifted: dict[int, IR | None] = {}
 
 
 def only_reads(function: FunctionType) -> bool:
@@ -46,20 +44,10 @@ def only_reads(function: FunctionType) -> bool:
 
 
 def _reads(code: CodeType, globals_: dict[str, Any], cells: dict[str, Any], callers: frozenset[int]) -> bool:
-    ir = _ir(code)
-    if ir is None or ir.kind != "function" or id(code) in callers:
+    ir = shared(code)
+    if isinstance(ir, Unsupported) or ir.kind != "function" or id(code) in callers:
         return False
     return _Look(ir, globals_, cells, callers | {id(code)}).reads()
-
-
-def _ir(code: CodeType) -> IR | None:
-    if id(code) not in _lifted:
-        try:
-            _lifted[id(code)] = lift(code)
-        except Unsupported:
-            _lifted[id(code)] = None
-        weakref.finalize(code, _lifted.pop, id(code), None).atexit = False
-    return _lifted[id(code)]
 
 
 class _Look:

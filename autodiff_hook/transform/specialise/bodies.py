@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
-from autodiff_hook.lift import lift
+from autodiff_hook.lift.shared import shared
 from autodiff_hook.reports import Reason
 
 
@@ -66,11 +66,10 @@ class Body:
 
 
 def lifted(code: CodeType, generators: bool = False) -> IR:
-    """The IR of a code object that can be copied into another; kept by the caller, never changed."""
-    try:
-        ir = lift(code)
-    except Unsupported as error:
-        raise Refused(str(error)) from error
+    """The IR of a code object that can be copied into another; never changed."""
+    ir = shared(code)
+    if isinstance(ir, Unsupported):
+        raise Refused(str(ir)) from ir
     if ir.kind != ("generator" if generators else "function"):
         raise Refused(f"{code.co_qualname} is a {ir.kind}")
     return ir
