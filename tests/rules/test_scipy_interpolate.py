@@ -167,6 +167,32 @@ def test_smoothed_curves_by_the_point_alone():
         gradient(lambda p: interpolate.splev(1.0, interpolate.splrep(PLACES, VALUES * p[0], s=0.1)) * 1.0, POINT)
 
 
+def surface_at(p, x, y, dx=0, dy=0):
+    """A surface with knots and coefficients that depend on the parameters."""
+    tx, ty, c, kx, ky = SURFACE
+    return interpolate.bisplev(x, y, (tx * (1 + 0.1 * p[0]), ty, c * p[1], kx, ky), dx, dy)
+
+
+def made_surface(kx=3, ky=3):
+    x, y = np.linspace(0.0, 4.0, 9), np.linspace(-1.0, 3.0, 8)
+    return interpolate.RectBivariateSpline(x, y, np.sin(x)[:, None] * np.cos(y) + 0.1 * x[:, None] * y, kx=kx, ky=ky)
+
+
+SURFACE = (*made_surface().tck, *made_surface().degrees)
+
+
+@pytest.mark.parametrize("orders", [(0, 0), (1, 0), (1, 2)])
+def test_surfaces_of_fitpack(orders):
+    """At one point, at several that meet, in pairs, and beyond the border, where the value is that of the border."""
+    surface = made_surface(3, 4)
+    xs, ys = np.array([0.3, 1.1, 2.9]), np.array([-0.4, 0.9])
+    agrees(lambda p: surface_at(p, p[2], p[1] - 0.5, *orders), second=sum(orders) < 2)
+    agrees(lambda p: np.sum(surface_at(p, xs * p[2], ys + 0.1 * p[0], *orders) ** 2), second=sum(orders) < 2)
+    agrees(lambda p: np.sum(surface(xs * p[2], ys * p[1], *orders) ** 2), second=sum(orders) < 2)
+    agrees(lambda p: np.sum(surface.ev(xs * p[2], xs * p[1], *orders) ** 2), second=sum(orders) < 2)
+    agrees(lambda p: surface.ev(p[0] + 9.0, p[1] - 9.0, *orders) * p[2], second=sum(orders) < 2)
+
+
 @pytest.mark.parametrize("method", ["linear", "nearest", "slinear", "cubic", "quintic", "pchip"])
 def test_regular_grids(method):
     def f(p):

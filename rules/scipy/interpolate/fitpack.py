@@ -1,6 +1,6 @@
 """FITPACK's curves: ``splev``, ``splint``, ``splrep``, ``UnivariateSpline`` and their kin; least squares of splines.
 
-Curves that go through all points, or have given knots, are differentiated; how smoothing chooses is not.
+Of surfaces (``bisplev``, ``RectBivariateSpline`` and their kin) the values are differentiated, not the fit. Curves that go through all points, or have given knots, are differentiated; how smoothing chooses is not.
 """
 
 from __future__ import annotations
@@ -52,6 +52,26 @@ def area(t, c, k, a, b):
     return ends[1] - ends[0]
 
 
+def basis(t, k, x, nu):
+    """The derivatives of order ``nu`` of the basis functions of a direction, at points within its borders."""
+    n = len(t) - k - 1
+    return _dierckx.evaluate_spline(t, np.eye(n), k, np.clip(x, t[k], t[n]), nu, True)
+
+
+def surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):
+    """What a surface is where each ``x`` meets each ``y``, in the form that FITPACK gives."""
+    across, along = basis(tx, kx, x, nux), basis(ty, ky, y, nuy)
+    coefficients = np.reshape(c, (across.shape[1], along.shape[1]))
+    return np.reshape(across @ coefficients @ along.T, form)
+
+
+def places_on_surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):
+    """What a surface is at pairs of coordinates."""
+    across, along = basis(tx, kx, x, nux), basis(ty, ky, y, nuy)
+    coefficients = np.reshape(c, (across.shape[1], along.shape[1]))
+    return np.reshape(np.sum((across @ coefficients) * along, axis=1), form)
+
+
 def evaluation(target, function, arranged):
     """Register what FITPACK computes of a curve, with a code or a work array behind it, or nothing."""
 
@@ -76,6 +96,28 @@ evaluation(native.splev, values, lambda items: (*items[:4], 0 if type(items[2]) 
 evaluation(native.splder, derivatives, of_derivatives)
 evaluation(native.splint, area, tuple)
 declare(IS_A_POSITION, native.fpchec)
+
+
+def surface_evaluation(target, function, orders):
+    """Register what FITPACK computes of a surface, with a code behind it; ``orders``: of derivatives, if it has any."""
+
+    def arranged(items, none, form):
+        first, rest = items[:5], items[5:]
+        return (*first, *(rest[:2] if orders else (none, none)), *rest[2 * orders :], form)
+
+    @means(target)
+    def evaluated(alg, t, args, kwargs):
+        if kwargs or not loses(alg, t, target, args, kwargs):
+            return call_constant(alg, target, args, kwargs)
+        value, code = target(*args)
+        moving = enter(alg, (None, *arranged(t, None, None)), function, arranged(args, 0, value.shape), {})[1]
+        return (value, code), (moving, None)
+
+
+surface_evaluation(native.bispev, surface, False)
+surface_evaluation(native.parder, surface, True)
+surface_evaluation(native.bispeu, places_on_surface, False)
+surface_evaluation(native.pardeu, places_on_surface, True)
 
 
 def interpolating_knots(x, first, last, k):
