@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Container, Sequence
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, UnionType
 from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import form_of
@@ -160,8 +163,8 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
     What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,
     and parts are loaded as the program reads them.
     """
-    if constant_kind(value) and not issubclass(type(value), type):
-        raise Refused("a callable as an argument")
+    if constant_kind(value) and not issubclass(type(value), type) and not _is_lasting(value):
+        raise Refused("a callable as an argument that is made anew, or has captured something")
     if type(value) is dict and all(type(key) is str for key in value):
         found = described(value, one_way, by_any_key=place in changed or len(value) > _KEYS)
         if isinstance(found, Dict):
@@ -178,6 +181,16 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
             return record
         raise Refused(f"an argument of type {type(value).__qualname__}")
     return found
+
+
+def _is_lasting(value: Any) -> bool:
+    """Whether a callable or a module is the same at the next call, and holds nothing: one that has a name."""
+    if type(value) is BuiltinFunctionType:
+        return value.__self__ is None or type(value.__self__) is ModuleType
+    if type(value) is FunctionType:
+        home = sys.modules.get(value.__module__)
+        return getattr(home, value.__qualname__, None) is value and form_of(value) == "inert"
+    return type(value) in (ModuleType, np.ufunc)
 
 
 def _of_parts(

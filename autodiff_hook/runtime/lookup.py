@@ -45,6 +45,6 @@ def builtin_behind(method: Any) -> Any:
 
 
 def is_data_descriptor(descriptor: Any) -> bool:
-    """Whether a class attribute takes precedence over the instance's own."""
+    """Whether a class attribute takes precedence over the instance's own where it is read."""
     cls = type(descriptor)
-    return hasattr(cls, "__set__") or hasattr(cls, "__delete__")
+    return hasattr(cls, "__get__") and (hasattr(cls, "__set__") or hasattr(cls, "__delete__"))

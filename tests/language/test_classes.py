@@ -14,6 +14,8 @@ import typing
 
 from helpers import gradient_at
 
+from autodiff_hook import gradient
+
 
 class Point:
     scale = 2.0
@@ -635,6 +637,32 @@ def test_descriptors(x):
     d = Described(x)
     d.width *= x
     return d.width * d.height + Spy(x).x * Described.width.k
+
+
+class Doubling:
+    """A descriptor that says nothing about reading: what the object itself has is read."""
+
+    def __set__(self, instance, value):
+        instance.__dict__["width"] = value * 2
+
+
+class Watched:
+    width = Doubling()
+
+
+@gradient_at(1.3)
+def test_descriptors_without_get(x):
+    d = Watched()
+    d.width = x * x
+    first = d.width
+    d.__dict__["width"] = x
+    return first * d.width + (Watched().width is Watched.width) * x
+
+
+def test_objects_whose_descriptors_have_no_get():
+    given = Watched()
+    given.width = 1.0
+    assert gradient(lambda w, x: w.width * x, given, 3.0)[0].width == 3.0
 
 
 @gradient_at(1.3)

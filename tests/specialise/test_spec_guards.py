@@ -190,6 +190,39 @@ def test_a_declaration_that_there_is_no_derivative():
     assert ad.gradient(f, 3.0) == (9.0,)
 
 
+SCALE = 3.0
+
+
+def scaled(x):
+    return x * SCALE
+
+
+def applied(f, x):
+    return f(x) * x
+
+
+def applied_in_a_dict(x, tools):
+    return tools["f"](x) * tools["of"].cos(x) * tools["k"]
+
+
+def test_functions_and_modules_with_names_may_be_arguments(monkeypatch):
+    """Each is a program of its own, which reads what the function reads."""
+    for f in (math.sin, np.exp, scaled):
+        check(applied, f, 0.7)
+    check(applied_in_a_dict, 0.7, {"f": scaled, "of": math, "k": 2.0})
+    before = ad.gradient(applied, scaled, 0.7)[1]
+    monkeypatch.setitem(globals(), "SCALE", 6.0)
+    assert ad.gradient(applied, scaled, 0.7) == (None, 2 * before)
+    monkeypatch.setattr(scaled, "__code__", (lambda x: x**3).__code__)
+    assert ad.gradient(applied, scaled, 0.7)[1] == pytest.approx(4 * 0.7**3)
+
+
+def test_functions_that_have_captured_something_are_variables():
+    k = 2.0
+    found = ad.gradient(applied, lambda x: x * k, 0.7)
+    assert found[0]["k"] == pytest.approx(0.7**2) and found[1] == pytest.approx(2 * k * 0.7)
+
+
 def test_what_a_rule_calls_is_redefined():
     names = scope("def g(x): return x * x\ndef f(x): return g(x)\ndef helper(c): return 10 * c\nk = 2.0")
     source = """def rule(x):

@@ -69,8 +69,9 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
         return zipped(inf, s, args, strict=True)
-    if isinstance(function, np.ufunc) and "out" in kwargs:
-        return stored_result(inf, s, function, args, kwargs)
+    stored = stored_result(inf, s, function, args, kwargs) if "out" in kwargs else None
+    if stored is not None:
+        return stored
     if meaning is not None and not kwargs:
         return meaning(inf, s, args)
     home: Any = getattr(function, "__objclass__", None)

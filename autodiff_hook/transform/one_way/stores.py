@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.lattice import (
 from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.views import base_of, is_sure
+from autodiff_hook.transform.specialise.writing import is_stored
 
 _LARGE: Final = 4096
 _SHARE: Final = 16
@@ -117,10 +118,10 @@ def stored_result(
     rest = dict(kwargs)
     out = inf.present(rest.pop("out"))
     before = inf.type_of(out)
-    if rest or not isinstance(before, Array) or function.nout > 1:
+    if "where" in rest or not is_stored(inf, function, out) or not isinstance(before, Array):
         return None
     _require_own(inf, out)
-    result = inf.call(Constant(function), args)
+    result = inf.call(Constant(function), args, rest)
     _require_like(inf, out, result, before)
     return alias(inf, s, _assign(inf, out, result))
 

@@ -60,7 +60,7 @@ from autodiff_hook.transform.specialise.plans import (
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
-from autodiff_hook.transform.specialise.writing import written
+from autodiff_hook.transform.specialise.writing import named_output, written
 
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
 """Functions, and classes of callables, in whose calls' place the program gets a body that is made for it, or another
@@ -159,6 +159,7 @@ def call_known(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
+    args, kwargs = named_output(function, args, kwargs)
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found

@@ -25,7 +25,9 @@ from autodiff_hook.transform.specialise.abstract import (
 
 TypeOf = Callable[[Operand], Abstract]
 _VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
-_COPYING: Final = ("copy", "flatten", "sum", "mean", "prod", "cumsum", "max", "min", "std", "var", "dot", "repeat")
+_COPYING: Final = frozenset("copy flatten astype round take sum mean prod cumsum max min std var dot repeat".split())
+_METHODS: Final = [getattr(np.ndarray, name) for name in _COPYING]
+_UNSURE: Final = frozenset({"out", "copy"})
 
 
 def makes_new(s: Statement, type_of: TypeOf) -> bool:
@@ -36,7 +38,7 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
         key = type_of(s.operands[1])
         return isinstance(key, Array) or isinstance(key, Tuple) and any(isinstance(x, Array) for x in key.items)
     if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
-        return s.data[0] in _COPYING and len(s.operands) <= 2 and "out" not in s.data[1]
+        return s.data[0] in _COPYING and len(s.operands) <= 2 and _UNSURE.isdisjoint(s.data[1])
     function = _function(s, type_of)
     if function is None:
         return False
@@ -53,7 +55,9 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
     if function is np.diag:
         given = type_of(s.operands[1])
         return isinstance(given, Array) and given.ndim == 1
-    return (declared(FRESH, function) and "out" not in _keywords(s)) or function in (abs, np.ndarray.copy)
+    if any(function is method for method in _METHODS):
+        return len(s.operands) <= 3 and _UNSURE.isdisjoint(_keywords(s))
+    return (declared(FRESH, function) and "out" not in _keywords(s)) or function is abs
 
 
 def _is_copy(s: Statement, type_of: TypeOf) -> bool:

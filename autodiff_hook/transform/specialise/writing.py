@@ -13,19 +13,14 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
+Kwargs = dict[str, Operand]
 _COPYING: Final = (np.ndarray.fill, np.copyto)
 
 
-def written(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def written(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: Kwargs) -> Abstract | None:
     """``np.exp(a, out=b)``, ``b.fill(x)``, ``np.copyto(b, a)``, ``np.fill_diagonal(b, x)``; None if it is none."""
-    if isinstance(function, np.ufunc) and set(kwargs) == {"out"} and function.nout == 1 and len(args) == function.nin:
-        out = kwargs["out"]
-        if not isinstance(inf.type_of(out), Array) or inf.one_way:
-            return None
-        _store(inf, s, out, Constant(Ellipsis), inf.before(s, "call", [Constant(function), *args], ()))
-        return alias(inf, s, out)
+    if "out" in kwargs and is_stored(inf, function, kwargs["out"]):
+        return _result_written(inf, s, function, args, kwargs)
     if kwargs or len(args) != 2 or not isinstance(inf.type_of(args[0]), Array):
         return None
     if any(function is f for f in _COPYING):
@@ -36,6 +31,50 @@ def written(
     else:
         return None
     return known_as(inf, s, None)
+
+
+def _result_written(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: Kwargs
+) -> Abstract | None:
+    rest = dict(kwargs)
+    out = rest.pop("out")
+    if isinstance(function, np.ufunc) and set(rest) == {"where"}:
+        _store(inf, s, out, *_chosen_part(inf, s, function, args, rest["where"], out))
+    elif inf.one_way or isinstance(function, np.ufunc) and "where" in rest:
+        return None
+    else:
+        result = inf.before(s, "call", [Constant(function), *args, *rest.values()], tuple(rest))
+        _store(inf, s, out, Constant(Ellipsis), result)
+    return alias(inf, s, out)
+
+
+def named_output(function: Any, args: list[Operand], kwargs: Kwargs) -> tuple[list[Operand], Kwargs]:
+    """The arguments of a call, with the array for the result of a ufunc by its name."""
+    if isinstance(function, np.ufunc) and function.nout == 1 and len(args) == function.nin + 1 and "out" not in kwargs:
+        return args[:-1], {**kwargs, "out": args[-1]}
+    return args, kwargs
+
+
+def _chosen_part(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], where: Operand, out: Operand
+) -> tuple[Operand, Operand]:
+    """The elements of ``out`` that a call with ``where`` is for, and what it gives for them."""
+    shape = inf.before(s, "getattr", [out], "shape")
+    bools = inf.before(s, "call", [Constant(np.asarray), where, Constant(bool)], ())
+    chosen = inf.before(s, "call", [Constant(np.broadcast_to), bools, shape], ())
+    whole = [inf.before(s, "call", [Constant(np.broadcast_to), x, shape], ()) for x in args]
+    parts = [inf.before(s, "getitem", [x, chosen]) for x in whole]
+    return chosen, inf.before(s, "call", [Constant(function), *parts], ())
+
+
+def is_stored(inf: Inference, function: Any, out: Operand) -> bool:
+    """Whether a call is one of NumPy's whose one result is stored to an array."""
+    if isinstance(function, np.ufunc):
+        return function.nout == 1 and isinstance(inf.type_of(out), Array)
+    home = getattr(function, "__objclass__", None)
+    module = str(getattr(function, "__module__", None) or "")
+    of_numpy = module.partition(".")[0] == "numpy" and "random" not in module
+    return isinstance(inf.type_of(out), Array) and (home is np.ndarray or of_numpy)
 
 
 def _store(inf: Inference, s: Statement, *operands: Operand) -> None:

@@ -1,6 +1,7 @@
 """FITPACK's curves: ``splev``, ``splint``, ``splrep``, ``UnivariateSpline`` and their kin; least squares of splines.
 
-Of surfaces (``bisplev``, ``RectBivariateSpline`` and their kin) the values are differentiated, not the fit. Curves that go through all points, or have given knots, are differentiated; how smoothing chooses is not.
+Curves that go through all points, or have given knots, are differentiated; how smoothing chooses is not. Of surfaces
+(``bisplev``, ``RectBivariateSpline`` and their kin) the values are differentiated, not the fit.
 """
 
 from __future__ import annotations

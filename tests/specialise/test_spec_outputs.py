@@ -1,0 +1,103 @@
+"""Calls that write their result to an array are specialised as stores of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from specialised_cases import check
+
+import autodiff_hook as ad
+from autodiff_hook.testing import check_gradient
+
+X = np.array([1.2, 0.3, 0.55, 0.6])
+
+
+def copied_as_floats(x):
+    """What ``astype`` makes is the program's own."""
+    y = x.astype(float)
+    y /= y.max()
+    return np.sum(y**2)
+
+
+def not_copied(x):
+    """With ``copy=False`` it may be the argument, and is not specialised."""
+    y = x.astype(float, copy=False) * 1.0
+    y += 1.0
+    return np.sum(y**2)
+
+
+def by_position(x):
+    y = x * 2.0
+    np.negative(y, y)
+    return np.sum(y**3)
+
+
+def into_a_part(x):
+    q = np.array(x, dtype=np.float64, copy=True)
+    np.negative(q[1:], q[1:])
+    return np.sum(np.sin(q / np.dot(q, q)))
+
+
+def where_it_is_defined(x):
+    """Elsewhere the root has no derivative, and the array has its own."""
+    return np.sum(np.sqrt(x - 0.4, out=np.zeros_like(x), where=x > 0.5) ** 2 * 3.0)
+
+
+def where_others_stay(x):
+    return np.sum(np.divide(x * 2.0, 1.0 - x, out=x / 2.0, where=x > 0.4) ** 2)
+
+
+def where_of_numbers(x):
+    return np.sum(np.add(2.0, x[1] * x, out=np.ones_like(x), where=[True, False, True, True]))
+
+
+def where_of_rows(x):
+    rows = np.zeros((3, 4))
+    np.multiply(x, x[:3, None], out=rows, where=x > 0.5)
+    return np.sum(rows**2)
+
+
+def not_of_a_ufunc(x):
+    y = x * 3.0
+    np.clip(y, 1.0, 2.5, out=y)
+    z = np.zeros_like(x)
+    np.cumsum(y, out=z)
+    return np.sum(z**2)
+
+
+def read_before_and_after(x):
+    y = np.exp(x)
+    before = y[1:] * 2.0
+    np.sin(y, y, where=x < 0.58)
+    return np.sum(before * y[:-1])
+
+
+def in_a_branch(x):
+    y = x * 1.0
+    if y[1] < 0.5:
+        np.negative(y, y)
+    y /= np.sqrt(np.dot(y, y))
+    return np.sum(y**3)
+
+
+WRITING = [
+    *(copied_as_floats, not_copied, by_position, into_a_part, where_it_is_defined, where_others_stay, where_of_numbers),
+    *(where_of_rows, not_of_a_ufunc, read_before_and_after, in_a_branch),
+]
+
+
+@pytest.mark.parametrize("f", WRITING, ids=lambda f: f.__name__)
+def test_results_that_are_written(f):
+    check(f, X)
+    check_gradient(f, X)
+
+
+def test_what_others_hold_is_not_taken_for_a_copy():
+    def f(x):
+        y = x * 1.0
+        z = y.astype(float, copy=False)
+        z += 1.0
+        return np.sum(y * z)
+
+    check(f, X, specialised=None)
+    assert ad.gradient(f, X)[0] == pytest.approx(2.0 * (X + 1.0))
