@@ -19,6 +19,8 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Optional,
+    Record,
     Tuple,
 )
 from autodiff_hook.transform.specialise.infer import Inference
@@ -51,11 +53,14 @@ def simplified(
 
     def is_steady(operand: Operand) -> bool:
         kind = Known(operand.value) if isinstance(operand, Constant) else inference.types.get(operand)
+        if isinstance(kind, Optional):
+            kind = kind.content
         if isinstance(kind, (List, Dict)):
             return kind.site.root() not in changed
         if isinstance(kind, Known):
             return not isinstance(kind.value, (list, dict, set, np.ndarray)) and not hasattr(kind.value, "__next__")
-        return isinstance(kind, (Number, Tuple)) or isinstance(kind, Array) and operand not in volatile
+        # No program assigns to an object that it was given.
+        return isinstance(kind, (Number, Tuple, Record)) or isinstance(kind, Array) and operand not in volatile
 
     simplify(
         ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile, guarded, is_steady

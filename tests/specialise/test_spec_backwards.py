@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -281,3 +283,185 @@ def test_a_pullback_has_what_the_call_has_read():
         weights[0] = 100.0
         assert back(1.0) == (6.0,)
         weights[0] = 1.0
+
+
+class Ball:
+    def __init__(self, place, size):
+        self.place, self.size = place, size
+
+    def depth(self, x):
+        d = x - self.place
+        inside = self.size * self.size - d * d
+        return math.sqrt(inside) if inside > 0.0 else None
+
+
+def of_branches(xs, k):
+    total = 0.0
+    for x in xs:
+        if x > 0.0:
+            y = math.log(x) * k
+        else:
+            y = x * x + k
+        total += max(y * y, 0.1 * k)
+    return total
+
+
+def of_newton(xs, k):
+    total = 0.0
+    for x in xs:
+        root = 1.0 + k
+        for _ in range(30):
+            step = (root * root - 2.0 - x * x) / (2.0 * root)
+            root -= step
+            if abs(step) < 1e-12:
+                break
+        total += (root - k) ** 2
+    return total / len(xs)
+
+
+def of_balls(balls, k):
+    total = 0.0
+    for i in range(4):
+        for j in range(3):
+            x, best, hit = 0.3 * i - 0.2 * j, -1.0, None
+            for ball in balls:
+                depth = ball.depth(x)
+                if depth is not None and depth > best:
+                    best, hit = depth, ball
+            if hit is not None:
+                total += (best * hit.size - k) ** 2
+    return total
+
+
+BALLS = [Ball(0.1, 0.4), Ball(0.5, 0.3), Ball(-0.2, 0.25)]
+
+
+@shown
+@pytest.mark.parametrize(
+    "f, args, left",
+    [
+        (of_branches, (WEIGHTS, 0.7), 0),
+        (of_newton, (WEIGHTS, 0.7), 1),
+        (of_balls, (BALLS, 0.2), 1),
+    ],
+)
+def test_iterations_of_several_blocks_leave_no_records(f, args, left):
+    """What is left is of a loop within."""
+    assert ad.code_adjoint(f, *args).count("list_append") == left
+
+
+@pytest.mark.parametrize("f", [of_branches, of_newton])
+def test_iterations_of_several_blocks(f):
+    for k in (0.7, -0.3):
+        check(f, WEIGHTS, k)
+    check(f, [0.5], 0.7)
+
+
+def test_iterations_over_objects():
+    def numbers(places, sizes, k):
+        return of_balls([Ball(*it) for it in zip(places, sizes)], k)
+
+    places, sizes = [b.place for b in BALLS], [b.size for b in BALLS]
+    expected = oracle(numbers, places, sizes, 0.2)[1]
+    for _ in range(3):
+        balls, k = ad.gradient(of_balls, BALLS, 0.2)
+        np.testing.assert_allclose([b.place for b in balls], expected[0])
+        np.testing.assert_allclose([b.size for b in balls], expected[1])
+        np.testing.assert_allclose(k, expected[2])
+
+
+def of_lists_that_are_made(xs, k):
+    total = 0.0
+    for i in range(len(xs)):
+        ys = [x * k * i for x in xs]
+        for y in ys:
+            total += y * ys[0]
+    return total
+
+
+def of_slices(xs, k):
+    total = 0.0
+    for i in range(3):
+        ys = xs[1:]
+        total += ys[i] * ys[0] * k
+    return total
+
+
+def of_sums_of_lists(xs, k):
+    total = 0.0
+    for i in range(4):
+        ys = xs + [k, k * i]
+        total += ys[i] * ys[-1] if i else ys[0]
+    return total
+
+
+def of_draws(xs, k):
+    draw, total = random.Random(3), 0.0
+    for x in xs:
+        if x > 0.0:
+            total += draw.random() * x * k
+    return total
+
+
+def of_one_iterator(xs, k):
+    rest, total = iter(xs), 0.0
+    for i in range(2):
+        for x in rest:
+            total += x * k * x
+            if x < 0.0:
+                break
+        total += i * k
+    return total
+
+
+@pytest.mark.parametrize(
+    "f", [of_lists_that_are_made, of_slices, of_sums_of_lists, of_draws, of_one_iterator], ids=lambda f: f.__name__
+)
+def test_what_an_iteration_makes_or_goes_on_with(f):
+    check(f, WEIGHTS, 0.7, specialised=None)
+
+
+def test_what_raises_in_a_branch_of_an_iteration_is_raised():
+    def logs(xs, k):
+        total = 0.0
+        for x in xs:
+            if k > 0.5:
+                total += math.log(x) * 0.0
+            total += k * k
+        return total
+
+    for xs in ([1.0, 2.0], [1.0, -1.0], [3.0, 0.5], [-1.0]):
+        if min(xs) < 0.0:
+            with pytest.raises(ValueError):
+                ad.gradient(logs, xs, 0.7)
+            assert ad.gradient(logs, xs, 0.2)[1] == 0.4 * len(xs)
+        else:
+            assert ad.gradient(logs, xs, 0.7)[1] == 1.4 * len(xs)
+
+
+def of_steps(k, count):
+    total = 0.0
+    for i in range(count):
+        y = k if i % 3 else math.sin(k * i)
+        for _ in range(4):
+            y = y * k + 0.1
+        total += y * y
+    return total
+
+
+@shown
+def test_the_memory_of_a_sum_does_not_grow():
+    def used(count):
+        for _ in range(3):
+            ad.gradient(of_steps, 0.7, count)
+        tracemalloc.start()
+        ad.gradient(of_steps, 0.7, count)
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        ad.gradient(of_steps, 0.7, count)
+        found = tracemalloc.get_traced_memory()[1] - before
+        tracemalloc.stop()
+        return found
+
+    check(of_steps, 0.7, 5)
+    assert used(1000) < used(10) + 1000

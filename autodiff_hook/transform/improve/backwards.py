@@ -1,27 +1,29 @@
 """Loops that leave no records, because the adjoint iterates over the same once more.
 
 Where the adjoint of a loop needs of an iteration nothing but what the item and what is outside of the loop say, and
-nobody reads what the loop comes to, the iterations are run in the adjoint alone, each before its own adjoint. What may
-raise in an iteration has no other place to raise then, so the adjoint has to come to all of them. Where somebody reads
-what the loop comes to, the adjoint takes items of lists out of them again.
+nobody reads what the loop comes to, the iterations are run in the adjoint alone, each before its own adjoint: branches
+and loops within move there as they are. What may raise in an iteration has no other place to raise then, so the adjoint
+has to come to all of them. Where somebody reads what the loop comes to, the adjoint takes items out of lists again.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.analysis import reverse_postorder
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.pairs import SOURCES, Pair, Pairs, calls
 from autodiff_hook.transform.improve.shortcuts import MIRRORING, declared
-from autodiff_hook.transform.specialise.abstract import List, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import List, Number, Optional, Record, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import substitute
 from autodiff_hook.transform.specialise.invariants import item_or_none
 
-_FUNCTIONS: Final = (*SOURCES, abs, float, int, bool, len, item_or_none)
-_OPERATIONS: Final = frozenset("binary unary compare truth not is is_not project unpack build_tuple getitem".split())
+_FUNCTIONS: Final = (*SOURCES, *(abs, float, int, bool, len, min, max, bisect_left, bisect_right, item_or_none))
+_OPERATIONS: Final = frozenset("binary unary compare truth not project unpack build_tuple getitem get_iter".split())
 _PARTS: Final = ("getitem", "project", "call_method")
 _PLACED: Final = ("getitem", "setitem")
 
@@ -41,31 +43,44 @@ class Backwards(Pairs):
 
     def run(self) -> bool:
         """Let one loop leave no records; whether there was one."""
-        for pair in filter(None, map(self.pair_of, self.records)):
+        for pair in filter(None, map(self.pair_of, self._outer_first())):
             if self._is_possible(pair):
                 self._turn(pair)
                 return True
-            again = self._read_again(pair)
+            again = self._read_again(pair) if pair.body is pair.latch else None
             if again is not None:
                 self._iterate(pair, again, set())
                 return True
         return False
 
+    def _outer_first(self) -> list[object]:
+        """The loops that leave records: what an outer one comes to be, those in it are in the same iteration."""
+        depth = {loop: sum(latch in each.body for each in self.loops) for loop, (_, latch) in self.records.items()}
+        return sorted(self.records, key=lambda loop: depth[loop])
+
     # Whether it is possible
 
     def _is_possible(self, pair: Pair) -> bool:
         """Whether the iterations can be run in the adjoint alone."""
-        statements = [s for s in pair.body.statements if s.op != "record"]
-        local: set[Operand] = {pair.body.params[0], *(s.result for s in statements if s.result is not None)}
-        inside = Counter(self.read_in(pair.body))
+        record = self._record(pair)
+        statements = [s for block in pair.region for s in block.statements if s is not record]
+        made: set[Operand] = {s.result for s in statements if s.result is not None}
+        local = made.union(*(block.params for block in pair.region))
+        inside = Counter(x for block in pair.region for x in self.read_in(block))
         jumps = pair.before.terminator is not None and pair.before.terminator.kind == "jump"
         if pair.header.params or not jumps or any(self.uses[x] != inside[x] for x in local):
             return False
         # An item of a list is part of it; those of the others are made for each iteration.
-        own = local if pair.source else local - {pair.body.params[0]}
-        if not all(self._repeats(s, own) for s in statements) or not self._has_all(pair, statements):
+        own = {*made, *pair.body.params} if pair.source else made
+        if not all(self._repeats(s, own) for s in statements) or not all(_goes_on(b, own) for b in pair.region):
+            return False
+        if not self._has_all(pair, inside.keys() - local - {record.operands[0]}):
             return False
         return self.essential.isdisjoint([*statements, *pair.source]) or self.is_certain(pair.before, pair.setup)
+
+    def _record(self, pair: Pair) -> Statement:
+        """What a loop leaves of an iteration."""
+        return next(s for s, latch in self.records.values() if latch is pair.latch)
 
     def _read_again(self, pair: Pair) -> list[Statement] | None:
         """What takes all that the adjoint reads out of steady lists; None if there is more to it."""
@@ -77,8 +92,11 @@ class Backwards(Pairs):
                 found.insert(0, s)
                 wanted.update(s.operands)
         carried = not wanted.isdisjoint(pair.header.params)
-        simple = all(calls(s, range) for s in pair.source) and not carried and self._has_all(pair, found)
-        return found if simple else None
+        if carried or not all(calls(s, range) for s in pair.source):
+            return None
+        made = {pair.body.params[0], *(s.result for s in found)}
+        read = [*pair.kept, *(x for s in found for x in s.operands)]
+        return found if self._has_all(pair, {x for x in read if x not in made}) else None
 
     def _takes_items(self, s: Statement) -> bool:
         """Whether a statement takes items out of a steady list: a list of some would be another one each time."""
@@ -90,25 +108,42 @@ class Backwards(Pairs):
     def _is_of(self, x: Operand | None, *kinds: type) -> bool:
         return isinstance(x, Variable) and isinstance(self.tables[0].get(x), kinds)
 
-    def _has_all(self, pair: Pair, statements: list[Statement]) -> bool:
-        """Whether all that some statements of an iteration read can be had in the adjoint."""
-        made = {pair.body.params[0], *(s.result for s in [*statements, *pair.source])}
-        read = [*(x for s in [*statements, *pair.source] for x in s.operands), *pair.kept]
-        if not pair.source:
-            read.append(self.iterated(pair.header))  # type: ignore[arg-type]
-        outer = [x for x in read if x not in made]
+    def _has_all(self, pair: Pair, read: set[Operand]) -> bool:
+        """Whether what is read in an iteration, and what is iterated over, can be had in the adjoint."""
+        made = {s.result for s in pair.source}
+        sources: list[Any] = [x for s in pair.source for x in s.operands] or [self.iterated(pair.header)]
+        outer = [x for x in (*read, *sources) if x not in made]
         return all(self.is_there(x, pair.setup) or self.keeper(x, pair.setup) is not None for x in outer)
 
     def _repeats(self, s: Statement, own: set[Operand]) -> bool:
         """Whether a statement of an iteration does the same when it is done later, and changes nothing."""
+        if s.op == "record" or s.op == "build_list" and not s.operands:
+            # A list of records: no other list may be made, as it would end before the next one has its identity.
+            return self._keeps_records(s.operands[0] if s.operands else s.result, own)
+        if s.op in ("is", "is_not"):
+            return True
         operands = s.operands[1:] if s.op == "call" else s.operands
         if not all(self.is_steady(x) or x in own and not self._is_part(x) for x in operands):
+            return False
+        if self._is_of(s.result, Reference) and not self._takes(s):
             return False
         if s.op == "call_method":
             return bool(s.data == ("item", ()))
         if s.op == "call":
             return calls(s, *_FUNCTIONS) or not s.data and _is_of_math(value_of(s.operands[0]))
+        if s.op == "getattr":
+            return self._is_of(s.operands[0], Record, Optional)
         return s.op in _OPERATIONS or s.op == "inplace" and self._is_of(s.result, Number)
+
+    def _keeps_records(self, items: Operand | None, own: set[Operand]) -> bool:
+        """Whether a list of an iteration is one of records."""
+        return items in own and any(record.operands[0] is items for record, _ in self.records.values())
+
+    def _takes(self, s: Statement) -> bool:
+        """Whether a statement gives something that is there already, and not a slice."""
+        if s.op == "getitem" or calls(s, item_or_none):
+            return not isinstance(value_of(s.operands[-1]), slice)
+        return s.op in ("getattr", "project")
 
     def _is_part(self, x: Operand) -> bool:
         """Whether a value is part of something else, which may be changed."""
@@ -118,18 +153,36 @@ class Backwards(Pairs):
     # How it is done
 
     def _turn(self, pair: Pair) -> None:
-        """Run the iterations in the adjoint alone."""
+        """Run the iterations in the adjoint alone: each goes on with its own adjoint."""
         assert pair.header.terminator is not None
         # What is iterated over is made, and may raise, in the adjoint.
         made = {*pair.source, self.made[pair.header.terminator.operands[0]]}
-        self._iterate(pair, [s for s in pair.body.statements if s.op != "record"], set(self.essential))
+        self._iterate_over(pair, set(self.essential))
         self.essential -= made
+        local: set[Operand] = {x for block in pair.region for x in block.params}
+        local.update(s.result for block in pair.region for s in block.statements if s.result is not None)
+        self._recall(pair, {x: x for x in local})
+        outer = {x for block in pair.region for x in self.read_in(block)} - local
+        there = {x: self._at_hand(x, pair.step) for x in outer}
+        substitute(pair.region, {x: y for x, y in there.items() if x is not y})
+        ((_, edge),) = self.incoming[pair.step]
+        edge.target, pair.step.params = pair.body, []
+        pair.latch.terminator = Terminator("jump", [], [Edge(pair.step, [])])
         pair.before.terminator = Terminator("jump", [], [pair.header.terminator.edges[1]])
-        self.ir.blocks = [block for block in self.ir.blocks if block not in (pair.header, pair.body)]
-        self._excuse_reads(pair.step)
+        self.ir.blocks = reverse_postorder(self.ir)
+        self._excuse_reads(pair)
 
     def _iterate(self, pair: Pair, statements: list[Statement], essential: set[Statement]) -> None:
         """Let the adjoint iterate over the same as the loop, and compute in place of what it would recall."""
+        self._iterate_over(pair, essential)
+        known: dict[Operand, Operand] = {pair.body.params[0]: pair.step.params[0]}
+        self._say(pair.body.params[0], pair.step.params[0])
+        copies = [self._copy(s, known, pair.step, essential) for s in statements]
+        self._recall(pair, known)
+        pair.step.statements = [*copies, *pair.step.statements]
+
+    def _iterate_over(self, pair: Pair, essential: set[Statement]) -> None:
+        """Let the adjoint iterate over the same as the loop, from the last to the first."""
         known: dict[Operand, Operand] = {}
         source = [self._copy(s, known, pair.setup, essential) for s in pair.source]
         iterated = self.iterated(pair.header)
@@ -141,27 +194,26 @@ class Backwards(Pairs):
         place = pair.setup.statements.index(pair.turned)
         pair.setup.statements[place:place] = source
         pair.turned.operands[1] = iterated
-        (record,) = (s for s in pair.body.statements if s.op == "record")
-        known[pair.body.params[0]] = pair.step.params[0]
-        self._say(pair.body.params[0], pair.step.params[0])
-        copies = [self._copy(s, known, pair.step, essential) for s in statements]
+
+    def _recall(self, pair: Pair, known: dict[Operand, Operand]) -> None:
+        """Let what the adjoint recalls of an iteration be what is ``known``, or at hand."""
+        record = self._record(pair)
         recalls = [s for s in pair.step.statements if s.op == "recall" and s.data[0] is record.data[0]]
         mapping: dict[Operand, Operand] = {}
         for s in recalls:
             kept = record.operands[1 + s.data[1]]
             mapping[s.result] = known.get(kept) or self._at_hand(kept, pair.step)  # type: ignore[index]
-        pair.step.statements = [*copies, *(s for s in pair.step.statements if s not in recalls)]
-        pair.body.statements.remove(record)
+        pair.step.statements = [s for s in pair.step.statements if s not in recalls]
+        pair.latch.statements.remove(record)
         substitute(self.ir.blocks, mapping)
 
-    def _excuse_reads(self, step: Block) -> None:
+    def _excuse_reads(self, pair: Pair) -> None:
         """What nobody reads may go, if what is done with its cotangent raises where it would have raised."""
         read = {x for block in self.ir.blocks for x in self.read_in(block)}
-        for s in step.statements:
+        placed = [x for x in pair.step.statements if x.op in _PLACED]
+        for s in [*pair.body.statements, *pair.latch.statements]:
             if s.op == "getitem" and s in self.essential and s.result not in read:
-                if any(
-                    x.op in _PLACED and x.operands[1] is s.operands[1] and self._mirrors(x, s) for x in step.statements
-                ):
+                if any(x.operands[1] is s.operands[1] and self._mirrors(x, s) for x in placed):
                     self.essential.discard(s)
 
     def _mirrors(self, x: Statement, s: Statement) -> bool:
@@ -203,6 +255,12 @@ class Backwards(Pairs):
         for table in self.tables:
             if x in table:
                 table[copy] = table[x]
+
+
+def _goes_on(block: Block, own: set[Operand]) -> bool:
+    """Whether the way on from a block of an iteration takes items only of what is the iteration's own."""
+    terminator = block.terminator
+    return terminator is not None and (terminator.kind != "next" or terminator.operands[0] in own)
 
 
 def _is_of_math(function: object) -> bool:

@@ -21,6 +21,11 @@ class Pair(NamedTuple):
     before: Block
     header: Block
     body: Block
+    """Where an iteration begins."""
+    latch: Block
+    """Where it ends."""
+    region: list[Block]
+    """All blocks of an iteration."""
     source: list[Statement]
     """What makes that which is iterated over, unless that is there."""
     setup: Block
@@ -70,15 +75,16 @@ class Pairs:
         yield from (x for edge in block.edges() for x in edge.args)
 
     def pair_of(self, loop: object) -> Pair | None:
-        """The two loops, if the first one is a block and its header."""
-        record, body = self.records[loop]
+        """The two loops, if only the headers leave them."""
+        record, latch = self.records[loop]
         steps = {block for _, block in self.recalls.get(loop, ())}
-        if len(steps) != 1 or body.terminator is None or body.terminator.kind != "jump":
+        if len(steps) != 1 or latch.terminator is None or latch.terminator.kind != "jump":
             return None
-        (step,), header = steps, body.terminator.edges[0].target
-        before = [block for block, _ in self.incoming[header] if block is not body]
+        (step,), header = steps, latch.terminator.edges[0].target
+        region = self._region(header)
+        before = [block for block, _ in self.incoming[header] if block is not latch]
         heads = [block for block, _ in self.incoming[step]]
-        if not _iterates(header, body) or header.statements or len(before) != 1 or len(heads) != 1:
+        if region is None or header.statements or len(before) != 1 or len(heads) != 1:
             return None
         source, turned = self._source(header, before[0]), self.iterated(heads[0])
         made = self.made.get(turned) if turned is not None else None
@@ -87,7 +93,18 @@ class Pairs:
         if self.uses[turned] != 1 or made.operands[1] is not self._list(record):  # type: ignore[index]
             return None
         kept = [record.operands[1 + i] for i in dict.fromkeys(s.data[1] for s, _ in self.recalls[loop])]
-        return Pair(before[0], header, body, source, self.home[turned], made, step, kept)  # type: ignore[index]
+        body, setup = header.terminator.edges[0].target, self.home[turned]  # type: ignore[union-attr, index]
+        return Pair(before[0], header, body, latch, region, source, setup, made, step, kept)
+
+    def _region(self, header: Block) -> list[Block] | None:
+        """The blocks of an iteration, if each begins and ends in one place."""
+        loop = next((loop for loop in self.loops if loop.header is header), None)
+        if loop is None or len(loop.latches) != 1 or any(block is not header for block, _ in loop.exits):
+            return None
+        region = [block for block in self.ir.blocks if block in loop.body and block is not header]
+        entry = header.terminator.edges[0].target if header.terminator is not None else None
+        sure = entry in region and len(self.incoming[entry]) == 1 and _iterates(header, entry)
+        return region if sure and not any(block.handler for block in region) else None
 
     def iterated(self, header: Block) -> Operand | None:
         assert header.terminator is not None
@@ -148,8 +165,8 @@ class Pairs:
     def is_certain(self, x: Block, y: Block) -> bool:
         """Whether a block of the adjoint is passed for each time that one of the primal is, if nothing raises."""
         first, second = self._around(x), self._around(y)
-        if first is None or second is None:
-            return first is second and not self._avoids(x, y, None)
+        if first is None or second is None or first is second:
+            return first is second and not self._avoids(x, y, first)
         if any(block is not first.header for block, _ in first.exits):
             return False
         latches = {latch for _, latch in self.records.values() if latch in first.latches}
