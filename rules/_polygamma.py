@@ -39,15 +39,20 @@ def _asymptotic(n, x):
     return total if n % 2 else -total
 
 
-def _reflected(n, x):
-    """DLMF 5.15.6; the derivatives of the cotangent are polynomials in it."""
+def cotangent_slopes(n):
+    """The ``n``-th derivative of cot(πx) as a polynomial in it: its coefficients, the constant first."""
     polynomial = [0.0, 1.0]
     for _ in range(n):
         slope = [i * c for i, c in enumerate(polynomial)][1:]
         polynomial = [-math.pi * (a + b) for a, b in zip(slope + [0.0, 0.0], [0.0, 0.0] + slope)]
+    return polynomial
+
+
+def _reflected(n, x):
+    """DLMF 5.15.6."""
     cotangent = 1 / math.tan(math.pi * (x - round(x)))
     total = 0.0
-    for coefficient in reversed(polynomial):
+    for coefficient in reversed(cotangent_slopes(n)):
         total = total * cotangent + coefficient
     mirrored = polygamma(n, 1 - x)
     return (-mirrored if n % 2 else mirrored) - math.pi * total

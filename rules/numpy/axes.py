@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from autodiff_hook.registry import nondifferentiable
@@ -14,7 +16,7 @@ def to_last(x, axis):
     if not isinstance(axis, tuple):
         return np.moveaxis(x, axis, -1)
     order, shape = gathered(x, axis)
-    return x.transpose(order).reshape(*shape, -1)
+    return x.transpose(order).reshape(shape)
 
 
 def from_last(c, x, axis):
@@ -29,7 +31,8 @@ def from_last(c, x, axis):
 
 @nondifferentiable
 def gathered(x, axis):
-    """The order of axes that has those in ``axis`` last, and the lengths of the others."""
+    """The order of axes that has those in ``axis`` last, and the shape where these are one."""
     reduced = [i % np.ndim(x) for i in axis]
     kept = [i for i in range(np.ndim(x)) if i not in reduced]
-    return kept + sorted(reduced), [np.shape(x)[i] for i in kept]
+    lengths = np.shape(x)
+    return kept + sorted(reduced), [*[lengths[i] for i in kept], math.prod([lengths[i] for i in reduced])]

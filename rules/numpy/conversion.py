@@ -6,7 +6,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import Complex, nondifferentiable, rrule
-from autodiff_rules.numpy._shared import array_rrule, collect, conj, expand, float_dtype, unbroadcast
+from autodiff_rules.numpy._shared import array_rrule, collect, conj, expand, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.creation import array_cotangent, is_truncated
 from autodiff_rules.numpy.indexing import scatter_add
 
@@ -58,7 +58,7 @@ def flat_index(x, args):
 
 
 cotangents(
-    np.ndarray.tolist, "self", self=lambda ȳ, y, self: unbroadcast(collect(ȳ, y) if isinstance(y, list) else ȳ, self)
+    np.ndarray.tolist, "self", self=lambda ȳ, y, self: reshaped(collect(ȳ, y) if isinstance(y, list) else ȳ, self)
 )
 linear(np.real, "val", lambda ȳ, val: unbroadcast(ȳ, val))
 linear(np.imag, "val", lambda ȳ, val: unbroadcast(1j * ȳ, val))

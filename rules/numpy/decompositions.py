@@ -145,6 +145,8 @@ def singular_cotangent(a, s̄):
 
 def svd_cotangent(a, y, ȳ):
     """The cotangent of ``a`` from those of its thin singular value decomposition."""
+    if not np.size(a):
+        return np.zeros_like(a)
     u, s, vh = y[0], y[1], y[2]
     ū, s̄, v̄h = ȳ[0], ȳ[1], ȳ[2]
     rank = np.shape(s)[-1]

@@ -57,6 +57,8 @@ def selected(ȳ, a, choose, axis, keepdims):
     """Zeros like ``a``, with ``ȳ`` where the element is that ``choose`` (an argmax) finds along ``axis``."""
     if np.ndim(a) == 0:
         return unbroadcast(ȳ, a)
+    if not np.size(a):
+        return np.zeros(np.shape(a), float_dtype(a))
     if axis is None:
         if keepdims:
             ȳ = np.reshape(ȳ, ())

@@ -14,6 +14,8 @@ from autodiff_rules.numpy._shared import array_rrule, float_dtype, unbroadcast
 def scatter_add(shape, dtype, index, c):
     """Zeros of ``shape`` to which ``c`` is added at ``index``: the transpose of indexing."""
     out = np.zeros(shape, dtype)
+    if not np.size(c):
+        return out
     if may_repeat(index):
         np.add.at(out, index, c)
     else:
@@ -30,7 +32,9 @@ def may_repeat(index):
     return isinstance(index, list) and np.asarray(index).dtype != bool
 
 
-cotangents(scatter_add, "shape, dtype, index, c", 0, c=lambda ȳ, index, c: unbroadcast(ȳ[index], c))
+cotangents(
+    scatter_add, "shape, dtype, index, c", 0, c=lambda ȳ, index, c: unbroadcast(ȳ[index] if np.size(c) else c, c)
+)
 
 
 def scatter_along(x, indices, axis, c):
@@ -77,7 +81,7 @@ def take_indices(a, indices, axis, mode):
     indices = np.asarray(indices)
     count = np.size(a) if axis is None else np.shape(a)[axis]
     if mode == "wrap":
-        return indices % count
+        return indices % max(count, 1)
     return np.clip(indices, 0, count - 1) if mode == "clip" else indices
 
 

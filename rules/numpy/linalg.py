@@ -11,6 +11,7 @@ from autodiff_hook.strong import times
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
 from autodiff_rules.numpy.joining import contained
+from autodiff_rules.numpy.products import dot_left, dot_right
 
 
 def adjoint(a):
@@ -144,6 +145,10 @@ def multi_dot_rule(arrays, *, out=None):
     y = np.linalg.multi_dot(arrays, out=out)
 
     def multi_dot_pullback(ȳ):
+        if len(arrays) == 2:
+            a, b = map(np.asarray, arrays)
+            pair = [unbroadcast(dot_left(ȳ, a, b), arrays[0]), unbroadcast(dot_right(ȳ, a, b), arrays[1])]
+            return (contained(pair, arrays),)
         factors = [adjoint(matrix(x, i)) for i, x in enumerate(arrays)]
         c = np.reshape(ȳ, (np.shape(factors[0])[1], np.shape(factors[-1])[0]))
         before, lefts = c, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 import numpy as np
@@ -29,6 +30,11 @@ matmul_rule = cotangents(
 register_for_arrays(operator.matmul, matmul_rule)
 
 
+def as_matrix(x):
+    """``x`` with all axes but the last as one."""
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
 def matmul_left(z̄, x, y):
     """The cotangent of ``x`` in ``x @ y``."""
     if y.ndim == 2:
@@ -51,9 +57,9 @@ def matmul_right(z̄, x, y):
     if x.ndim == 1:
         return unbroadcast(times(z̄, conj(x)) if y.ndim == 1 else times(z̄[..., None, :], conj(x)[:, None]), y)
     if y.ndim == 1:
-        return unbroadcast(contraction(np.dot, z̄.reshape(-1), conj(x).reshape(-1, y.size)), y)
+        return unbroadcast(contraction(np.dot, z̄.reshape(-1), as_matrix(conj(x))), y)
     if y.ndim == 2:
-        return unbroadcast(contraction(np.dot, conj(x).reshape(-1, x.shape[-1]).T, z̄.reshape(-1, y.shape[1])), y)
+        return unbroadcast(contraction(np.dot, as_matrix(conj(x)).T, as_matrix(z̄)), y)
     return unbroadcast(contraction(np.matmul, conj(x).swapaxes(-1, -2), z̄), y)
 
 
@@ -112,8 +118,9 @@ def dot_left(ȳ, a, b):
         return unbroadcast(times(ȳ if a.ndim == 1 else ȳ[..., None], conj(b)), a)
     if b.ndim == 2:
         return unbroadcast(contraction(np.dot, ȳ, conj(b).T), a)
-    columns = conj(b).swapaxes(-1, -2).reshape(-1, b.shape[-2])
-    return unbroadcast(contraction(np.dot, ȳ.reshape(-1, len(columns)), columns).reshape(a.shape), a)
+    columns = as_matrix(conj(b).swapaxes(-1, -2))
+    c = ȳ.reshape(math.prod(a.shape[:-1]), len(columns))
+    return unbroadcast(contraction(np.dot, c, columns).reshape(a.shape), a)
 
 
 def dot_right(ȳ, a, b):
@@ -126,11 +133,12 @@ def dot_right(ȳ, a, b):
         return unbroadcast(
             contraction(np.dot, conj(a).T, ȳ) if b.ndim == 1 else contraction(transposed_product, conj(a), ȳ), b
         )
-    rows = conj(a).reshape(-1, a.shape[-1])
+    rows = as_matrix(conj(a))
     if b.ndim == 1:
         return unbroadcast(contraction(np.dot, ȳ.reshape(-1), rows), b)
-    stacked = contraction(np.dot, rows.T, ȳ.reshape(len(rows), -1)).reshape(a.shape[-1], *b.shape[:-2], b.shape[-1])
-    return unbroadcast(np.moveaxis(stacked, 0, -2), b)
+    shape = (*b.shape[:-2], b.shape[-1])
+    stacked = contraction(np.dot, rows.T, ȳ.reshape(len(rows), math.prod(shape)))
+    return unbroadcast(np.moveaxis(stacked.reshape(a.shape[-1], *shape), 0, -2), b)
 
 
 cotangents(

@@ -48,7 +48,7 @@ def tiling(a, reps):
 @rrule(np.ndarray.repeat)
 def repeat_rule(a, repeats, axis=None):
     def repeat_pullback(ȳ):
-        if axis is None:
+        if axis is None or not np.ndim(a):
             flat = scatter_add((np.size(a),), float_dtype(a), repeated_indices(np.size(a), repeats), ȳ)
             return reshaped(flat, a), None, None
         place = repeated_indices(np.shape(a)[axis], repeats)

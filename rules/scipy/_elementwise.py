@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 
@@ -31,10 +28,3 @@ def several(target, slopes):
         return y, several_pullback
 
     array_rrule(target)(several_rule)
-
-
-def real_only(x, name):
-    """``x``; an error if it is complex."""
-    if np.iscomplexobj(x):
-        raise NotDifferentiable(f"the derivative of {name} with respect to a complex argument is not implemented")
-    return x

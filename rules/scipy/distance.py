@@ -69,7 +69,7 @@ def table_formula(metric, options):
 
 def towards(w, a, b):
     """The sum over j of w[i, j] (a[i] - b[j]); the origin is moved to lose no digits."""
-    origin = np.mean(a, 0)
+    origin = np.sum(a, 0) / max(len(a), 1)
     return np.sum(w, 1)[:, None] * (a - origin) - np.matmul(w, b - origin)
 
 
@@ -84,6 +84,8 @@ def pdist_rule(X, metric="euclidean", *, out=None, **options):
 
     def pdist_pullback(ȳ):
         points = np.asarray(X)
+        if not np.size(points):
+            return np.zeros_like(X, float), None
         if not is_paired(metric, options):
             return unbroadcast(pullback(pairs_formula(metric, options), points)[1](ȳ)[0], X), None
         w = distance.squareform(weights(ȳ, y, name_of(metric)), checks=False)
@@ -116,6 +118,8 @@ def squareform_rule(X, force="no", checks=True):
     y = distance.squareform(X, force, checks)
 
     def squareform_pullback(ȳ):
+        if not np.size(X):
+            return np.zeros_like(X, float), None, None
         if np.ndim(y) == 2:
             return unbroadcast(distance.squareform(ȳ + np.transpose(ȳ), "tovector", False), X), None, None
         return unbroadcast(np.triu(distance.squareform(ȳ, "tomatrix", False)), X), None, None

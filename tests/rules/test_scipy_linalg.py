@@ -21,6 +21,8 @@ P, Q = definite(3, 3), definite(3, 3, kind=complexes)
 R = normal(3, 3, seed=3) @ normal(3, 3, seed=3).T + 2 * np.eye(3)
 P32 = P.astype(np.float32)
 BAND = np.array([[0.0, 0.0, 0.3, 0.4], [0.0, 1.0, 0.7, -0.4], [4.0, 5.0, 6.0, 7.0], [0.5, 0.2, 0.9, 0.0]])
+BAND3 = np.triu(np.tril(A, 1), -1)
+TRIANGLES = ("upper triangular", "lower triangular")
 
 CASES = [
     *(Case(linalg.cholesky, a, lower) for a in (P, Q, P32, P.tolist()) for lower in (True, False)),
@@ -31,6 +33,13 @@ CASES = [
     *(Case(linalg.solve, P, B, lower, assume_a="pos") for lower in (True, False)),
     *(Case(linalg.solve, A, b, transposed=True) for b in (B, normal(3))),
     *(Case(linalg.solve, Q, B, lower, assume_a="her") for lower in (True, False)),
+    *(Case(linalg.solve, np.tril(a), B, True, assume_a=kind) for a in (P, Q) for kind in ("her", "pos")),
+    *(Case(linalg.solve, np.triu(a), B, assume_a="sym") for a in (P, Z + Z.T)),
+    *(Case(linalg.solve, A, B, assume_a=kind) for kind in (*TRIANGLES, "banded")),
+    *(Case(linalg.solve, x, B, assume_a=kind) for kind, x in (("diagonal", A * np.eye(3)), ("tridiagonal", BAND3))),
+    *(Case(linalg.solve, a, B) for a in ([[2.0]], np.array([[2.0 + 1.0j]]))),
+    *(Case(linalg.solve_triangular, np.stack([A, 2.0 * A]), b) for b in (normal(3), B)),
+    Case(linalg.solve_banded, (1, 2), np.stack([BAND, 2.0 * BAND]), normal(4)),
     *(
         Case(linalg.solve_triangular, Z, normal(3), trans, lower, unit, layouts=False)
         for trans in (0, 1, 2, "T")
@@ -69,7 +78,7 @@ CASES = [
 ]
 FACTORED = [
     *((linalg.cho_factor, linalg.cho_solve, a, (lower,)) for a in (P, Q) for lower in (True, False)),
-    *((linalg.lu_factor, linalg.lu_solve, a, ()) for a in (A, Z)),
+    *((linalg.lu_factor, linalg.lu_solve, a, ()) for a in (A, Z, np.stack([A, P]))),
 ]
 
 

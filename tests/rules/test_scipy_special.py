@@ -9,6 +9,7 @@ from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.special.complex_gammas import complex_polygamma
 
 SIGNED = """
     erf erfc erfcx erfi dawsn wofz gamma gammaln psi rgamma expm1 exp2 exp10 cbrt cosm1 exprel sindg cosdg
@@ -81,12 +82,22 @@ CASES = [
     *(Case(special.log_ndtr, x) for x in (-30.0, 3.0)),
     *(Case(special.expit, x) for x in (-30.0, 30.0)),
     *(Case(special.rgamma, x) for x in (0.0, -1.0, -2.0, -2.5)),
+    *(Case(complex_polygamma, n, z, **OPTIONS) for n in (1, 2) for z in (complexes(2, 3), -2.4 + 0.3j, -30.5j)),
+    *(Case(getattr(special, n), 1.5, complexes(2, 3)) for n in ("jve", "yve", "ive")),
+    *(Case(special.psi, z) for z in (complexes(3), complex(-1.2, 0.4))),
+    *(Case(special.logsumexp, complexes(3, 2), 1, b, False, True) for b in (None, normal(2), complexes(3, 2))),
 ]
 
 
 @cases(CASES)
 def test_rule(case):
     check(case)
+
+
+def test_polygamma_of_complex_numbers_is_that_of_real_ones():
+    x = np.array([-3.3, -0.2, 0.1, 2.5, 40.0])
+    for n in (1, 2, 3):
+        np.testing.assert_allclose(complex_polygamma(n, x + 0.0j), special.polygamma(n, x), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", [n for n in (*SIGNED, *POSITIVE) if n not in ("wofz", "lambertw", "factorial")])

@@ -6,11 +6,11 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import rrule
+from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.numpy.decompositions import one_triangle, tall_qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
-from autodiff_rules.scipy.linalg.systems import matrix_of_rows
+from autodiff_rules.scipy.linalg.systems import columns_of, like_right
 
 
 def triangle(x, lower):
@@ -60,23 +60,31 @@ def cho_solve_rule(c_and_lower, b, overwrite_b=False, check_finite=True):
 
     def cho_solve_pullback(ȳ):
         c, lower = c_and_lower
-        b̄ = linalg.cho_solve(c_and_lower, ȳ, check_finite=check_finite)
-        columns, solution = matrix_of_rows(b̄, c), matrix_of_rows(y, c)
-        ā = -np.matmul(columns, adjoint(solution))
+        columns = linalg.cho_solve(c_and_lower, columns_of(ȳ, b), check_finite=check_finite)
+        ā = -np.matmul(columns, adjoint(columns_of(y, b)))
         whole, factor = ā + adjoint(ā), triangle(c, lower)
         c̄ = triangle(np.matmul(whole, factor) if lower else np.matmul(factor, whole), lower)
         parts = (unbroadcast(c̄, c), None)
-        return list(parts) if isinstance(c_and_lower, list) else parts, unbroadcast(b̄, b), None, None
+        return list(parts) if isinstance(c_and_lower, list) else parts, like_right(columns, b), None, None
 
     return y, cho_solve_pullback
 
 
+@nondifferentiable
 def rows_of(piv):
-    """The rows of the matrix in the order in which they were eliminated, from LAPACK's exchanges."""
-    order = np.arange(len(piv))
-    for i, other in enumerate(piv):
-        order[i], order[other] = order[other], order[i]
+    """The rows of matrices in the order in which they were eliminated, from LAPACK's exchanges."""
+    order = np.empty(np.shape(piv), int)
+    for place in np.ndindex(np.shape(piv)[:-1]):
+        rows = np.arange(np.shape(piv)[-1])
+        for i, other in enumerate(piv[place]):
+            rows[i], rows[other] = rows[other], rows[i]
+        order[place] = rows
     return order
+
+
+def with_rows(x, order):
+    """The rows of each matrix in its order."""
+    return np.take_along_axis(x, order[..., None], -2)
 
 
 def parts_of(lu):
@@ -92,13 +100,15 @@ def lu_factor_rule(a, overwrite_a=False, check_finite=True):
         lū, (lu, piv) = ȳ[0], y
         if lū is None:
             return None, None, None
-        if np.ndim(lu) != 2 or np.shape(lu)[0] != np.shape(lu)[1]:
-            raise NotDifferentiable("scipy.linalg.lu_factor is differentiable for one square matrix")
+        if np.size(lu) < 2:
+            return unbroadcast(lū, a), None, None
+        if np.shape(lu)[-2] != np.shape(lu)[-1]:
+            raise NotDifferentiable("scipy.linalg.lu_factor is differentiable for square matrices")
         low, up = parts_of(lu)
         middle = np.tril(np.matmul(adjoint(low), np.tril(lū, -1)), -1) + np.triu(np.matmul(np.triu(lū), adjoint(up)))
         half = np.linalg.solve(adjoint(low), middle)
         permuted = adjoint(solved(up, adjoint(half)))
-        return unbroadcast(permuted[np.argsort(rows_of(piv))], a), None, None
+        return unbroadcast(with_rows(permuted, np.argsort(rows_of(piv))), a), None, None
 
     return y, lu_factor_pullback
 
@@ -109,24 +119,22 @@ def lu_solve_rule(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
 
     def lu_solve_pullback(ȳ):
         lu, piv = lu_and_piv
-        if np.ndim(lu) != 2:
-            raise NotDifferentiable("scipy.linalg.lu_solve is differentiable for one matrix")
         low, up = parts_of(lu)
-        whole = np.matmul(low, up)[np.argsort(rows_of(piv))]
-        b̄, ā = solved_by(whole, ȳ, y, trans)
-        permuted = ā[rows_of(piv)]
+        whole = with_rows(np.matmul(low, up), np.argsort(rows_of(piv)))
+        c, ā = solved_by(whole, columns_of(ȳ, b), columns_of(y, b), trans)
+        permuted = with_rows(ā, rows_of(piv))
         lū = np.tril(np.matmul(permuted, adjoint(up)), -1) + np.triu(np.matmul(adjoint(low), permuted))
         parts = (unbroadcast(lū, lu), None)
-        return list(parts) if isinstance(lu_and_piv, list) else parts, unbroadcast(b̄, b), None, None, None
+        return list(parts) if isinstance(lu_and_piv, list) else parts, like_right(c, b), None, None, None
 
     return y, lu_solve_pullback
 
 
-def solved_by(a, ȳ, y, trans):
-    """The cotangents of ``b`` and ``a`` where ``y`` solves op(a) y = b."""
+def solved_by(a, c, y, trans):
+    """The cotangents of the right side and of ``a`` from that of the columns ``y``, which solve op(a) y = b."""
     h = (adjoint(a), np.conjugate(a), a)[trans]
-    b̄ = np.reshape(solved(h, matrix_of_rows(ȳ, a)), np.shape(ȳ))
-    m̄ = -np.matmul(matrix_of_rows(b̄, a), adjoint(matrix_of_rows(y, a)))
+    b̄ = solved(h, c)
+    m̄ = -np.matmul(b̄, adjoint(y))
     return b̄, (m̄, np.swapaxes(m̄, -1, -2), adjoint(m̄))[trans]
 
 
@@ -136,20 +144,23 @@ def qr_rule(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check
 
     def qr_pullback(ȳ):
         rows, columns = np.shape(a)[-2:]
-        q̄, r̄ = (None, ȳ[0]) if mode == "r" else ȳ[:2]
+        if mode == "r":  # SciPy returns R alone for stacked matrices, else in a tuple
+            q̄, r̄ = None, ȳ[0] if isinstance(y, tuple) else ȳ
+        else:
+            q̄, r̄ = ȳ[:2]
         if q̄ is None and r̄ is None:
             return None, None, None, None, None, None
+        if not np.size(a):
+            return np.zeros_like(a), None, None, None, None, None
         undetermined = mode == "full" and rows > columns and q̄ is not None
         if mode not in ("full", "r", "economic") or rows < columns or undetermined:
             raise NotDifferentiable("scipy.linalg.qr is differentiable for tall matrices, with mode='economic'")
-        if np.ndim(a) > 2 and pivoting:
-            raise NotDifferentiable("scipy.linalg.qr with pivoting is differentiable for one matrix")
         q, r, *order = linalg.qr(a, mode="economic", pivoting=pivoting)
         if r̄ is not None:
             r̄ = np.triu(r̄[..., :columns, :])
         ā = tall_qr_cotangent(q, r, q̄, r̄)
         if pivoting:
-            ā = ā[:, np.argsort(order[0])]
+            ā = np.take_along_axis(ā, np.argsort(order[0])[..., None, :], -1)
         return unbroadcast(ā, a), None, None, None, None, None
 
     return y, qr_pullback

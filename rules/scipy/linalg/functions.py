@@ -9,7 +9,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, declare_names
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
 from autodiff_rules.numpy.norms import norm_rule as numpy_norm_rule
 
@@ -28,7 +28,7 @@ def frechet(function, a, direction):
     return scale * function(np.concatenate([upper, lower], -2))[..., :n, n:]
 
 
-cotangents(linalg.expm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.expm, adjoint(np.asarray(A)), ȳ), A))
+cotangents(linalg.expm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.expm, adjoint(np.atleast_2d(A)), ȳ), A))
 cotangents(linalg.logm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.logm, adjoint(np.asarray(A)), ȳ), A))
 
 
@@ -38,8 +38,8 @@ def sqrtm_rule(A):
 
     def sqrtm_pullback(ȳ):
         """From dy y + y dy = dA."""
-        if np.ndim(A) > 2:
-            raise NotDifferentiable("scipy.linalg.sqrtm is differentiable for one matrix")
+        if np.ndim(A) < 2:
+            raise NotDifferentiable("scipy.linalg.sqrtm is differentiable for matrices: of a number SciPy returns exp")
         h = adjoint(y)
         return (unbroadcast(linalg.solve_sylvester(h, h, ȳ), A),)
 
@@ -51,8 +51,8 @@ def solve_sylvester_rule(a, b, q):
     y = linalg.solve_sylvester(a, b, q)
 
     def solve_sylvester_pullback(ȳ):
-        if np.ndim(q) != 2:
-            raise NotDifferentiable("scipy.linalg.solve_sylvester is differentiable for matrices")
+        if not np.size(ȳ) or not np.size(a) or not np.size(b):
+            return np.zeros_like(a), np.zeros_like(b), np.zeros_like(q)
         q̄ = linalg.solve_sylvester(adjoint(a), adjoint(b), ȳ)
         ā, b̄ = -np.matmul(q̄, adjoint(y)), -np.matmul(adjoint(y), q̄)
         return unbroadcast(ā, a), unbroadcast(b̄, b), unbroadcast(q̄, q)
@@ -65,7 +65,7 @@ def solve_continuous_lyapunov_rule(a, q):
     y = linalg.solve_continuous_lyapunov(a, q)
 
     def solve_continuous_lyapunov_pullback(ȳ):
-        q̄ = linalg.solve_continuous_lyapunov(adjoint(a), ȳ)
+        q̄ = linalg.solve_continuous_lyapunov(adjoint(np.atleast_2d(a)), ȳ)
         ā = -np.matmul(q̄, adjoint(y)) - np.matmul(adjoint(q̄), y)
         return unbroadcast(ā, a), unbroadcast(q̄, q)
 
@@ -90,10 +90,8 @@ def block_diag_rule(*arrs):
         parts, row, column = [], 0, 0
         for x in arrs:
             rows, columns = np.shape(np.atleast_2d(x))[-2:]
-            if np.ndim(x) > 2:
-                raise NotDifferentiable("scipy.linalg.block_diag is differentiable for blocks of two dimensions")
-            block = ȳ[row : row + rows, column : column + columns]
-            parts.append(unbroadcast(np.reshape(block, np.shape(x)), x))
+            block = ȳ[..., row : row + rows, column : column + columns]
+            parts.append(reshaped(unbroadcast(block, np.atleast_2d(x)), x))
             row, column = row + rows, column + columns
         return tuple(parts)
 
@@ -105,11 +103,11 @@ def toeplitz_rule(c, r=None):
     y = linalg.toeplitz(c, r)
 
     def toeplitz_pullback(ȳ):
-        if np.ndim(c) != 1 or (r is not None and np.ndim(r) != 1):
-            raise NotDifferentiable("scipy.linalg.toeplitz is differentiable for vectors")
-        rows, columns = np.shape(ȳ)
-        below = np.stack([np.trace(ȳ, -i) for i in range(rows)])
-        above = np.stack([0.0 * below[0], *[np.trace(ȳ, j) for j in range(1, columns)]])
+        rows, columns = np.shape(ȳ)[-2:]
+        if not rows or not columns:
+            return np.zeros_like(c), None if r is None else np.zeros_like(r)
+        below = np.stack([np.trace(ȳ, -i, -2, -1) for i in range(rows)], -1)
+        above = np.stack([0.0 * below[..., 0], *[np.trace(ȳ, j, -2, -1) for j in range(1, columns)]], -1)
         if r is None:
             return unbroadcast(below + np.conjugate(above), c), None
         return unbroadcast(below, c), unbroadcast(above, r)

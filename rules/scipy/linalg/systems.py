@@ -9,13 +9,14 @@ from scipy._lib._array_api import np_compat
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
-from autodiff_rules.numpy.decompositions import hermitian_of, one_triangle
+from autodiff_rules.numpy.decompositions import half_triangle, hermitian_of, one_triangle
 from autodiff_rules.numpy.linalg import adjoint, adjugate, pinv_cotangent
 from autodiff_rules.scipy._standins import stand_in
 
-GENERAL = (None, "gen", "general")
-HERMITIAN = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
-TRIANGLES = {"upper triangular": False, "lower triangular": True}
+SYMMETRIC = ("sym", "symmetric")
+HERMITIAN = ("her", "hermitian", "pos", "positive definite")
+TRIANGLES = {"upper triangular": "U", "lower triangular": "L"}
+BANDS = {"diagonal": 0, "tridiagonal": 1}
 
 
 def matrix_of_rows(x, a):
@@ -23,17 +24,46 @@ def matrix_of_rows(x, a):
     return x[..., None] if np.ndim(x) == 1 and np.ndim(a) >= 2 else x
 
 
-def read_part(c, assume_a, lower, name):
-    """The cotangent of what was read of a matrix that was declared to be special."""
-    if assume_a in GENERAL:
-        return c
+def columns_of(x, b):
+    """The solutions ``x`` as matrices of columns, where ``b`` on the right is one vector."""
+    return x[..., None] if np.ndim(b) < 2 else x
+
+
+def like_right(columns, b):
+    """The cotangent of ``b`` from that of its columns."""
+    return unbroadcast(columns[..., 0] if np.ndim(b) < 2 else columns, b)
+
+
+def triangle(x, uplo, offset=0):
+    return np.tril(x, -offset) if uplo == "L" else np.triu(x, offset)
+
+
+def band(x, width):
+    return np.triu(np.tril(x, width), -width)
+
+
+def read_matrix(a, assume_a, lower):
+    """The matrix that is meant by what is read of ``a``, which was declared to be special."""
+    uplo = "L" if lower else "U"
     if assume_a in HERMITIAN:
-        if np.iscomplexobj(c) and assume_a in ("sym", "symmetric"):
-            raise NotDifferentiable(f"{name} of a complex symmetric matrix is not differentiated")
-        return one_triangle(0.5 * (c + adjoint(c)), "L" if lower else "U")
-    if assume_a in TRIANGLES:
-        return np.tril(c) if TRIANGLES[assume_a] else np.triu(c)
-    raise NotDifferentiable(f"{name} with assume_a={assume_a!r} is not differentiated")
+        return hermitian_of(a, uplo)
+    if assume_a in SYMMETRIC:
+        return triangle(a, uplo) + np.swapaxes(triangle(a, uplo, 1), -1, -2)
+    if assume_a in BANDS:
+        return band(a, BANDS[assume_a])
+    return triangle(a, TRIANGLES[assume_a]) if assume_a in TRIANGLES else a
+
+
+def read_part(c, assume_a, lower):
+    """The cotangent of what was read, from one of the whole matrix."""
+    uplo = "L" if lower else "U"
+    if assume_a in HERMITIAN:
+        return one_triangle(c, uplo)
+    if assume_a in SYMMETRIC:
+        return half_triangle(c + np.swapaxes(c, -1, -2), uplo)
+    if assume_a in BANDS:
+        return band(c, BANDS[assume_a])
+    return triangle(c, TRIANGLES[assume_a]) if assume_a in TRIANGLES else c
 
 
 @array_rrule(linalg.solve, 2)
@@ -53,14 +83,22 @@ def solve_rule(
     y = linalg.solve(a, b, **options)
 
     def solve_pullback(ȳ):
-        h = np.conjugate(a) if transposed else adjoint(a)
-        c = np.linalg.solve(h, matrix_of_rows(ȳ, a))
-        m̄ = -np.matmul(c, adjoint(matrix_of_rows(y, a)))
-        ā = read_part(np.swapaxes(m̄, -1, -2) if transposed else m̄, assume_a, lower, "scipy.linalg.solve")
-        b̄ = c[..., 0] if np.ndim(y) == 1 else c
-        return unbroadcast(ā, a), unbroadcast(b̄, b), None, None, None, None, None, None
+        if np.size(a) == 1:
+            ā, b̄ = quotient_cotangents(ȳ, y, a, b)
+            return ā, b̄, None, None, None, None, None, None
+        m = read_matrix(a, assume_a, lower)
+        c = np.linalg.solve(np.conjugate(m) if transposed else adjoint(m), columns_of(ȳ, b))
+        m̄ = -np.matmul(c, adjoint(columns_of(y, b)))
+        ā = read_part(np.swapaxes(m̄, -1, -2) if transposed else m̄, assume_a, lower)
+        return unbroadcast(ā, a), like_right(c, b), None, None, None, None, None, None
 
     return y, solve_pullback
+
+
+def quotient_cotangents(ȳ, y, a, b):
+    """Those of one number ``a`` and of all that is divided by it."""
+    c = ȳ / np.conjugate(np.reshape(a, ()))
+    return reshaped(-np.sum(c * np.conjugate(y)), a), unbroadcast(c, b)
 
 
 @array_rrule(linalg.solve_triangular, 2)
@@ -71,12 +109,11 @@ def solve_triangular_rule(a, b, trans=0, lower=False, unit_diagonal=False, overw
     def solve_triangular_pullback(ȳ):
         kind = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
         h, back = (a, 2) if kind == 0 else (np.conjugate(a), 0) if kind == 1 else (a, 0)
-        b̄ = linalg.solve_triangular(h, ȳ, back, **options)
-        m̄ = -np.matmul(matrix_of_rows(b̄, a), adjoint(matrix_of_rows(y, a)))
+        c = linalg.solve_triangular(h, columns_of(ȳ, b), back, **options)
+        m̄ = -np.matmul(c, adjoint(columns_of(y, b)))
         ā = m̄ if kind == 0 else np.swapaxes(m̄, -1, -2) if kind == 1 else adjoint(m̄)
-        offset = 1 if unit_diagonal else 0
-        ā = np.tril(ā, -offset) if lower else np.triu(ā, offset)
-        return unbroadcast(ā, a), unbroadcast(b̄, b), None, None, None, None, None
+        ā = triangle(ā, "L" if lower else "U", 1 if unit_diagonal else 0)
+        return unbroadcast(ā, a), like_right(c, b), None, None, None, None, None
 
     return y, solve_triangular_pullback
 
@@ -90,15 +127,15 @@ def solve_banded_rule(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, che
         banded = np.array(np.conjugate(ab))
         transposed = np.zeros_like(banded)
         for d in range(-low, up + 1):
-            columns = slice(max(d, 0), n + min(d, 0))
-            transposed[low + d, max(-d, 0) : n - max(d, 0)] = banded[up - d, columns]
-        b̄ = linalg.solve_banded((up, low), transposed, ȳ, check_finite=check_finite)
-        left, right = matrix_of_rows(b̄, ab), matrix_of_rows(np.conjugate(y), ab)
-        āb = np.zeros(np.shape(ab), np.result_type(left, right))
+            rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
+            transposed[..., low + d, rows] = banded[..., up - d, columns]
+        c = linalg.solve_banded((up, low), transposed, columns_of(ȳ, b), check_finite=check_finite)
+        right = columns_of(np.conjugate(y), b)
+        āb = np.zeros((*np.shape(c)[:-2], *np.shape(ab)[-2:]), np.result_type(c, right))
         for d in range(-low, up + 1):
-            columns = slice(max(d, 0), n + min(d, 0))
-            āb[up - d, columns] = -np.sum(left[max(-d, 0) : n - max(d, 0)] * right[columns], -1)
-        return None, unbroadcast(āb, np.asarray(ab)), unbroadcast(b̄, b), None, None, None
+            rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
+            āb[..., up - d, columns] = -np.sum(c[..., rows, :] * right[..., columns, :], -1)
+        return None, unbroadcast(āb, np.asarray(ab)), like_right(c, b), None, None, None
 
     return y, solve_banded_pullback
 
@@ -110,7 +147,7 @@ def inv_rule(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=Fa
 
     def inv_pullback(ȳ):
         h = adjoint(y)
-        ā = read_part(-np.matmul(np.matmul(h, ȳ), h), assume_a, lower, "scipy.linalg.inv")
+        ā = read_part(-np.matmul(np.matmul(h, ȳ), h), assume_a, lower)
         return unbroadcast(ā, a), None, None
 
     return y, inv_pullback

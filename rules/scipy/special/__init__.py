@@ -6,6 +6,7 @@ from scipy import special as _functions
 
 from autodiff_rules.numpy.ufuncs import define_all_with_options
 from autodiff_rules.scipy.special import bessel as bessel
+from autodiff_rules.scipy.special import complex_gammas as complex_gammas
 from autodiff_rules.scipy.special import distributions as distributions
 from autodiff_rules.scipy.special import elementary as elementary
 from autodiff_rules.scipy.special import elliptic as elliptic

@@ -6,7 +6,10 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import elementwise
-from autodiff_rules.scipy._elementwise import real_only, several
+from autodiff_hook.registry import frule, not_implemented
+from autodiff_hook.strong import times
+from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.scipy._elementwise import several
 
 IN_ORDER = "a Bessel or Struve function with respect to its order"
 
@@ -33,11 +36,29 @@ elementwise(special.yn, n=IN_ORDER, z=lambda n, z: difference(special.yv, np.tru
 elementwise(special.kn, n=IN_ORDER, z=lambda n, z: -mean(special.kv, np.trunc(n), z))
 
 # The scaled ones: by exp(-|Im z|), exp(-|Re z|), exp(z) and exp(∓iz)
-elementwise(special.jve, v=IN_ORDER, z=lambda v, z: difference(special.jve, v, real_only(z, "scipy.special.jve")))
-elementwise(special.yve, v=IN_ORDER, z=lambda v, z: difference(special.yve, v, real_only(z, "scipy.special.yve")))
-elementwise(
-    special.ive, v=IN_ORDER, z=lambda v, z, y: mean(special.ive, v, real_only(z, "scipy.special.ive")) - np.sign(z) * y
-)
+
+
+def scaled_by_a_part(target, slope, part, unit):
+    """Register ``target``, which is scaled by exp(-|part|): no derivative of a complex function."""
+
+    def scaled_rule(v, z, /):
+        y = target(v, z)
+
+        def scaled_pullback(ȳ):
+            z̄ = times(ȳ, conj(slope(v, z)))
+            if np.any(part(z)):
+                z̄ = z̄ - unit * (np.sign(part(z)) * np.real(conj(ȳ) * y))
+            return not_implemented(IN_ORDER), unbroadcast(z̄, z)
+
+        return y, scaled_pullback
+
+    array_rrule(target, 2)(scaled_rule)
+    frule(target, None, lambda ż, y, v, z: ż * slope(v, z) - np.sign(part(z)) * y * part(ż))
+
+
+scaled_by_a_part(special.jve, lambda v, z: difference(special.jve, v, z), np.imag, 1j)
+scaled_by_a_part(special.yve, lambda v, z: difference(special.yve, v, z), np.imag, 1j)
+scaled_by_a_part(special.ive, lambda v, z: mean(special.ive, v, z), np.real, 1.0)
 elementwise(special.kve, v=IN_ORDER, z=lambda v, z, y: y - mean(special.kve, v, z))
 elementwise(special.hankel1e, v=IN_ORDER, z=lambda v, z, y: difference(special.hankel1e, v, z) - 1j * y)
 elementwise(special.hankel2e, v=IN_ORDER, z=lambda v, z, y: difference(special.hankel2e, v, z) + 1j * y)

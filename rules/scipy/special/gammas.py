@@ -9,7 +9,7 @@ from autodiff_hook.extend import elementwise
 from autodiff_hook.registry import nondifferentiable, not_implemented
 from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules.numpy._shared import array_rrule
-from autodiff_rules.scipy._elementwise import cotangent, real_only
+from autodiff_rules.scipy._elementwise import cotangent
 from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second, gamma_in_order
 
 IN_ORDER = "scipy.special.polygamma with respect to its order"
@@ -30,7 +30,6 @@ elementwise(special.gamma, lambda x, y: y * special.psi(x))  # DLMF 5.2.2
 elementwise(special.gammaln, lambda x: special.psi(x))
 elementwise(special.loggamma, lambda x: special.psi(x))
 elementwise(special.rgamma, rgamma_slope)
-elementwise(special.psi, lambda x: special.polygamma(1, real_only(x, "scipy.special.psi")))
 nondifferentiable(special.gammasgn, CONSISTS_OF_STEPS)
 
 

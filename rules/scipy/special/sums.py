@@ -17,20 +17,27 @@ def logsumexp_rule(a, axis=None, b=None, keepdims=False, return_sign=False):
     y = special.logsumexp(a, axis, b, keepdims, return_sign)
 
     def logsumexp_pullback(ȳ):
-        ȳ = ȳ[0] if return_sign else ȳ
-        if ȳ is None:
-            return None, None, None, None, None
+        loḡ, sign̄ = ȳ if return_sign else (ȳ, None)
         log, sign = y if return_sign else (y, None)
-        c = restore_axes(ȳ, a, axis, keepdims)
+        c = loḡ if sign̄ is None or not np.iscomplexobj(sign) else turned(loḡ, sign̄, sign)
+        if c is None:
+            return None, None, None, None, None
+        c = restore_axes(c, a, axis, keepdims)
         log = restore_axes(log, a, axis, keepdims)
         weights = np.exp(a - np.where(np.isinf(log), 0.0, log))
         if sign is not None:
-            weights = weights * restore_axes(sign, a, axis, keepdims)
+            weights = weights * conj(restore_axes(sign, a, axis, keepdims))
         if b is None:
             return unbroadcast(c * conj(weights), a), None, None, None, None
         return unbroadcast(c * conj(weights * b), a), None, unbroadcast(c * conj(weights), b), None, None
 
     return y, logsumexp_pullback
+
+
+def turned(loḡ, sign̄, sign):
+    """The cotangent of the logarithm from those of its real part and of the number of length 1 with its phase."""
+    phase = 1j * np.imag(sign̄ * conj(sign))
+    return phase if loḡ is None else loḡ + phase
 
 
 @array_rrule(special.softmax)
