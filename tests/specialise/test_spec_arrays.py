@@ -100,6 +100,20 @@ def put_together(x):
     )
 
 
+def grid_of_an_array_without_axes(x):
+    both = np.r_[np.asarray(x)] * np.r_[np.array(2.0), np.asarray(x * x)]
+    return float(both @ np.array([1.0, 3.0]))
+
+
+def until_no_mask_is_true(x):
+    y = np.asarray(x)
+    mask = np.ones_like(y, dtype=np.bool_)
+    while mask.sum():
+        y = y * 0.5
+        mask = np.abs(y) > 0.2
+    return float(y * x)
+
+
 def grids_in_loops(x):
     total = 0.0
     for k in range(4):
@@ -124,7 +138,10 @@ def no_attribute(x):
         return float(t) * x
 
 
-@pytest.mark.parametrize("f", [put_together, grids_in_loops, limits, no_attribute])
+GRIDS = [put_together, grid_of_an_array_without_axes, until_no_mask_is_true, grids_in_loops, limits, no_attribute]
+
+
+@pytest.mark.parametrize("f", GRIDS)
 def test_grids_and_limits(f):
     check_slopes(f, 0.7)
     check_slopes(f, -1.3)

@@ -148,6 +148,63 @@ def test_attributes_that_are_assigned_sometimes(f):
         check_slopes(f, x, specialised=None)
 
 
+class Settings:
+    """Attributes that are None for all objects, until one has its own."""
+
+    scale = None
+
+    def __init__(self, k):
+        self.k = k
+
+
+class Derived(Settings):
+    offset = None
+
+
+def attribute_of_the_class_that_is_none(x):
+    made = Settings(x)
+    try:
+        scale = made.scale
+    except AttributeError:
+        return x * 5.0
+    return made.k * 2.0 if scale is None else x
+
+
+def inherited_attribute_that_is_none(x):
+    made = Derived(x)
+    return made.k * 3.0 if made.scale is None and made.offset is None else x
+
+
+def attribute_that_is_none_until_it_is_assigned(x):
+    made = Derived(x)
+    made.scale = x * 2.0 if made.scale is None else x
+    return made.scale * made.k
+
+
+def attribute_that_is_none_on_some_ways(x):
+    total = 0.0
+    for i in range(4):
+        made = Derived(x * i)
+        if i % 2:
+            made.offset = x
+        if made.offset is not None:
+            total += made.offset * made.k
+    return total
+
+
+OF_CLASSES = [
+    *(attribute_of_the_class_that_is_none, inherited_attribute_that_is_none),
+    *(attribute_that_is_none_until_it_is_assigned, attribute_that_is_none_on_some_ways),
+]
+
+
+@pytest.mark.parametrize("f", OF_CLASSES, ids=lambda f: f.__name__)
+def test_attributes_of_classes_that_are_none(f, monkeypatch):
+    check_slopes(f, 0.7)
+    monkeypatch.setattr(Settings, "scale", 4.0)
+    check_slopes(f, 0.7, specialised=None)
+
+
 class Model:
     scale = 3.0
 

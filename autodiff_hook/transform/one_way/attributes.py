@@ -24,7 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import has, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -52,7 +52,8 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
         isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name)
     ):
         return assigned
-    if look(inf, value.cls, name) is not None or name in ("__class__", "__dict__"):
+    look(inf, value.cls, name)
+    if has(value.cls, name) or name in ("__class__", "__dict__"):
         return None
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
         return None

@@ -72,7 +72,7 @@ def _rank(kind: Abstract) -> int:
     if (
         not isinstance(kind, Array)
         or kind.scalar
-        or not kind.ndim
+        or kind.ndim is None
         or kind.dtype is None
         or kind.dtype.char not in _DTYPES
     ):

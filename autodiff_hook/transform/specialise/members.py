@@ -265,7 +265,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and lookup(METHODS, getattr(type(value.value), name, None)) is not None:
         method = inf.world.attribute(type(value.value), name)
         return call_with(inf, s, Constant(method), [owner, *args], names)
-    if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item"):
+    if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item", "sum"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
     if method is None or isinstance(method, FunctionType):
         raise Refused(f"the method {name} of {named(value)}")

@@ -54,6 +54,11 @@ def lookup(cls: type, name: str, hooked: bool = False) -> Any:
     return next((d[name] for d in own if name in d), None)
 
 
+def has(cls: type, name: str) -> bool:
+    """Whether the classes of ``cls`` have a name, be it for None."""
+    return any(name in base.__dict__ for base in cls.__mro__)
+
+
 def look(inf: Inference, cls: type, name: str) -> Any:
     """``lookup``, and a guard that it goes on to find the same."""
     found = lookup(cls, name, inf.one_way)
@@ -117,7 +122,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
         return "field", field
     if isinstance(found, property) and isinstance(found.fget, FunctionType):
         return "property", found.fget
-    if found is None or isinstance(found, MemberDescriptorType):
+    if not has(value.cls, name) or isinstance(found, MemberDescriptorType):
         raise Refused(f"the attribute {name} of {value.cls.__qualname__} is not assigned")
     return "class", found
 
