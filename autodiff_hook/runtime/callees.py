@@ -76,7 +76,7 @@ class Callee:
         inner.callees = self.callees
         built = Built(inner, self.kinds)
         self.params = built.params
-        world = Recorded(outer, self._given(operands), types)
+        world = Recorded(outer, self._given(outer, operands), types)
         inner.world = cast(World, world)
         types.update(built.types)
         function, values = self.call
@@ -98,14 +98,14 @@ class Callee:
         if inner.warnings or inner.commits or inner.quiet or inner.strict:
             raise Refused("a call of what has effects")
 
-    def _given(self, operands: list[Operand]) -> dict[Variable, Operand]:
+    def _given(self, outer: Inference, operands: list[Operand]) -> dict[Variable, Operand]:
         """The parameters that are objects from outside, whose parts are loaded on entry."""
         outside = (isinstance(kind, Outside) for kind in self.kinds)
-        return {p: x for p, x, is_outside in zip(self.params, operands, outside) if is_outside}
+        return {p: outer.final(x) for p, x, is_outside in zip(self.params, operands, outside) if is_outside}
 
     def load(self, outer: Inference, operands: list[Operand]) -> list[Operand] | None:
         """What a program that calls it has to load for it; None if that is something else there."""
-        found = asked_again(self.questions, outer, self._given(operands))
+        found = asked_again(self.questions, outer, self._given(outer, operands))
         return None if found is None else [found[x] for x in self.loaded]
 
     def program(self, active: tuple[bool, ...], strong: bool) -> Halves:

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Container
+from dataclasses import replace
 from enum import Enum
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -440,7 +441,7 @@ class Prologue(Guards):
                     self.require(self.emit("is_not", operand, reference))
         if isinstance(abstract, Known):
             return Constant(value)
-        self.types[operand] = abstract
+        self.types[operand] = replace(abstract, at=operand) if isinstance(abstract, Outside) else abstract
         self.outside.add(operand)
         return operand
 
@@ -459,7 +460,7 @@ class Prologue(Guards):
         for variable, abstract in zip(taken, types):
             self.check(variable, abstract, given=True)
             if isinstance(abstract, Outside):
-                self.types[variable] = abstract
+                self.types[variable] = replace(abstract, at=variable)
                 self.slots[variable] = Slot(Constant(None), taken.index(variable))
                 self.outside.add(variable)
         if len(self.references) > 1:

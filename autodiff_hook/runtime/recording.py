@@ -7,14 +7,15 @@ the entry of each of these.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import Abstract, Outside
 from autodiff_hook.transform.specialise.bodies import Load, Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of, sites_in
+from autodiff_hook.transform.specialise.lattice import anonymous, example_of, sites_in
 
 _OF_EXAMPLES: Final = frozenset({"part", "length", "holds", "has", "method"})
 """The questions about an object, whose second argument is an example of it."""
@@ -81,12 +82,13 @@ class Recorded:
         return self._outside[x]
 
     def _inward(self, loaded: Variable) -> tuple[Variable, Abstract]:
-        kind = self._outer.type_of(loaded)
+        kind = anonymous(self._outer.type_of(loaded))
         if sites_in(kind):
             raise Refused("lists, dicts and objects from outside are read where the program is")
         if loaded not in self._own:
             own = self._own[loaded] = Variable(loaded.name)
-            self._outside[own], self._types[own] = loaded, kind
+            self._outside[own] = loaded
+            self._types[own] = replace(kind, at=own) if isinstance(kind, Outside) else kind
         return self._own[loaded], kind
 
 
@@ -104,7 +106,7 @@ def asked_again(
         except Refused:
             return None
         if isinstance(question.answer, Variable):
-            if not isinstance(answer, Variable) or outer.type_of(answer) != question.kind:
+            if not isinstance(answer, Variable) or anonymous(outer.type_of(answer)) != question.kind:
                 return None
             found[question.answer] = answer
         elif not _is_same(answer, question.answer):

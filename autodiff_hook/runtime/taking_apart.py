@@ -6,6 +6,7 @@ Functions that the program has made are their code and what they have captured.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.lattice import anonymous, example_of, number_types
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -117,7 +118,7 @@ class Built:
     def __init__(self, inner: Inference, kinds: Sequence[Abstract]) -> None:
         self.inner = inner
         self.params = [Variable() for _ in kinds]
-        self.types = dict(zip(self.params, kinds))
+        self.types = {p: replace(x, at=p) if isinstance(x, Outside) else x for p, x in zip(self.params, kinds)}
         self.left = iter(self.params)
         self.cells: dict[int, Variable] = {}
 
@@ -172,6 +173,8 @@ def general(kind: Abstract) -> Abstract:
         return Tuple(tuple(map(general, kind.items)), example=kind.example)
     if isinstance(kind, Known) and type(kind.value) is tuple:
         return general(Tuple(tuple(map(Known, kind.value)), example=kind.value))
-    if isinstance(kind, (Array, Instance, Outside)):
+    if isinstance(kind, (Array, Instance)):
         return kind
+    if isinstance(kind, Outside):
+        return anonymous(kind)
     raise Refused(f"a call with {named(kind)}")

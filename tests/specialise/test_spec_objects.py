@@ -345,3 +345,56 @@ def test_lists_deep_in_arguments_that_have_no_part_in_the_value():
         return x * 2
 
     check(f, 1.5, {"a": (1.0, [2, 3])}, specialised=None)
+
+
+LINE = Complex(1.5, 0.5)
+HELD = Complex(0.5, 2.0), 3.0
+
+
+def in_a_tuple(x):
+    pair = (LINE, x)
+    return pair[0](x) * pair[1]
+
+
+def unpacked_from_a_tuple(x):
+    line, y = (LINE, x)
+    return line(x) * y
+
+
+def in_a_dict(x):
+    return {"line": LINE}["line"](x)
+
+
+def by_position(x):
+    def called(*args):
+        return args[0](x) * args[1]
+
+    return called(LINE, x)
+
+
+def beside_others(x):
+    def called(x, line, factor):
+        return line(x) * factor
+
+    return called(*(x,), *HELD)
+
+
+def in_one_of_two(x):
+    pair = (LINE, 1.0) if x > 0 else (LINE, x)
+    return pair[0](x) * pair[1]
+
+
+def one_of_two(x):
+    line = LINE if x > 0 else HELD[0]
+    return line(x)
+
+
+@pytest.mark.parametrize("f", [in_a_tuple, unpacked_from_a_tuple, in_a_dict, by_position, beside_others, in_one_of_two])
+def test_objects_from_outside_in_containers_that_the_program_makes(f):
+    check(f, 0.3)
+    check(f, -0.3)
+
+
+def test_one_of_two_objects_from_outside():
+    check(one_of_two, 0.3, specialised=None)
+    check(one_of_two, -0.3, specialised=None)

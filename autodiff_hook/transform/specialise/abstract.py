@@ -260,6 +260,8 @@ class Outside(Abstract):
     """An object from outside, of an exact type; its parts are loaded, and guarded, on entry."""
 
     cls: type
+    at: Operand | None = None
+    """What it is loaded as on entry; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

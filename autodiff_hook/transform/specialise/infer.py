@@ -309,7 +309,9 @@ class Inference:
 
     def final(self, operand: Operand) -> Operand:
         """The operand that another one is known to be."""
-        return resolve(operand, self.aliases)
+        found = resolve(operand, self.aliases)
+        kind = self.types.get(found) if isinstance(found, Variable) else None
+        return found if not isinstance(kind, Outside) or kind.at is None else kind.at
 
     def _note_given(self, first: Block) -> None:
         lists = [v for v in self.types if self.is_from_outside(v) and sites_in(self.types[v])]

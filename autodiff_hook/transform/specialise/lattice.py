@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from types import ModuleType
 from typing import Any
@@ -24,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Lookup,
     Number,
     Optional,
+    Outside,
     Partial,
     Producer,
     Reference,
@@ -51,6 +53,8 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and (len(a.items), a.cls, a.keys) == (len(b.items), b.cls, b.keys):
         return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
+    if isinstance(a, Outside) and isinstance(b, Outside) and a.cls is b.cls:
+        return Outside(a.cls, example=a.example)
     optional = _joined_with_none(a, b)
     if optional is not None:
         return optional
@@ -106,6 +110,15 @@ def _stands_beside_none(value: Abstract) -> bool:
             _stands_beside_none(content_of(x)) or is_none(x) for x in value.items
         )
     return isinstance(value, (Known, Number, Array, Instance, Reference)) and _absent(value) is MISSING
+
+
+def anonymous(value: Abstract) -> Abstract:
+    """What is known of a value in another program, which loads objects by itself."""
+    if isinstance(value, Outside):
+        return Outside(value.cls, example=value.example)
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(map(anonymous, value.items)))
+    return value
 
 
 def is_virtual(value: Abstract) -> bool:

@@ -110,9 +110,10 @@ def spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...
     if isinstance(whole, Constant):
         return [Constant(whole.value[key]) for key in keys]
     parts: list[Operand] = []
+    whole = inf.final(whole)
     for key, item in zip(keys, items):
-        if isinstance(item, Outside) and inf.world.is_outside(whole):
-            parts.append(inf.world.part(whole, example_of(inf.type_of(whole)), key, True))
+        if isinstance(item, Outside) and (item.at is not None or inf.world.is_outside(whole)):
+            parts.append(item.at or inf.world.part(whole, example_of(inf.type_of(whole)), key, True))
             continue
         part = Statement("project", [whole], Variable(), key)
         if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]

@@ -1,0 +1,207 @@
+"""Iterations over the rows of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from specialised_cases import check
+
+W = np.array([1.0, 2.0, 3.0])
+A = np.arange(12.0).reshape(4, 3) / 7.0 + 0.1
+
+
+def numbered(a):
+    c = 0.0
+    for i, q in enumerate(a):
+        c += (i + 1) * np.sum(q * q)
+    return c
+
+
+def transposed(a):
+    c = 0.0
+    for q in a.T:
+        c += np.sum(q**3)
+    return c
+
+
+def sliced(a):
+    c = 0.0
+    for q in a[1:]:
+        c += q @ W
+    return c
+
+
+def pairs(a):
+    c = 0.0
+    for p, q in zip(a, a[1:]):
+        c += np.sum((p - q) ** 2) * p[0]
+    return c
+
+
+def unpacked(a):
+    c = 0.0
+    for x, y, z in a:
+        c += x * y * z
+    return c
+
+
+def comprehension(a):
+    return sum([q @ W * q[0] for q in a])
+
+
+def generator(a):
+    return sum(q @ W * q[0] for q in a)
+
+
+def backwards(a):
+    c = 1.0
+    for q in reversed(a):
+        c = c * 0.5 + np.sum(q * q) * c
+    return c
+
+
+def as_a_state(a):
+    x = np.zeros(3)
+    for q in a:
+        x = np.tanh(x + q) * W
+    return np.sum(x)
+
+
+def matrices(a):
+    b = np.stack([a, 2 * a])
+    c = 0.0
+    for m in b:
+        for q in m:
+            c += np.sum(q * q * q)
+    return c
+
+
+def appended(a):
+    rows = []
+    for q in a:
+        rows.append(q * q)
+    return np.sum(np.array(rows) * a)
+
+
+def kept(a):
+    rows = []
+    for q in a:
+        rows.append(q)
+    return np.sum(rows[0] * rows[1])
+
+
+def left_early(a):
+    c = 0.0
+    for q in a:
+        if q[0] > 0.5:
+            break
+        c += q @ q
+    return c
+
+
+def mapped(a):
+    return sum(map(lambda q: q @ q * q[1], a))
+
+
+def last(a):
+    for q in a:
+        row = q
+    return np.sum(row * row)
+
+
+def nested(a):
+    c = 0.0
+    for i, p in enumerate(a):
+        for q in a[i + 1 :]:
+            c += 1.0 / np.sqrt(np.sum((p - q) ** 2) + 0.1)
+    return c
+
+
+def greatest(a):
+    return max(np.sum(q * q) for q in a)
+
+
+def assign_row(a):
+    out = np.zeros_like(a)
+    for i, q in enumerate(a):
+        out[i] = q * q[0]
+    return np.sum(out**2)
+
+
+def accumulate_into(a):
+    out = np.zeros(3)
+    for q in a:
+        out += q * q
+    return np.sum(out**2)
+
+
+def changed_on_the_way(a):
+    b = a * 2
+    c = 0.0
+    for i, q in enumerate(b):
+        c += np.sum(q * q)
+        b[i] = 0.0
+        c += np.sum(q)
+    return c
+
+
+def row_written(a):
+    b = a * 2
+    for q in b:
+        q[0] = q[1] * q[2]
+    return np.sum(b * b)
+
+
+def row_scaled(a):
+    b = a * 2
+    for q in b:
+        q *= q[0]
+    return np.sum(b * b)
+
+
+def starred(a):
+    c = 0.0
+    for x, *r in a:
+        c += x * r[0] * r[1]
+    return c
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        numbered,
+        transposed,
+        sliced,
+        pairs,
+        unpacked,
+        comprehension,
+        generator,
+        backwards,
+        as_a_state,
+        matrices,
+        appended,
+        kept,
+        left_early,
+        mapped,
+        last,
+        nested,
+        greatest,
+        assign_row,
+        accumulate_into,
+    ],
+)
+def test_rows(f):
+    check(f, A)
+
+
+@pytest.mark.parametrize("f", [changed_on_the_way, row_written, row_scaled, starred])
+def test_rows_that_are_changed_or_shared_out(f):
+    check(f, A, specialised=None)
+
+
+def test_rows_of_numbers_of_single_precision():
+    check(numbered, A.astype(np.float32))
+
+
+def test_rows_of_an_array_without_any():
+    check(numbered, A[:0])
