@@ -227,10 +227,36 @@ def refuse_unknown(tree: Any) -> None:
 
 
 def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None) -> Any:
-    """The tangent of ``value`` from the pullback of the rule that gave it; None if it is zero."""
+    """The tangent of ``value`` from the pullback of the rule that gave it; None if it is zero.
+
+    Of a tuple whose items have not all a derivative here, each has its own, known or not.
+    """
+    one = one_like(value)
+    try:
+        return _transposed(pullback, value, one, tangents, owed)
+    except NotDifferentiable:
+        if type(one) is not tuple:
+            raise
+        found = [_part_of_transpose(pullback, value, one, i, tangents, owed) for i in range(len(one))]
+        if all(type(part) is UnknownTangent for part in found):
+            raise
+        return tuple(found)
+
+
+def _part_of_transpose(pullback: Any, value: Any, one: Any, place: int, tangents: Any, owed: Owed | None) -> Any:
+    """The tangent of one item of ``value``."""
+    alone = (*[None] * place, one[place], *[None] * (len(one) - place - 1))
+    try:
+        found = _transposed(pullback, value, alone, tangents, owed)
+    except NotDifferentiable as error:
+        return UnknownTangent(error)
+    return found[place] if type(found) is tuple else found
+
+
+def _transposed(pullback: Any, value: Any, one: Any, tangents: Any, owed: Owed | None) -> Any:
+    """The tangent of what has a cotangent in ``one``."""
     tape = Tape()
     tape.modules.add(module_of_callable(pullback))
-    one = one_like(value)
     leaves = mapped(one, lambda x: None if x is None else tape.leaf())
     with quietly():
         cotangents, token = apply(tape, (None, settled(tape, one, leaves)), pullback, (one,), {})

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.forward import check_tangent
-from autodiff_hook.algebras.tangents import UnknownTangent, transpose
+from autodiff_hook.algebras.tangents import refuse_unknown, transpose
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.mirror import array_gradient, form_of, number_gradient, parts_of, tuple_like
 
@@ -100,8 +100,7 @@ def partial(derivative: Any) -> Any:
 def transposed(pullback: Any, value: Any, tangents: Any) -> Any:
     """The tangent of what a rule gave, by the transpose of its pullback."""
     found = transpose(pullback, value, tangents)
-    if type(found) is UnknownTangent:
-        raise found.error
+    refuse_unknown(found)
     return completed(value, found)
 
 

@@ -86,31 +86,32 @@ def eigh_rule(a, UPLO="L"):
         w, v, w̄, v̄ = y[0], y[1], ȳ[0], ȳ[1]
         middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
         if v̄ is not None:
-            middle = middle + np.matmul(adjoint(v), v̄) * gaps(w, v̄)
+            middle = middle + np.matmul(adjoint(v), v̄) * gaps("np.linalg.eigh", w, v̄)
         return unbroadcast(one_triangle(np.matmul(np.matmul(v, middle), adjoint(v)), UPLO), a), None
 
     return y, eigh_pullback
 
 
-def gaps(w, *cotangents):
-    """1 / (w[j] - w[i]), 0 on the diagonal, for the cotangents of the vectors in columns.
+def gaps(name, w, *cotangents):
+    """1 / (w[j] - w[i]), 0 on the diagonal, for the cotangents of the vectors in columns that ``name`` returns.
 
     Vectors of equal values are not determined: where a cotangent asks for one of them, that is an error.
     """
     difference = w[..., None, :] - w[..., :, None]
-    sizes = np.abs(w)
-    equal = np.abs(difference) <= _ROUNDING * np.maximum(sizes[..., None, :], sizes[..., :, None])
+    largest = np.max(np.abs(w), -1, initial=0.0)[..., None, None]
+    equal = np.abs(difference) <= _ROUNDING * largest
     shared = np.count_nonzero(equal, -2) > 1
     if any(np.any(shared & np.any(c != 0, -2)) for c in cotangents if c is not None):
+        kind = "singular values" if "svd" in name else "eigenvalues"
         raise NotDifferentiable(
-            "the eigenvectors or singular vectors that belong to equal eigenvalues or singular values are not "
-            "determined, and have no derivative"
+            f"the vectors that {name} returns for equal {kind} are not determined, and have no derivative: functions "
+            f"of the whole matrix have one by solve, inv, det, pinv, matrix_power, cholesky, expm or logm"
         )
     return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, difference))
 
 
 _ROUNDING = 1e-14
-"""Values that differ by less than this part of them are equal, but for rounding."""
+"""Values that differ by less than this part of the largest are equal, but for rounding."""
 
 
 @array_rrule(np.linalg.eigvalsh)
@@ -129,7 +130,7 @@ def svd_rule(a, full_matrices=True, compute_uv=True, hermitian=False):
     def svd_pullback(ȳ):
         if not compute_uv:
             return unbroadcast(singular_cotangent(a, ȳ), a), None, None, None
-        return unbroadcast(svd_cotangent(a, y, ȳ), a), None, None, None
+        return unbroadcast(svd_cotangent("np.linalg.svd", a, y, ȳ), a), None, None, None
 
     return y, svd_pullback
 
@@ -143,7 +144,7 @@ def singular_cotangent(a, s̄):
     return np.matmul(thin[0] * s̄[..., None, :], thin[2])
 
 
-def svd_cotangent(a, y, ȳ):
+def svd_cotangent(name, a, y, ȳ):
     """The cotangent of ``a`` from those of its thin singular value decomposition."""
     if not np.size(a):
         return np.zeros_like(a)
@@ -153,14 +154,15 @@ def svd_cotangent(a, y, ȳ):
     if np.shape(u)[-1] != rank or np.shape(vh)[-2] != rank:
         if ū is not None or v̄h is not None:
             raise NotDifferentiable(
-                "the singular vectors of np.linalg.svd(a, full_matrices=True) of a matrix that is not square "
+                f"the singular vectors of {name}(a, full_matrices=True) of a matrix that is not square "
                 "are not determined: pass full_matrices=False"
             )
         u, vh = u[..., :rank], vh[..., :rank, :]
     v = adjoint(vh)
     row = s[..., None, :]
     middle = np.zeros((*np.shape(s), rank)) if s̄ is None else np.eye(rank) * s̄[..., None, :]
-    factors = gaps(s * s, ū, None if v̄h is None else adjoint(v̄h))
+    sums = row + s[..., :, None]
+    factors = gaps(name, s, ū, None if v̄h is None else adjoint(v̄h)) / np.where(sums == 0, 1.0, sums)
     outer = 0.0
     if ū is not None:
         turned = np.matmul(adjoint(u), ū)
@@ -229,12 +231,12 @@ def eig_rule(a):
     y = np.linalg.eig(a)
 
     def eig_pullback(ȳ):
-        return (unbroadcast(eig_cotangent(y[0], y[1], ȳ[0], ȳ[1]), a),)
+        return (unbroadcast(eig_cotangent("np.linalg.eig", y[0], y[1], ȳ[0], ȳ[1]), a),)
 
     return y, eig_pullback
 
 
-def eig_cotangent(w, v, w̄, v̄):
+def eig_cotangent(name, w, v, w̄, v̄):
     """The cotangent of a matrix from those of its eigenvalues and of its eigenvectors, which have the length 1."""
     h, identity = adjoint(v), np.eye(np.shape(v)[-1])
     middle = np.zeros(np.shape(v)) if w̄ is None else identity * w̄[..., None, :]
@@ -242,7 +244,7 @@ def eig_cotangent(w, v, w̄, v̄):
         v̄ = of_any_phase(v, v̄)
         turned = np.matmul(h, v̄)
         lengths = np.sum(np.real(identity * turned), -2)
-        middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(w, v̄))
+        middle = middle + (turned - np.matmul(h, v) * lengths[..., None, :]) * conj(gaps(name, w, v̄))
     return solved(h, np.matmul(middle, h))
 
 

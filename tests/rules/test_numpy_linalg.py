@@ -7,8 +7,9 @@ import pytest
 from in_all_orders import check_orders
 from numpy.linalg import _umath_linalg
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
+from scipy import linalg
 
-from autodiff_hook import gradient
+from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
@@ -344,8 +345,26 @@ def test_what_is_not_asked_of_vectors_of_equal_values(function, a):
 def test_vectors_of_equal_values_say_so(close):
     a = np.diag([2.0, 2.0 + 2 * close, 5.0])
     for function, place in ((np.linalg.eigh, 1), (np.linalg.eig, 1), (np.linalg.svd, 0), (np.linalg.svd, 2)):
-        with pytest.raises(NotDifferentiable, match="equal eigenvalues"):
+        with pytest.raises(NotDifferentiable, match=f"np.linalg.{function.__name__} returns for equal"):
             gradient(lambda a: np.sum(WEIGHT * np.real(function(a)[place])), a)  # noqa: B023
+
+
+@pytest.mark.parametrize("module", [np.linalg, linalg], ids=["numpy", "scipy"])
+def test_directions_in_which_values_are_equal(module):
+    """Values have tangents, vectors an error that names who returned them, as have second derivatives of values."""
+    a, direction = np.diag([1.0, 1.0, 2.0]), normal(3, 3) + normal(3, 3).T
+    for function, values, vectors in ((module.eigh, 0, 1), (module.eig, 0, 1), (module.svd, 1, 0)):
+
+        def cubes(a, function=function, values=values):
+            return np.sum(np.real(function(a)[values]) ** 3)
+
+        def component(a, function=function, vectors=vectors):
+            return np.sum(np.real(function(a)[vectors][0]))
+
+        np.testing.assert_allclose(jvp(cubes, (a,), (direction,))[1], 3.0 * np.trace(a @ a @ direction))
+        for failing in (lambda: jvp(component, (a,), (direction,)), lambda: hvp(cubes, (a,), (direction,))):
+            with pytest.raises(NotDifferentiable, match=rf"linalg.{function.__name__} returns for equal .*Remedies"):
+                failing()
 
 
 def cotangent(function, x, ȳ=1.0, **options):

@@ -12,6 +12,7 @@ from autodiff_rules.numpy.decompositions import eig_cotangent, gaps, one_triangl
 from autodiff_rules.numpy.linalg import adjoint, solved
 
 fresh(linalg.eig)
+EIG = "scipy.linalg.eig"
 
 
 @array_rrule(linalg.eig)
@@ -37,9 +38,9 @@ def eig_rule(
             ā = None
             if w̄ is not None or v̄r is not None:
                 v = found[-1] if right else linalg.eig(a, check_finite=check_finite)[1]
-                ā = eig_cotangent(found[0], v, w̄, v̄r)
+                ā = eig_cotangent(EIG, found[0], v, w̄, v̄r)
             if v̄l is not None:
-                c = adjoint(eig_cotangent(np.conjugate(found[0]), found[1], None, v̄l))
+                c = adjoint(eig_cotangent(EIG, np.conjugate(found[0]), found[1], None, v̄l))
                 ā = c if ā is None else ā + c
             return None if ā is None else unbroadcast(ā, a), *[None] * 7
         if v̄l is not None or v̄r is not None:
@@ -104,16 +105,11 @@ def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
     partial = any(options.get(name) is not None for name in ("subset_by_index", "subset_by_value"))
     if options.get("type", 1) != 1 or (partial and v̄ is not None):
         raise NotDifferentiable("scipy.linalg.eigh is differentiable for type 1; with a subset, in the eigenvalues")
-    if v̄ is not None and degenerate(w):
-        raise NotDifferentiable(
-            "the eigenvectors that scipy.linalg.eigh returns for equal eigenvalues are not determined, and have no "
-            "derivative: for functions of the matrix use solve, cholesky, det, inv or stats.multivariate_normal"
-        )
     size = np.shape(w)[-1]
     inner = np.zeros((size, size)) if w̄ is None else np.eye(size) * w̄[..., None, :]
     turned = None if v̄ is None else np.matmul(adjoint(v), v̄)
     if v̄ is not None:
-        inner = inner + turned * gaps(w, v̄)
+        inner = inner + turned * gaps("scipy.linalg.eigh", w, v̄)
     uplo = "L" if lower else "U"
     ā = one_triangle(np.matmul(np.matmul(v, inner), adjoint(v)), uplo)
     if b is None:
@@ -125,20 +121,13 @@ def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
     return unbroadcast(ā, a), unbroadcast(b̄, b)
 
 
-def degenerate(w):
-    """Whether eigenvalues in order are equal, up to rounding."""
-    return np.any(np.diff(w, axis=-1) <= 1e-14 * np.max(np.abs(w), initial=0.0))
-
-
 @array_rrule(linalg.svd)
 def svd_rule(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
     y = linalg.svd(a, full_matrices, compute_uv, check_finite=check_finite, lapack_driver=lapack_driver)
 
     def svd_pullback(ȳ):
         if compute_uv:
-            if (ȳ[0] is not None or ȳ[2] is not None) and degenerate(y[1][..., ::-1]):
-                raise NotDifferentiable("the singular vectors of equal singular values have no derivative")
-            return unbroadcast(svd_cotangent(a, y, ȳ), a), None, None, None, None, None
+            return unbroadcast(svd_cotangent("scipy.linalg.svd", a, y, ȳ), a), None, None, None, None, None
         return unbroadcast(singular_cotangent(a, ȳ), a), None, None, None, None, None
 
     return y, svd_pullback
