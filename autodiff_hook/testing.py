@@ -104,7 +104,7 @@ def check_rule(
     expected = function(*copied(args), **copied(kwargs))
     inputs = copied(args, writeable=False)
     value, pullback = rule(*inputs, **copied(kwargs, writeable=False))
-    _require(same(value, expected), f"{name}: the rule returns {value!r}, the function {expected!r}")
+    _require(same(value, expected), "{}: the rule returns {!r}, the function {!r}", name, value, expected)
     _check_aliases(name, value, inputs, function, args, kwargs)
 
     ȳ = cotangent(value, rng)
@@ -115,7 +115,7 @@ def check_rule(
     _check_linear(name, pullback, ȳ, cotangents, cotangent(value, rng))
     rtol, atol = tolerances((args, value), rtol, atol)
     _check_forms(name, rule, (registry.forms(target), function), inputs, kwargs, value, (ȳ, cotangents), rng, rtol)
-    _require(same(inputs, args), f"{name}: the rule modifies its arguments")
+    _require(same(inputs, args), "{}: the rule modifies its arguments", name)
 
     def loss(*shifted: Any) -> float:
         return inner(ȳ, (differences or function)(*copied(shifted), **kwargs))
@@ -153,9 +153,9 @@ def check_gradient(f: Callable[..., Any], /, *args: Any, rtol: float = 1e-6, ato
     plain, traced = copied(args), copied(args)
     expected = f(*plain, **copied(kwargs))
     value, gradients = api.withgradient(f, *traced, **copied(kwargs))
-    _require(same(value, expected), f"{name}: the value is {expected!r}, differentiated {value!r}")
-    _require(same(traced, plain), f"{name}: differentiated, it leaves its arguments as {traced!r}, not {plain!r}")
-    _require(len(gradients) == len(args), f"{name}: {len(gradients)} gradients of {len(args)} arguments")
+    _require(same(value, expected), "{}: the value is {!r}, differentiated {!r}", name, expected, value)
+    _require(same(traced, plain), "{}: differentiated, it leaves its arguments as {!r}, not {!r}", name, traced, plain)
+    _require(len(gradients) == len(args), "{}: {} gradients of {} arguments", name, len(gradients), len(args))
     for i, (x̄, x) in enumerate(zip(gradients, args)):
         _check_mirror(f"{name}, args[{i}]", x̄, x, x, complete=True)
     _, back = api.pullback(f, *copied(args), **copied(kwargs))
@@ -182,9 +182,10 @@ def _reading(attribute: Any) -> Callable[..., Any]:
     return read
 
 
-def _require(condition: bool, message: str) -> None:
+def _require(condition: bool, message: str, *values: Any) -> None:
+    # The text of an array takes longer than most checks: it is made where it is shown.
     if not condition:
-        raise AssertionError(message)
+        raise AssertionError(message.format(*values))
 
 
 def _check_forms(
@@ -221,7 +222,7 @@ def _check_forms(
         ours, theirs = inner(ȳ, part), inner(cotangents[i], ẋ)
         size = inner(absolute(ȳ), absolute(part))
         close = math.isclose(ours, theirs, rel_tol=rtol, abs_tol=rtol * size)
-        _require(close, f"{name}, args[{i}]: the forward form says {ours!r}, the pullback {theirs!r}")
+        _require(close, "{}, args[{}]: the forward form says {!r}, the pullback {!r}", name, i, ours, theirs)
 
 
 # The derivative
@@ -257,7 +258,7 @@ def _compare(
         raise AssertionError(f"{where}: the function cannot be evaluated around {leaf!r}")
     theirs = min(found, key=lambda estimate: abs(estimate - ours))
     close = abs(theirs - ours) <= rtol * max(abs(theirs), abs(ours)) + atol
-    _require(close, f"{where}: {says} {ours!r}, finite differences {theirs!r}")
+    _require(close, "{}: {} {!r}, finite differences {!r}", where, says, ours, theirs)
 
 
 def _differences(moved: Callable[[float], float]) -> Iterator[float]:
@@ -363,7 +364,7 @@ def _check_forward(
 
     ours, theirs, size = forward(*copied(args)), backward(*args), inner(absolute(first), absolute(tangents))
     close = abs(ours - theirs) <= 1e-2 * rtol * (abs(theirs) + size) or ours != ours and theirs != theirs
-    _require(close, f"{name}: jvp says {ours!r}, the pullback {theirs!r}")
+    _require(close, "{}: jvp says {!r}, the pullback {!r}", name, ours, theirs)
     second = api.gradient(forward, *copied(args))
     for path, leaf in leaves(args):
         where = f"{name}, gradient of jvp, args{shown(path)}"
@@ -394,37 +395,35 @@ def _check_count(name: str, rule: Rule, args: Any, kwargs: Any, cotangents: Any)
             count += 1
     if not isinstance(cotangents, tuple):
         raise AssertionError(f"{name}: the pullback returns {cotangents!r}, which is no tuple")
-    _require(
-        len(cotangents) == count,
-        f"{name}: the pullback returns {len(cotangents)} cotangents for {count} positional parameters",
-    )
+    message = "{}: the pullback returns {} cotangents for {} positional parameters"
+    _require(len(cotangents) == count, message, name, len(cotangents), count)
 
 
 def _check_mirror(where: str, x̄: Any, x: Any, value: Any, complete: bool = False) -> None:
     """Whether ``x̄`` can be the cotangent of ``x``; ``complete`` forbids None where there is a derivative."""
     if isinstance(x̄, NotImplementedCotangent) or (x̄ is None and not (complete and any(leaves(x)))):
         return
-    described = f"{where}: the cotangent of {x!r} is {x̄!r}"
+    described = "{}: the cotangent of {!r} is {!r}"
     if isinstance(x, (list, tuple)):
         fits = isinstance(x̄, list if isinstance(x, list) else tuple) and len(x̄) == len(x)
-        _require(fits, described)
+        _require(fits, described, where, x, x̄)
         for i, (part, whole) in enumerate(zip(x̄, x)):
             _check_mirror(f"{where}[{i}]", part, whole, value, complete)
     elif isinstance(x, dict):
         fits = isinstance(x̄, dict) and (x̄.keys() == x.keys() if complete else x̄.keys() <= x.keys())
-        _require(fits, described)
+        _require(fits, described, where, x, x̄)
         for key in x̄:
             _check_mirror(f"{where}[{key!r}]", x̄[key], x[key], value, complete)
     elif is_object(x):
-        _require(isinstance(x̄, Tangent) and list(x̄) == list(vars(x)), described)
+        _require(isinstance(x̄, Tangent) and list(x̄) == list(vars(x)), described, where, x, x̄)
         for key in x̄:
             _check_mirror(f"{where}.{key}", x̄[key], vars(x)[key], value, complete)
     elif isinstance(x, np.ndarray):
-        _require(isinstance(x̄, np.ndarray) and x̄.shape == x.shape, described)
+        _require(isinstance(x̄, np.ndarray) and x̄.shape == x.shape, described, where, x, x̄)
         dtype = x.dtype if x.dtype.kind in "fc" else np.result_type(float)
-        _require(x̄.dtype == dtype, f"{described}, of dtype {x̄.dtype} instead of {dtype}")
+        _require(x̄.dtype == dtype, described + ", of dtype {} instead of {}", where, x, x̄, x̄.dtype, dtype)
     else:
-        _require(_fits_number(x̄, x, value), f"{described}, of type {type(x̄).__name__}")
+        _require(_fits_number(x̄, x, value), described + ", of type {}", where, x, x̄, type(x̄).__name__)
 
 
 def _fits_number(x̄: Any, x: Any, value: Any) -> bool:
@@ -436,22 +435,23 @@ def _fits_number(x̄: Any, x: Any, value: Any) -> bool:
 
 def _check_linear(name: str, pullback: Callable[[Any], Any], ȳ: Any, cotangents: Any, other: Any) -> None:
     """The pullback is linear (over the reals), can be called again, and takes None in a tuple for zero."""
-    _require(same(pullback(ȳ), cotangents), f"{name}: the pullback called twice gives two results")
+    _require(same(pullback(ȳ), cotangents), "{}: the pullback called twice gives two results", name)
     whole = pullback(mapped(combined, ȳ, other))
     parts = mapped(combined, cotangents, pullback(other))
-    _require(close(whole, parts, ȳ), f"{name}: the pullback is not linear: {whole!r} instead of {parts!r}")
+    _require(close(whole, parts, ȳ), "{}: the pullback is not linear: {!r} instead of {!r}", name, whole, parts)
     for i in range(len(ȳ)) if isinstance(ȳ, (list, tuple)) else ():
         absent = pullback(replaced(ȳ, (i,), None))
         zeroed = pullback(replaced(ȳ, (i,), mapped(zero, ȳ[i])))
-        _require(close(absent, zeroed, ȳ), f"{name}: the pullback takes None at [{i}] for {absent!r}, 0 for {zeroed!r}")
+        message = "{}: the pullback takes None at [{}] for {!r}, 0 for {!r}"
+        _require(close(absent, zeroed, ȳ), message, name, i, absent, zeroed)
 
 
 def _check_aliases(name: str, value: Any, inputs: Any, target: Any, args: Any, kwargs: Any) -> None:
     """The rule's value shares memory with the arguments only where the function's own value does."""
-    copies = copied(args)
-    expected = target(*copies, **copied(kwargs))
-    shared = _shares(value, inputs)
-    _require(not shared or _shares(expected, copies), f"{name}: the rule's value is a view of an argument")
+    if _shares(value, inputs):
+        copies = copied(args)
+        expected = target(*copies, **copied(kwargs))
+        _require(_shares(expected, copies), "{}: the rule's value is a view of an argument", name)
 
 
 def _shares(value: Any, args: Any) -> bool:
