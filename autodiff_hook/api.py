@@ -62,9 +62,13 @@ def gradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwar
     if has_aux:
         (_, aux), grads = withgradient(f, *args, has_aux=True, **kwargs)
         return grads, aux
-    # As ``entered`` does, without a call.
     error: Exception | None = None
-    if not kwargs and gettrace() is None:
+    if kwargs:
+        grads, error = entered("gradient", f, args, kwargs)
+        if grads is not MISS:
+            return grads
+    elif gettrace() is None:
+        # As ``entered`` does, without a call.
         try:
             entry = _entries[id(f.__code__)]
         except (AttributeError, KeyError):

@@ -99,6 +99,10 @@ _published: Final[dict[Form, ByCode[Entry]]] = {
     "pullback": ByCode(_CACHE_SIZE),
 }
 """The newest entry of each code object, in the forms that are entered without asking."""
+_by_names: Final[dict[Form, ByCode[dict[tuple[int | str, ...], Entry]]]] = {
+    form: ByCode(_CACHE_SIZE) for form in _published
+}
+"""The same for calls with keyword arguments, by the number of the others and the names."""
 _known: Final[ByCode[dict[tuple[Form, bool, Any], Specialisations]]] = ByCode(_CACHE_SIZE)
 
 
@@ -109,10 +113,14 @@ def entries(form: Form = "gradient") -> dict[int, Entry]:
 
 def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
     """What the newest program of ``f`` gives, ``MISS`` if there is none for this call, and what it has raised."""
-    if kwargs or gettrace() is not None:
+    if gettrace() is not None:
         return MISS, None
     try:
-        entry = _published[form].found[id(f.__code__)]
+        if kwargs:
+            entry = _by_names[form].found[id(f.__code__)][len(args), *kwargs]
+            args = (*args, *kwargs.values())
+        else:
+            entry = _published[form].found[id(f.__code__)]
     except (AttributeError, KeyError):
         return MISS, None
     try:
@@ -126,6 +134,10 @@ def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 def _unpublish(code: CodeType, entry: Entry) -> None:
     for table in _published.values():
         table.remove(code, entry)
+    for named in _by_names.values():
+        held = named.found.get(id(code), {})
+        for key in [key for key, other in list(held.items()) if other is entry]:
+            held.pop(key, None)
 
 
 def is_hopeless(code: CodeType) -> bool:
@@ -293,7 +305,7 @@ def _strictly(entry: Entry) -> Entry:
 
 def forget() -> None:
     """Give everything up: a rule that changed, or a module that was opted in, makes all of it out of date."""
-    tables: tuple[ByCode[Any], ...] = (*_published.values(), _known, _hopeless)
+    tables: tuple[ByCode[Any], ...] = (*_published.values(), *_by_names.values(), _known, _hopeless)
     for table in tables:
         table.clear()
 
@@ -425,8 +437,12 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
 
 def _publish(call: Call, form: Form, entry: Entry) -> None:
     """Let ``gradient``, ``withgradient`` or ``pullback`` enter a program without asking."""
-    f = call.function
-    if form in _published and type(f) is FunctionType and not call.constants and not call.shape.works:
+    f, shape = call.function, call.shape
+    if form not in _published or type(f) is not FunctionType or shape.works or shape.leading:
+        return
+    if shape.names:
+        _by_names[form].add(f.__code__, {})[shape.given, *shape.names] = entry
+    else:
         _published[form].put(f.__code__, entry)
 
 

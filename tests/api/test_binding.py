@@ -99,6 +99,19 @@ def test_other_values_and_other_types_by_keyword():
         assert ad.gradient(by_name, 0.3, how=word) == ((math.cos if word == "sin" else lambda x: -math.sin(x))(0.3),)
 
 
+def test_names_in_any_order_and_arguments_by_position_or_by_name():
+    def f(x, y=1.0, z=2.0):
+        return x * y**2 * z**3
+
+    for _ in range(4):
+        assert ad.gradient(f, 2.0, y=3.0, z=2.0) == ad.gradient(f, 2.0, z=2.0, y=3.0) == (72.0,)
+        assert ad.gradient(f, 2.0, 3.0, z=2.0) == (72.0, 96.0)
+        assert ad.gradient(f, 2.0, y=3.0) == (72.0,)
+        assert ad.gradient(f, 2.0, z=1.0) == (1.0,)
+        assert ad.value_and_grad(f)(2.0, y=3.0) == (144.0, 72.0)
+        assert ad.pullback(f, 2.0, z=1.0)[1](3.0) == (3.0,)
+
+
 def by_name(x, how):
     return getattr(math, how)(x)
 
