@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from array import array
 from collections import deque
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.algebras.algebra import Algebra as Algebra
@@ -291,6 +291,8 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
                 named[Key(key)] = lose(alg, key, unknown)
     else:
         enter_weakly(alg.losses, value, unknown)
+        for cell in (value.__closure__ or ()) if type(value) is FunctionType else ():
+            lose(alg, cell, unknown)
         dictionary = _dictionary_of(value)
         if dictionary is not None:
             lose(alg, dictionary, unknown)
@@ -312,8 +314,11 @@ def ended(alg: Algebra) -> None:
 
 
 def note_lost(alg: Algebra, reference: Any, unknown: Token) -> None:
-    """All that a reference holds is unknown from now on, unless that has been said before."""
-    if id(reference) not in alg.losses:
+    """All that a reference holds is unknown from now on, unless that has been said before.
+
+    What a function holds are cells and a dict, references of their own: only one that has been made so is unknown.
+    """
+    if id(reference) not in alg.losses and type(reference) is not FunctionType:
         enter_weakly(alg.losses, reference, unknown)
 
 

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import inspect
 
+from scipy import integrate, optimize
+
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.semantics.calls import apply
 from autodiff_rules.scipy._memory import Memory
+
+ONE_ARGUMENT = {
+    integrate.quad,
+    optimize.bisect,
+    optimize.brenth,
+    optimize.brentq,
+    optimize.fsolve,
+    optimize.leastsq,
+    optimize.minimize,
+    optimize.minimize_scalar,
+    optimize.ridder,
+    optimize.root,
+    optimize.root_scalar,
+    optimize.toms748,
+}
+"""What takes ``args`` that are no tuple for one argument; the others spread them."""
 
 
 class Call:
@@ -24,6 +42,9 @@ class Call:
         self.bound.apply_defaults()
         self.arguments = self.bound.arguments
         self.memory = Memory(alg, *self.arguments.values())
+        given = self.arguments.get("args", ())
+        if not isinstance(given, tuple) and (given is not None or self.is_one(given)):
+            self.make_tuple(given, self.tokens.get("args"))
 
     @property
     def name(self):
@@ -40,17 +61,25 @@ class Call:
         self.memory.ran()
         return value
 
+    def make_tuple(self, args, token):
+        """Make the further arguments of the callback the tuple that ``target`` makes of them."""
+        if self.is_one(args):
+            found, tokens = (args,), None if token is None else (token,)
+        else:
+            found, tokens = apply(self.alg, (None, token), tuple, (args,), {})
+        self.arguments["args"], self.tokens["args"] = found, tokens
+
+    def is_one(self, args):
+        """Whether ``args``, which are no tuple, are one argument of the callback."""
+        return self.target in ONE_ARGUMENT
+
     def extra(self):
         """The further arguments of the callback."""
-        args = self.arguments["args"]
-        return args if isinstance(args, tuple) else (args,)
+        return self.arguments["args"]
 
     def passed(self, x, token):
         """The arguments of the callback at ``x``, and its own token with theirs."""
-        token_of_args = self.tokens.get("args")
-        given = token_of_args if isinstance(self.arguments["args"], tuple) else (token_of_args,)
-        if given is None:
-            given = (None,) * len(self.extra())
+        given = self.tokens.get("args") or (None,) * len(self.extra())
         return (x, *self.extra()), (self.tokens.get(self.function), token, *given)
 
     def follow(self, x, token):

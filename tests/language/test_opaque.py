@@ -45,6 +45,46 @@ def test_the_error_names_callable_line_and_remedies():
         assert remedy in message
 
 
+TIMES = "def made(a):\n    def g(x): return a * x\n    return g"
+
+
+def times(a):
+    return lambda x: a * x
+
+
+MAKERS = {
+    "of no module": opaque(f"def f(a):\n    made = {{}}\n    exec({TIMES!r}, made)\n    return made['made'](a)"),
+    "with constants": opaque(
+        "def f(a):\n    made = {}\n    exec(f'def g(x): return {a!r} * x', made)\n    return made['g']"
+    ),
+    "of a library": lambda a: call(opaque(TIMES, "made", __name__="json"), a),
+    "in scope": lambda a: call(times, a),
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_what_functions_hold_that_opaque_code_has_made_is_unknown(kind):
+    make = MAKERS[kind]
+    for f in (lambda x: make(x)(2.0), lambda x: [make(x)][0](x), lambda x: sum(map(make(x), [x, 2.0]))):
+        assert f(3.0) > 0.0
+        with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+            gradient(f, 3.0)
+    assert_gradients(lambda x: make(4.0)(x), (3.0,), (4.0,))
+
+
+def test_functions_in_scope_that_opaque_code_has_chosen_are_entered():
+    choose = opaque("def f(x): return kept", kept=lambda x: 3.0 * x)
+    assert_gradients(lambda x: choose(x)(x), (2.0,), (3.0,))
+
+
+def test_functions_that_opaque_code_was_given_are_as_before():
+    made: dict = {}
+    exec("def g(x): return 3.0 * x", made)
+    g = made["g"]
+    assert_gradients(lambda x: (call(g, x) > 0.0) * g(x), (3.0,), (3.0,))
+    assert_gradients(lambda x: call(lambda g, x: g, g, x)(x), (3.0,), (3.0,))
+
+
 def test_a_constant_through_an_opaque_call():
     assert_gradients(lambda x: x * square(3.0), (2.0,), (9.0,))
     assert_gradients(lambda x: x * square(stop_gradient(x)), (2.0,), (4.0,))

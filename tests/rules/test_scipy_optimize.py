@@ -56,6 +56,31 @@ def test_further_arguments_and_full_output(solver):
     check_gradient(lambda p: solver(cubic, 0.0, 10.0, args=p, xtol=1e-14), 2.0)
 
 
+SPREADING = {
+    "newton": lambda args: optimize.newton(cubic, 1.0, args=args, tol=1e-13),
+    "fixed_point": lambda args: optimize.fixed_point(lambda x, p, shift: (p + shift + x) / (x * x + 1.0), 1.0, args=args),
+    "least_squares": lambda args: optimize.least_squares(cubic, [1.0], args=args, xtol=1e-14).x[0],
+    "fminbound": lambda args: optimize.fminbound(lambda x, p, s: cubic(x, p, s) ** 2, 0.5, 3.0, args=args, xtol=1e-9),
+    "find_root": lambda args: optimize.elementwise.find_root(cubic, (0.1, 10.0), args=args).x,
+}
+
+
+@pytest.mark.parametrize("name", SPREADING)
+def test_further_arguments_that_are_spread(name):
+    check_gradient(lambda p, q: SPREADING[name]([p, q]), 2.0, 0.5)
+    check_gradient(lambda p: SPREADING[name](p), np.array([2.0, 0.5]))
+
+
+def test_further_arguments_that_are_one():
+    def pair(x, p):
+        return x**3 - p[0] * p[1]
+
+    check_gradient(lambda p: optimize.brentq(pair, 0.0, 10.0, args=p, xtol=1e-14), [2.0, 3.0])
+    check_gradient(lambda p: optimize.root_scalar(pair, args=p, x0=1.0, x1=2.0).root, np.array([2.0, 3.0]))
+    check_gradient(lambda p: optimize.fsolve(lambda x, p: pair(x[0], p), 1.0, args=p, xtol=1e-13)[0], [2.0, 3.0])
+    check_gradient(lambda p: optimize.elementwise.find_root(cubic, (0.1, 10.0), args=p).x, 2.0)
+
+
 def test_brackets_have_no_influence():
     assert gradient(lambda a, p: optimize.brentq(cubic, a, 10.0, (p,)), 0.5, 2.0)[0] == 0.0
     assert gradient(lambda a: optimize.brentq(cubic, a, 10.0, (2.0,)), 0.5) == (0.0,)

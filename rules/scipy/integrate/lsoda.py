@@ -121,8 +121,6 @@ def followed_token(call, found):
     """The token of what ``odeint`` has found; None if it is not found again."""
     call.memory.rewind()
     extra, token = call.extra(), call.tokens.get("args")
-    if token is not None and not isinstance(call.arguments["args"], tuple):
-        token = (token,)
     operands = (call.callback, call.arguments["y0"], call.arguments["t"], extra, bool(call.arguments["tfirst"]))
     tokens = (None, *[call.tokens.get(name) for name in MATTER[:3]], token, None, None)
     again, moving = enter(call.alg, tokens, followed, (*operands, options_of(call.arguments)), {})

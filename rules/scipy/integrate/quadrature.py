@@ -98,8 +98,6 @@ class Integral(Call):
         moving = tuple([None if self.tokens.get(n) is None else self.arguments[n] + 0.0 for n in ("a", "b")])
         given, weighting = self.extra(), (self.arguments["weight"], self.arguments["wvar"])
         token_of_args = self.tokens.get("args")
-        if token_of_args is not None and not isinstance(self.arguments["args"], tuple):
-            token_of_args = (token_of_args,)
         token_of_limits = (self.tokens.get("a"), self.tokens.get("b"))
         points, factors = np.polynomial.legendre.leggauss((self.alg.depth + 2) // 2)
         rule = list((points + 1.0) / 2.0), list(factors / 2.0)

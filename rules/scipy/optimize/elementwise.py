@@ -32,6 +32,9 @@ class Elements(Call):
 
     equal = staticmethod(values)
 
+    def is_one(self, args):
+        return not np.iterable(args)
+
     def operands(self, x, token):
         """The arguments of ``values`` and ``slopes``, and their tokens."""
         (_, *args), (moving, _, *given) = self.passed(x, token)

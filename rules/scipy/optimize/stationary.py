@@ -140,8 +140,6 @@ class Minimum(Call):
         jac, token = self.arguments.get(self.jac), self.tokens.get("args")
         paired = bool(jac) and not callable(jac) and not isinstance(jac, str)
         moving = self.tokens.get(self.jac) if callable(jac) else None
-        if token is not None and not isinstance(self.arguments["args"], tuple):
-            token = (token,)
         values = self.callback, self.extra(), paired, jac if callable(jac) else None
         return values, (self.tokens.get(self.function), token, None, moving)
 
