@@ -139,10 +139,14 @@ class Buffers:
             if kind_of(type(value)) == "array":
                 self.note(value, node)
             return node
-        if kind_of(type(value)) == "array" and root_of(value) is root:
+        is_array = kind_of(type(value)) == "array"
+        if is_array and root_of(value) is root:
             layout = Layout(root, value)
             return None if layout.dtype is None else self._read(layout, ..., found[1])
-        return self._read(self._layout(root, array), frozen_key(key), found[1])
+        node = self._read(self._layout(root, array), frozen_key(key), found[1])
+        if is_array:
+            self.note(value, node)
+        return node
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
         """``array[key] = value``, where ``before`` is the token of the array."""

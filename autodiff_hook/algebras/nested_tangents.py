@@ -82,7 +82,9 @@ class NestedTangents(Nested, Tangents):
     def own_part(self, own: Any, array: Any, key: Any, value: Any, token: Token) -> Any:
         if type(own) is UnknownTangent:
             return own
-        return Moving(*self._carry(operator.getitem, own, (key, None)))
+        part = Moving(*self._carry(operator.getitem, own, (key, None)))
+        self.note_selection(array, value, part)
+        return part
 
     def stored(self, root: Any, array: Any, value: Any, own: Any, put: Any, places: Any) -> Any:
         whole: Any = put if type(put) is UnknownTangent else self._whole_over(root, array, own)

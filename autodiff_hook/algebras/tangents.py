@@ -69,6 +69,11 @@ class Tangents(Algebra):
         if known is None or known[0]() is not root:
             self.made[id(root)] = (weakref.ref(root), Placement(root, array) if array is not root else ..., tangent)
 
+    def note_selection(self, array: Any, value: Any, tangent: Any) -> None:
+        """``value`` was read from ``array``: if it is no view of it, it is new."""
+        if isinstance(value, np.ndarray) and root_of(value) is not root_of(array):
+            self.note(value, tangent)
+
     def call_rule(self, rule: Any, function: Any, args: Any, kwargs: Any, tokens: Any) -> Result:
         if self.nested:
             tokens = own_of(self, tokens)
@@ -140,6 +145,7 @@ class Tangents(Algebra):
         if type(token) is UnknownTangent:
             return token
         part = token[key]
+        self.note_selection(array, value, part)
         return part.copy() if found is not None and isinstance(part, np.ndarray) else part
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:

@@ -9,7 +9,7 @@ import pytest
 from helpers import gradient_at
 
 from autodiff_hook import NotDifferentiable, Unsupported, gradient, hvp, jvp, pullback
-from autodiff_hook.api import generic_gradient
+from autodiff_hook.api import generic_gradient, generic_hvp, generic_jvp
 from autodiff_hook.testing import check_gradient
 
 V = np.array([0.5, 1.5, -0.7, 2.0])
@@ -353,11 +353,46 @@ def of_three_axes(m):
     return (part * part).sum()
 
 
-@pytest.mark.parametrize("f", [columns, rows_by_mask, of_three_axes])
-def test_a_selection_that_numpy_gives_as_a_view_of_its_copy(f):
+def of_what_was_written(m):
+    whole = np.zeros((2, 4))
+    whole[:, 1:] = m
+    part = whole[:, [0, 2]]
+    part[1] = part[1] * m[0, 0] + part[0]
+    return (part * part).sum()
+
+
+def through_views(m):
+    rows, columns = (m * 2.0)[[1, 0]], (m * m)[:, [2, 0]]
+    row, column = rows[0], columns[:, 1]
+    row += 1.0
+    column *= m[0, 1]
+    return (rows[:, :2] * columns).sum()
+
+
+def of_complex_numbers(m):
+    whole = np.zeros((2, 4, 4), complex)
+    whole[:, :2, 1:] = m * (1.0 + 0.5j)
+    part = whole[:, [[0], [1]], [1, 2]]
+    for i in range(2):
+        part[:, i, :] += whole[:, 0, [1, 3]] * whole[1, 1, 2]
+    return np.abs(part).sum()
+
+
+SELECTIONS = [columns, rows_by_mask, of_three_axes, of_what_was_written, through_views, of_complex_numbers]
+
+
+@pytest.mark.parametrize("f", SELECTIONS)
+def test_selections_that_are_written_to(f):
     matrix = np.array([[0.3, 0.5, 0.2], [0.7, 1.1, -0.4]])
-    for _ in range(2):
-        np.testing.assert_allclose(gradient(f, matrix.copy())[0], slopes(f, matrix), atol=1e-6)
+    expected = slopes(f, matrix)
+    for operator in (gradient, gradient, generic_gradient):
+        np.testing.assert_allclose(operator(f, matrix.copy())[0], expected, atol=1e-6)
+    direction = np.array([[0.2, -1.0, 0.4], [0.9, 0.3, 1.5]])
+    for push in (jvp, generic_jvp):
+        np.testing.assert_allclose(push(f, (matrix.copy(),), (direction,))[1], np.sum(expected * direction), atol=1e-6)
+    found = generic_hvp(f, (matrix.copy(),), (direction,))[0]
+    steps = [generic_gradient(f, matrix + h * direction)[0] for h in (1e-5, -1e-5)]
+    np.testing.assert_allclose(found, (steps[0] - steps[1]) / 2e-5, atol=1e-6)
 
 
 def slopes(f, x):

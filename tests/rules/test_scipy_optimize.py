@@ -58,7 +58,7 @@ def test_further_arguments_and_full_output(solver):
 
 SPREADING = {
     "newton": lambda args: optimize.newton(cubic, 1.0, args=args, tol=1e-13),
-    "fixed_point": lambda args: optimize.fixed_point(lambda x, p, shift: (p + shift + x) / (x * x + 1.0), 1.0, args=args),
+    "fixed_point": lambda args: optimize.fixed_point(lambda x, p, s: (p + s + x) / (x * x + 1.0), 1.0, args=args),
     "least_squares": lambda args: optimize.least_squares(cubic, [1.0], args=args, xtol=1e-14).x[0],
     "fminbound": lambda args: optimize.fminbound(lambda x, p, s: cubic(x, p, s) ** 2, 0.5, 3.0, args=args, xtol=1e-9),
     "find_root": lambda args: optimize.elementwise.find_root(cubic, (0.1, 10.0), args=args).x,
