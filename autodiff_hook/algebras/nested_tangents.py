@@ -24,7 +24,6 @@ from autodiff_hook.algebras.tangents import (
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import Checking
-from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.semantics.library import (
     replaced,
     taken,
@@ -56,9 +55,9 @@ class NestedTangents(Nested, Tangents):
 
     def spread_over(self, value: Any, tangent: Carried, tree: Any) -> Token:
         """The token of a new value with this tangent, and these tokens below."""
-        if kind_of(type(value)) == "array" and tangent[0] is not None and type(tangent[0]) is not UnknownTangent:
-            self.note(value, Moving(*tangent))
-        return settled(self, value, paired(self, value, tangent[0], tangent[1], tree))
+        moving = paired(self, value, tangent[0], tangent[1], tree)
+        self.note_all(value, own_of(self, moving))
+        return settled(self, value, moving)
 
     def hooked(self, function: Any, value: Any, tree: Any) -> Token:
         if own_of(self, tree) is not None:

@@ -69,6 +69,20 @@ class Tangents(Algebra):
         if known is None or known[0]() is not root:
             self.made[id(root)] = (weakref.ref(root), Placement(root, array) if array is not root else ..., tangent)
 
+    def note_all(self, value: Any, tangents: Any) -> None:
+        """The arrays in a value are new, and were made with these tangents."""
+        if tangents is None or type(tangents) is UnknownTangent:
+            return
+        form = kind_of(type(value))
+        if form == "array":
+            self.note(value, tangents)
+        elif form in ("tuple", "list"):
+            for item, part in zip(value, tangents):
+                self.note_all(item, part)
+        elif form == "dict":
+            for key, item in value.items():
+                self.note_all(item, tangents.get(key))
+
     def note_selection(self, array: Any, value: Any, tangent: Any) -> None:
         """``value`` was read from ``array``: if it is no view of it, it is new."""
         if isinstance(value, np.ndarray) and root_of(value) is not root_of(array):
@@ -116,8 +130,7 @@ class Tangents(Algebra):
         """The token of a new value from the whole tangent of it."""
         if type(token) is UnknownTangent:
             return lose(self, value, token)
-        if kind_of(type(value)) == "array" and token is not None:
-            self.note(value, token)
+        self.note_all(value, token)
         return settled(self, value, token)
 
     def unknown(self, error: NotDifferentiable) -> Token:

@@ -378,11 +378,21 @@ def of_complex_numbers(m):
     return np.abs(part).sum()
 
 
-SELECTIONS = [columns, rows_by_mask, of_three_axes, of_what_was_written, through_views, of_complex_numbers]
+def of_several_results(m):
+    across, down = np.meshgrid(m[0], m[1])
+    across[0] *= m[1, 1]
+    q, r = np.linalg.qr(m.T)
+    q[:, 0] += 1.0
+    part = down[1:, :2]
+    part += 2.0
+    return (across * down).sum() + (q @ r * m.T).sum()
 
 
-@pytest.mark.parametrize("f", SELECTIONS)
-def test_selections_that_are_written_to(f):
+OF_SELECTIONS = [columns, rows_by_mask, of_three_axes, of_what_was_written, through_views, of_complex_numbers]
+
+
+@pytest.mark.parametrize("f", [*OF_SELECTIONS, of_several_results])
+def test_new_arrays_that_are_written_to_by_views(f):
     matrix = np.array([[0.3, 0.5, 0.2], [0.7, 1.1, -0.4]])
     expected = slopes(f, matrix)
     for operator in (gradient, gradient, generic_gradient):
