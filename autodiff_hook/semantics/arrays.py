@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose, reaches
 from autodiff_hook.runtime.losses import plain
 from autodiff_hook.semantics.finalizing import note_attributes
 from autodiff_hook.semantics.library import viewed
@@ -28,14 +28,22 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
         return
     moving = t[2]
     form = kind(value)
-    if form in ("list", "tuple"):
-        if gather(alg, value, moving) is not None:
-            value, moving = apply(alg, (None, moving), np.array, (value,), {})
-        else:
-            moving = None
-    elif form == "array":
+    if form == "array":
         moving = alg.read(value, moving)
+    elif form not in ("number", "inert"):
+        value, moving = _made_array(alg, array, value, moving)
     alg.write(array, key, value, t[0], moving)
+
+
+def _made_array(alg: Algebra, array: Any, value: Any, token: Token) -> Result:
+    """What ``array`` is given where ``value`` is no array: NumPy makes one of it."""
+    if kind(value) in ("list", "tuple") and gather(alg, value, token) is not None:
+        made, moving = apply(alg, (None, token), np.array, (value,), {})
+        if made.dtype.kind != "O":
+            return made, moving
+    if token is None and not reaches(alg, value):
+        return value, None
+    return apply(alg, (None, token, None), np.asarray, (value, array.dtype), {})
 
 
 def part_of(alg: Algebra, array: Any, key: Any, value: Any, token: Token) -> Token:

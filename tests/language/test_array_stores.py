@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import deque
 
 import numpy as np
 import pytest
@@ -333,6 +334,46 @@ def test_a_view_whose_elements_share_memory_and_a_store_after_it(kind, used):
     matrix = np.arange(8.0).reshape(2, 4) + 1.0
     for h in (f, g):
         np.testing.assert_allclose(gradient(h, matrix.copy())[0], slopes(h, matrix), rtol=1e-6)
+
+
+class Wrapped:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+class Number:
+    def __init__(self, x):
+        self.x = x
+
+    def __float__(self):
+        return float(self.x)
+
+
+@gradient_at(V)
+def test_stores_of_what_numpy_makes_an_array_of(x):
+    a, b = np.zeros((3, 4)), np.zeros(4)
+    a[0] = Wrapped(x * x)
+    a[1, 1:] = deque([x[0], 2.0, x[1] * x[2]])
+    a[2] = x[2:].tolist() * 2
+    np.copyto(b, Wrapped(x * 3.0))
+    b[:2] = Wrapped(np.ones(2))
+    return (a * a).sum() + (b * a[0]).sum()
+
+
+@pytest.mark.parametrize("value", [lambda x: Number(x[0]), lambda x: [Number(x[0]), x[1], 1.0, 2.0]])
+def test_stores_of_objects_that_become_numbers_are_errors(value):
+    def f(x):
+        a = np.zeros(4)
+        a[...] = value(x)
+        return (a * a).sum()
+
+    assert f(V) > 0.0
+    for operator in (gradient, generic_gradient):
+        with pytest.raises(NotDifferentiable, match="asarray"):
+            operator(f, V)
 
 
 def columns(m):
