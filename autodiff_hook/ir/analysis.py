@@ -79,23 +79,26 @@ def dominators(ir: IR, order: list[Block] | None = None) -> dict[Block, Block]:
     while changed:
         changed = False
         for i in range(1, len(order)):
-            new = -1
-            for p in incoming[i]:
-                if idom[p] >= 0:
-                    new = p if new < 0 else _common(idom, new, p)
+            new = _common(idom, [p for p in incoming[i] if idom[p] >= 0])
             if idom[i] != new:
                 idom[i] = new
                 changed = True
     return {order[i]: order[d] for i, d in enumerate(idom)}
 
 
-def _common(idom: list[int], a: int, b: int) -> int:
-    while a != b:
-        while a > b:
-            a = idom[a]
-        while b > a:
-            b = idom[b]
-    return a
+def _common(idom: list[int], blocks: list[int]) -> int:
+    """The closest common dominator of some blocks; the way up from each is followed to where another came by."""
+    found, *others = blocks
+    above = {found}
+    for block in others:
+        while block not in above:
+            if block > found:
+                above.add(block)
+                block = idom[block]
+            else:
+                found = idom[found]
+                above.add(found)
+    return found
 
 
 def dominates(idom: dict[Block, Block], a: Block, b: Block) -> bool:

@@ -242,9 +242,13 @@ def _default(value: Any, trusted: bool) -> Operand:
 
 def substitute(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
     """Replace operands everywhere in ``blocks``."""
+    if not mapping:
+        return
+    is_free = mapping.keys().isdisjoint
     for block in blocks:
         for statement in block.statements:
-            statement.operands = [resolve(x, mapping) for x in statement.operands]
+            if not is_free(statement.operands):
+                statement.operands = [resolve(x, mapping) for x in statement.operands]
         if block.terminator is not None:
             block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
             for edge in block.terminator.edges:

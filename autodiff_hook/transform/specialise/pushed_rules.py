@@ -24,7 +24,7 @@ from autodiff_hook.transform.specialise.lattice import content_of, differentiabl
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, called, splice, use_of
-from autodiff_hook.transform.specialise.templates import body_of, loads
+from autodiff_hook.transform.specialise.templates import body_of
 
 Path = tuple[int, ...]
 ONE: Final = Constant(1.0)
@@ -217,7 +217,7 @@ class Rules(PrimalHalf):
         form: Any = self._form(plan, place)
         if form is LINEAR:
             return self._repeated(s, plan, place, tangent, out)
-        body = body_of(form.__code__, loads(form.__globals__))
+        body = body_of(form.__code__, form.__globals__)
         values = plan.values[: plan.rule.__code__.co_argcount]
         given = [tangent, s.result, *values]
         if body is None or len(body.blocks) != 1 or body.frees or len(body.params) != len(given):

@@ -16,7 +16,7 @@ from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
 from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
 from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.infer import RulePlan
-from autodiff_hook.transform.specialise.templates import Cells, Instance, body_of, compute_once, instance_of, loads
+from autodiff_hook.transform.specialise.templates import Cells, Instance, body_of, compute_once, instance_of
 
 Residual = Callable[[Variable, Block], Operand]
 
@@ -168,7 +168,7 @@ def pullback_body(instance: Instance, strong: bool = False) -> Body | None:
 
     Its products are plain, unless they are to be ``strong``.
     """
-    body = body_of(instance.pullback, loads(instance.globals))
+    body = body_of(instance.pullback, instance.globals)
     if body is not None and not strong:
         _multiply_plainly(body)
     if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):

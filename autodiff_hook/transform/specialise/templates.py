@@ -7,7 +7,6 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import (
-    IR,
     UNBOUND,
     Block,
     Constant,
@@ -33,33 +32,57 @@ class Instance:
     globals: dict[str, Any]
 
 
-_lifted: Final[dict[int, tuple[CodeType, IR | None]]] = {}
+@dataclass(slots=True)
+class _Template:
+    """The body of a rule's function, from which copies are made."""
+
+    code: CodeType
+    body: Body | None
+    loaded: list[tuple[dict[str, Any], str, Any]]
+    """The globals that are constants of it, which may be assigned again: where, their name, what they were."""
+
+    def holds(self) -> bool:
+        """Whether the body is still what the function says."""
+        return all(globals_.get(name, UNBOUND) is value for globals_, name, value in self.loaded)
 
 
-def body_of(code: CodeType, load: Load) -> Body | None:
-    """A copy of the body of a rule's function; lifted once in a process. None if it cannot be."""
-    known = _lifted.get(id(code))
-    if known is None or known[0] is not code:
-        try:
-            ir: IR | None = lifted(code)
-        except Refused:
-            ir = None
-        known = _lifted[id(code)] = (code, ir)
-    if known[1] is None:
-        return None
-    body = copied(known[1], load)
+_templates: Final[dict[tuple[int, int], _Template]] = {}
+
+
+def body_of(code: CodeType, globals_: dict[str, Any]) -> Body | None:
+    """A copy of the body of a rule's function, which is made ready once in a process. None if it cannot be."""
+    template = _template(code, globals_)
+    return None if template.body is None else _copy(template.body)
+
+
+def _template(code: CodeType, globals_: dict[str, Any]) -> _Template:
+    known = _templates.get((id(code), id(globals_)))
+    if known is None or known.code is not code or not known.holds():
+        known = _templates[id(code), id(globals_)] = _made(code, globals_)
+    return known
+
+
+def _made(code: CodeType, globals_: dict[str, Any]) -> _Template:
+    template = _Template(code, None, [(globals_, "__builtins__", globals_["__builtins__"])])
+    try:
+        ir = lifted(code)
+    except Refused:
+        return template
+    body = template.body = copied(ir, _loads(globals_, template.loaded))
     _look_up_at_calls(body.blocks)
     _fold_modules(body.blocks)
-    _write_out(body)
-    return body
+    _write_out(body, template.loaded)
+    return template
 
 
-def loads(globals_: dict[str, Any]) -> Load:
-    """Globals of a rule's module, which are constants."""
+def _loads(globals_: dict[str, Any], loaded: list[tuple[dict[str, Any], str, Any]]) -> Load:
+    """Globals of a rule's module, which are constants; what is ``loaded`` is noted."""
 
     def load(name: str) -> Operand | None:
-        if name in globals_:
-            return Constant(globals_[name])
+        value = globals_.get(name, UNBOUND)
+        loaded.append((globals_, name, value))
+        if value is not UNBOUND:
+            return Constant(value)
         builtins = globals_["__builtins__"]
         names = builtins if isinstance(builtins, dict) else vars(builtins)
         return Constant(names[name]) if name in names else None
@@ -67,9 +90,31 @@ def loads(globals_: dict[str, Any]) -> Load:
     return load
 
 
+def _copy(body: Body) -> Body:
+    """The same statements with variables of their own."""
+    own: dict[Operand | None, Variable] = {}
+    blocks: dict[Block, Block] = {}
+    for block in body.blocks:
+        for param in block.params:
+            own[param] = Variable(param.name)
+        for s in block.statements:
+            if s.result is not None:
+                own[s.result] = Variable(s.result.name)
+        blocks[block] = Block([own[p] for p in block.params])
+    for block, new in blocks.items():
+        for s in block.statements:
+            operands = [own.get(x, x) for x in s.operands]
+            new.statements.append(Statement(s.op, operands, own.get(s.result), s.data, s.position))
+        t = block.terminator
+        assert t is not None
+        edges = [Edge(blocks[e.target], [own.get(x, x) for x in e.args]) for e in t.edges]
+        new.terminator = Terminator(t.kind, [own.get(x, x) for x in t.operands], edges, t.position)
+    return Body(list(blocks.values()), [own[p] for p in body.params], [own[p] for p in body.frees])
+
+
 def instance_of(rule: FunctionType) -> Instance | None:
     """A use of ``rule``; None unless it is straight-line code that creates one pullback."""
-    body = body_of(rule.__code__, loads(rule.__globals__))
+    body = body_of(rule.__code__, rule.__globals__)
     if body is None or len(body.blocks) != 1:
         return None
     cells = Cells()
@@ -140,15 +185,15 @@ class Cells:
         return kept
 
 
-def _write_out(body: Body) -> None:
-    """Let the bodies of expressions stand where these are called."""
+def _write_out(body: Body, loaded: list[tuple[dict[str, Any], str, Any]]) -> None:
+    """Let the bodies of expressions stand where these are called; what these have ``loaded`` is noted."""
     known: dict[Operand, Operand] = {}
     pending = list(body.blocks)
     while pending:
         block = pending.pop()
         statements, block.statements = block.statements, []
         for i, s in enumerate(statements):
-            inner = _expression(s)
+            inner = _expression(s, loaded)
             if inner is None:
                 block.statements.append(s)
                 continue
@@ -208,12 +253,14 @@ def _continue_at(rest: Block, blocks: list[Block]) -> None:
             block.terminator = Terminator("jump", [], [Edge(rest, list(t.operands))], t.position)
 
 
-def _expression(s: Statement) -> Body | None:
+def _expression(s: Statement, loaded: list[tuple[dict[str, Any], str, Any]]) -> Body | None:
     """The body of the expression that a statement calls, if it can be written out."""
     function = s.operands[0].value if s.op == "call" and not s.data and isinstance(s.operands[0], Constant) else None
     if not isinstance(function, FunctionType) or function not in EXPRESSIONS or s.result is None:
         return None
-    body = body_of(function.__code__, loads(function.__globals__))
+    template = _template(function.__code__, function.__globals__)
+    loaded += template.loaded
+    body = None if template.body is None else _copy(template.body)
     if body is None or body.frees or len(body.params) != len(s.operands) - 1:
         return None
     kinds = {b.terminator.kind for b in body.blocks if b.terminator is not None}
