@@ -17,7 +17,7 @@ from autodiff_hook.runtime.specialised_runtime import RUNTIME, no_nan, no_nan_in
 from autodiff_hook.transform.improve.economy import is_sum
 from autodiff_hook.transform.specialise.abstract import Abstract, List, Number, Tuple
 from autodiff_hook.transform.specialise.infer import Inference, RulePlan
-from autodiff_hook.transform.specialise.splice import multiplies_strongly
+from autodiff_hook.transform.specialise.pullbacks import multiplies_strongly
 
 
 def may_be_undefined(inference: Inference, primal: list[Block], numbers: bool) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.fusing.tree import Assign, If, Node
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.splice import bind_pullback, pullback_body, results_of
+from autodiff_hook.transform.specialise.pullbacks import bind_pullback, pullback_body, results_of
 from autodiff_hook.transform.specialise.templates import Instance, instance_of
 
 ONE: Final = "1.0"
@@ -114,7 +114,7 @@ def pulled(names: Names, instance: Instance, cotangent: str) -> tuple[list[Node]
     if cotangent != ONE:
         given = Variable()
         names.known[given] = cotangent
-    bind_pullback(body, instance, given, lambda x: x)
+    bind_pullback(body, instance.captured, given)
     returns = {b: results_of(b) for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"}
     if len(body.blocks) == 1:
         (block,) = body.blocks

@@ -17,7 +17,7 @@ from autodiff_hook.semantics.fusing.observed import Observed, Unfit
 from autodiff_hook.semantics.fusing.writing import FLOAT, Writer, tuple_of
 from autodiff_hook.transform.generic.runs import Run, is_pure
 from autodiff_hook.transform.specialise.bodies import Body, resolve
-from autodiff_hook.transform.specialise.splice import bind_pullback, pullback_body, results_of
+from autodiff_hook.transform.specialise.pullbacks import bind_pullback, pullback_body, results_of
 from autodiff_hook.transform.specialise.templates import Instance
 
 Partials = list[tuple[Operand, Operand]]
@@ -158,7 +158,7 @@ class NestedWriter(Writer):
         known = {*s.operands, s.result}
         if any(isinstance(x, Variable) and self.same.get(x, x) not in known for x in instance.captured):
             raise Unfit(s)
-        bind_pullback(body, instance, adjoint, lambda x: self.same.get(x, x))
+        bind_pullback(body, [self.same.get(x, x) for x in instance.captured], adjoint)
         way = _Way(s, body)
         results = [x if want else None for x, want in zip(way.results, wanted, strict=True)]
         for statement in way.needed([x for x in results if x is not None]):

@@ -193,9 +193,10 @@ class Cotangents(Items):
         if s.op == "getitem" and s.operands[0] in self.buffered:
             return self._reverse_array_load(s, cotangent, out)
         use = self.uses[s]
-        cotangents, out, sure = splice(self.builder, use, cotangent, lambda v, o: self._residual(v, o), out, s.position)
-        for operand, contribution, certain in zip(use.arguments, cotangents, sure):
-            if isinstance(operand, Variable) and operand in self.needs:
+        wanted = [x in self.needs for x in use.arguments]
+        cotangents, out, sure = splice(self.builder, use, cotangent, wanted, self._residual, out, s.position)
+        for operand, contribution, want, certain in zip(use.arguments, cotangents, wanted, sure):
+            if isinstance(operand, Variable) and want:
                 self._add(operand, (), contribution, out, sure=certain)
         return out
 

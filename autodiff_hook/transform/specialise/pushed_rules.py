@@ -184,7 +184,9 @@ class Rules(PrimalHalf):
         use, total = self.uses[s], None
         numbers = self.ways[s] == "partials"
         cotangent = ONE if numbers else self._tangent(use.arguments[0], (), out)
-        partials, out, sure = splice(self.builder, use, cotangent, lambda v, o: v, out, s.position)
+        places = {place for place, _ in self.moved[s]}
+        wanted = [place in places for place in range(len(use.arguments))]
+        partials, out, sure = splice(self.builder, use, cotangent, wanted, lambda v, o: v, out, s.position)
         for place, operand in self.moved[s]:
             part = partials[place]
             if isinstance(part, Constant) and part.value is None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
-from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
-from autodiff_hook.short_forms import EXPRESSIONS
-from autodiff_hook.strong import PLAIN
-from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
-from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
-from autodiff_hook.transform.specialise.folding import fold
+from autodiff_hook.registry import registry
+from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.infer import RulePlan
-from autodiff_hook.transform.specialise.templates import Cells, Instance, body_of, compute_once, instance_of
+from autodiff_hook.transform.specialise.pullbacks import is_placeable, pullback_for, results_of
+from autodiff_hook.transform.specialise.templates import Instance, instance_of
 
 Residual = Callable[[Variable, Block], Operand]
 
@@ -52,7 +48,7 @@ def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     arguments += extra[0] if extra and isinstance(extra[0], list) else []
     # What a rule of others loads may change; it is called as it is.
     instance = instance_of(rule) if id(rule) in registry.tested else None
-    if instance is None or not _is_placeable(instance):
+    if instance is None or not is_placeable(instance):
         return called(plan, s, arguments, runtime)
     use = Use(arguments, instance=instance, strong=runtime["strong"])
     mapping: dict[Operand, Operand] = {}
@@ -148,74 +144,19 @@ def called(plan: RulePlan, s: Statement, arguments: list[Operand], runtime: Mapp
     return Use(arguments, statements, called=checking)
 
 
-_placeable: Final[dict[int, tuple[CodeType, bool]]] = {}
-
-
-def _is_placeable(instance: Instance) -> bool:
-    """Whether the pullback of a rule can be put into a program; found out once in a process."""
-    code = instance.pullback
-    known = _placeable.get(id(code))
-    if known is None or known[0] is not code:
-        known = _placeable[id(code)] = code, pullback_body(instance) is not None
-    return known[1]
-
-
-_SPLICED = ("make_cell", "make_function", "cell_set", "yield", "get_iter")
-
-
-def pullback_body(instance: Instance, strong: bool = False) -> Body | None:
-    """A copy of the pullback of one use of a rule; None if it cannot be put into a program.
-
-    Its products are plain, unless they are to be ``strong``.
-    """
-    body = body_of(instance.pullback, instance.globals)
-    if body is not None and not strong:
-        _multiply_plainly(body)
-    if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):
-        return None
-    if any(b.terminator is not None and b.terminator.kind not in ("jump", "branch", "return") for b in body.blocks):
-        return None
-    return body if all(map(_returns_display, body.blocks)) else None
-
-
-def multiplies_strongly(rule: Any) -> bool:
-    """Whether the pullback of a rule has products in which zero stays zero."""
-    instance = instance_of(rule) if isinstance(rule, FunctionType) else None
-    if instance is None:
-        return True
-    return _calls_functions(instance.pullback, instance.globals)
-
-
-def _calls_functions(code: CodeType, globals_: Mapping[str, Any]) -> bool:
-    """Whether code names Python functions, which may multiply."""
-    named = [x for name in code.co_names if isinstance(x := globals_.get(name), FunctionType)]
-    return any(x not in EXPRESSIONS or _calls_functions(x.__code__, x.__globals__) for x in named)
-
-
-def _multiply_plainly(body: Body) -> None:
-    """Let products be those of Python: who runs the program looks whether anything has become nan."""
-    for block in body.blocks:
-        for s in block.statements:
-            function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-            if isinstance(function, FunctionType) and function in PLAIN:
-                s.op, s.operands, s.data = "binary", s.operands[1:], PLAIN[function]
-
-
-def _returns_display(block: Block) -> bool:
-    """Whether a block that returns, returns a tuple display."""
-    terminator = block.terminator
-    if terminator is None or terminator.kind != "return":
-        return True
-    (value,) = terminator.operands
-    if isinstance(value, Constant):
-        return isinstance(value.value, tuple)
-    return any(s.result is value and s.op == "build_tuple" for s in block.statements)
-
-
 def splice(
-    builder: Builder, use: Use, cotangent: Operand, residual: Residual, out: Block, position: Position | None
+    builder: Builder,
+    use: Use,
+    cotangent: Operand,
+    wanted: Iterable[bool],
+    residual: Residual,
+    out: Block,
+    position: Position | None,
 ) -> tuple[list[Operand], Block, list[bool]]:
-    """Run the pullback of ``use`` at the end of ``out``: its cotangents, where to go on, which are surely there."""
+    """Run the pullback of ``use`` at the end of ``out``: its cotangents, where to go on, which are surely there.
+
+    What is not ``wanted`` may be None.
+    """
     count = len(use.arguments)
     if use.called is not None:
         pullback = residual(use.called, out)
@@ -231,47 +172,23 @@ def splice(
         ]
         return parts, out, use.sure or [False] * count
     assert use.instance is not None
-    body = pullback_body(use.instance, use.strong)
-    assert body is not None
-    bind_pullback(body, use.instance, cotangent, lambda x: residual(x, out))
-    parts, out, sure = _place(builder, body, out, position)
-    if len(parts) != count:
-        raise Refused(f"a pullback of {len(parts)} cotangents for {count} arguments")
-    return parts, out, sure
+    captured = [residual(x, out) if isinstance(x, Variable) else x for x in use.instance.captured]
+    body, sure = pullback_for(use.instance, use.strong, (cotangent, *captured), tuple(wanted))
+    if len(sure) != count:
+        raise Refused(f"a pullback of {len(sure)} cotangents for {count} arguments")
+    return (*_place(builder, body, out, position), sure)
 
 
-def bind_pullback(body: Body, instance: Instance, cotangent: Operand, residual: Callable[[Variable], Operand]) -> None:
-    """Put the cotangent, and what was captured, in place of the parameters of a pullback."""
-    captured = [residual(x) if isinstance(x, Variable) else x for x in instance.captured]
-    cells = Cells()
-    for free, value in zip(body.frees, captured, strict=True):
-        cells.contents[free] = value
-    mapping: dict[Operand, Operand] = {body.params[0]: cotangent}
-    substitute(body.blocks, mapping)
-    for block in body.blocks:
-        statements = cells.promote(block)
-        if statements is None:
-            raise Refused("a pullback with cells of its own")
-        block.statements = statements
-    substitute(body.blocks, cells.aliases)
-    compute_once(body)
-    body.blocks[0].params = []
-    fold(body)
-
-
-def _place(
-    builder: Builder, body: Body, out: Block, position: Position | None
-) -> tuple[list[Operand], Block, list[bool]]:
+def _place(builder: Builder, body: Body, out: Block, position: Position | None) -> tuple[list[Operand], Block]:
     """Copy blocks into the builder; several returns meet in a block with a parameter for each cotangent."""
     returns = [b for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"]
     results = [results_of(b) for b in returns]
-    sure = [all(_is_sure(x, body) for x in column) for column in zip(*results)]
     for block in body.blocks:
         for statement in block.statements:
             statement.position = position
     if len(body.blocks) == 1:
         out.statements += body.blocks[0].statements
-        return results[0], out, sure
+        return results[0], out
     placed = {block: builder.block() if i else out for i, block in enumerate(body.blocks)}
     after = builder.block()
     after.params = [Variable() for _ in results[0]]
@@ -296,52 +213,7 @@ def _place(
         if block is not out:
             builder.seal(block)
     builder.bypass(after, out)
-    return _common(after, results), after, sure
-
-
-def _is_sure(operand: Operand, body: Body) -> bool:
-    """Whether a cotangent is a number or an array: neither None nor ``not_implemented``."""
-    made = {s.result: s for b in body.blocks for s in b.statements}
-    bound: dict[Operand, list[Operand]] = {}
-    for block in body.blocks:
-        for edge in block.edges():
-            for param, arg in zip(edge.target.params, edge.args):
-                bound.setdefault(param, []).append(arg)
-    seen: set[Operand] = set()
-    pending = [operand]
-    while pending:
-        operand = pending.pop()
-        if operand in seen:
-            continue
-        seen.add(operand)
-        if operand in bound:
-            pending += bound[operand]
-        elif not _is_there(operand, made):
-            return False
-    return True
-
-
-def _is_there(operand: Operand, made: dict[Variable | None, Statement]) -> bool:
-    if isinstance(operand, Constant):
-        return isinstance(operand.value, (int, float))
-    s = made.get(operand)
-    if s is None or s.op in ("binary", "unary"):
-        return True
-    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-    return function is not None and not may_be_missing(function)
-
-
-def may_be_missing(function: Any) -> bool:
-    """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
-    if not isinstance(function, FunctionType):
-        return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
-    if declared(COMPUTING, function):
-        return False
-    module = function.__module__ or ""
-    if not (registry.is_pack(module) or module.startswith(("autodiff_hook.strong", "numpy"))):
-        return True
-    values = [function.__globals__.get(name) for name in function.__code__.co_names]
-    return any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)
+    return _common(after, results), after
 
 
 def _common(after: Block, results: list[list[Operand]]) -> list[Operand]:
@@ -350,16 +222,3 @@ def _common(after: Block, results: list[list[Operand]]) -> list[Operand]:
         Constant(None) if all(isinstance(r[i], Constant) and r[i].value is None for r in results) else param  # type: ignore[union-attr]
         for i, param in enumerate(after.params)
     ]
-
-
-def results_of(block: Block) -> list[Operand]:
-    """The cotangents that a block returns."""
-    assert block.terminator is not None
-    (value,) = block.terminator.operands
-    if isinstance(value, Constant) and isinstance(value.value, tuple):
-        return list(map(Constant, value.value))
-    made = next((s for s in block.statements if s.result is value), None)
-    if made is None or made.op != "build_tuple":
-        raise Refused("a pullback that does not return a tuple display")
-    block.statements.remove(made)
-    return list(made.operands)

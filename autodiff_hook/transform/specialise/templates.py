@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
@@ -47,12 +48,13 @@ class _Template:
 
 
 _templates: Final[dict[tuple[int, int], _Template]] = {}
+_NOTHING: Final[Mapping[Operand, Operand]] = {}
 
 
 def body_of(code: CodeType, globals_: dict[str, Any]) -> Body | None:
     """A copy of the body of a rule's function, which is made ready once in a process. None if it cannot be."""
     template = _template(code, globals_)
-    return None if template.body is None else _copy(template.body)
+    return None if template.body is None else again(template.body)
 
 
 def _template(code: CodeType, globals_: dict[str, Any]) -> _Template:
@@ -90,26 +92,33 @@ def _loads(globals_: dict[str, Any], loaded: list[tuple[dict[str, Any], str, Any
     return load
 
 
-def _copy(body: Body) -> Body:
-    """The same statements with variables of their own."""
-    own: dict[Operand | None, Variable] = {}
-    blocks: dict[Block, Block] = {}
+def is_current(code: CodeType, globals_: dict[str, Any]) -> bool:
+    """Whether nothing has changed what the body of a rule's function is."""
+    known = _templates.get((id(code), id(globals_)))
+    return known is not None and known.code is code and known.holds()
+
+
+def again(body: Body, given: Mapping[Operand, Operand] = _NOTHING) -> Body:
+    """The same statements with variables of their own, but for what is ``given`` for some."""
+    own: dict[Operand | None, Operand] = {**given}
     for block in body.blocks:
         for param in block.params:
             own[param] = Variable(param.name)
         for s in block.statements:
             if s.result is not None:
                 own[s.result] = Variable(s.result.name)
-        blocks[block] = Block([own[p] for p in block.params])
+    known = own.get
+    blocks = {block: Block([own[p] for p in block.params]) for block in body.blocks}  # type: ignore[misc]
     for block, new in blocks.items():
-        for s in block.statements:
-            operands = [own.get(x, x) for x in s.operands]
-            new.statements.append(Statement(s.op, operands, own.get(s.result), s.data, s.position))
+        new.statements = [
+            Statement(s.op, [known(x, x) for x in s.operands], known(s.result), s.data, s.position)  # type: ignore[arg-type]
+            for s in block.statements
+        ]
         t = block.terminator
         assert t is not None
-        edges = [Edge(blocks[e.target], [own.get(x, x) for x in e.args]) for e in t.edges]
-        new.terminator = Terminator(t.kind, [own.get(x, x) for x in t.operands], edges, t.position)
-    return Body(list(blocks.values()), [own[p] for p in body.params], [own[p] for p in body.frees])
+        edges = [Edge(blocks[e.target], [known(x, x) for x in e.args]) for e in t.edges]
+        new.terminator = Terminator(t.kind, [known(x, x) for x in t.operands], edges, t.position)
+    return Body(list(blocks.values()), [own[p] for p in body.params], [own[p] for p in body.frees])  # type: ignore[misc]
 
 
 def instance_of(rule: FunctionType) -> Instance | None:
@@ -224,7 +233,7 @@ def compute_once(body: Body) -> None:
             if s.result is None or not _is_operation(s):
                 kept.append(s)
                 continue
-            first = seen.setdefault((s.op, s.data, *map(_key, s.operands)), s.result)
+            first = seen.setdefault((s.op, s.data, *map(key_of, s.operands)), s.result)
             if first is s.result:
                 kept.append(s)
             else:
@@ -238,7 +247,8 @@ def _is_operation(s: Statement) -> bool:
     return s.op in ("binary", "unary", "compare") or type(function).__name__ == "ufunc" and not s.data
 
 
-def _key(operand: Operand) -> Any:
+def key_of(operand: Operand) -> Any:
+    """What is equal for the same variable, the same object, and equal numbers of one type."""
     if not isinstance(operand, Constant):
         return operand
     number = type(operand.value) in (int, float)
@@ -260,7 +270,7 @@ def _expression(s: Statement, loaded: list[tuple[dict[str, Any], str, Any]]) -> 
         return None
     template = _template(function.__code__, function.__globals__)
     loaded += template.loaded
-    body = None if template.body is None else _copy(template.body)
+    body = None if template.body is None else again(template.body)
     if body is None or body.frees or len(body.params) != len(s.operands) - 1:
         return None
     kinds = {b.terminator.kind for b in body.blocks if b.terminator is not None}
