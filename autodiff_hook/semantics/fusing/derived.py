@@ -64,12 +64,7 @@ def use_of_rule(rule: Any, arguments: list[Operand]) -> Instance | None:
     instance = instance_of(rule)
     if instance is None or pullback_body(instance) is None:
         return None
-    mapping: dict[Operand, Operand] = dict(zip(instance.params, arguments))
-    for statement in instance.statements:
-        statement.operands = [mapping.get(x, x) for x in statement.operands]
-    instance.value = mapping.get(instance.value, instance.value)
-    instance.captured = [mapping.get(x, x) for x in instance.captured]
-    return instance
+    return instance.again(dict(zip(instance.params, arguments)))
 
 
 def _takes_more(rule: FunctionType) -> bool:

@@ -50,22 +50,26 @@ def use_of(plan: RulePlan, s: Statement, runtime: Mapping[str, Any]) -> Use:
     instance = instance_of(rule) if id(rule) in registry.tested else None
     if instance is None or not is_placeable(instance):
         return called(plan, s, arguments, runtime)
-    use = Use(arguments, instance=instance, strong=runtime["strong"])
+    use = Use(arguments, strong=runtime["strong"])
     mapping: dict[Operand, Operand] = {}
     for param, value in zip(instance.params, plan.values, strict=True):
-        if isinstance(value, list):
-            use.statements.append(Statement("build_tuple", list(value), param))
-        elif isinstance(value, dict):
-            use.statements.append(
-                Statement("build_map", [y for k, v in value.items() for y in (Constant(k), v)], param)
-            )
+        if isinstance(value, (list, dict)):
+            made = mapping[param] = Variable(param.name)
+            use.statements.append(_gathered(value, made))
         else:
             mapping[param] = value
-    _substitute(instance, mapping)
+    instance = use.instance = instance.again(mapping)
     use.statements += instance.statements
     _expand(use.statements, instance.captured)
     _name_result(use, s)
     return use
+
+
+def _gathered(value: list[Operand] | dict[str, Operand], made: Variable) -> Statement:
+    """What makes ``*args`` or ``**options`` of a call."""
+    if isinstance(value, list):
+        return Statement("build_tuple", list(value), made)
+    return Statement("build_map", [y for k, v in value.items() for y in (Constant(k), v)], made)
 
 
 def _expand(statements: list[Statement], captured: list[Operand]) -> None:
@@ -90,13 +94,6 @@ def _expand(statements: list[Statement], captured: list[Operand]) -> None:
             used = {*captured, *(x for other in statements if other not in merges for x in other.operands)}
             gone = [*merges, *(m for m in (given, *maps) if m is not None and m.result not in used)]
             statements[:] = [x for x in statements if x not in gone]
-
-
-def _substitute(instance: Instance, mapping: dict[Operand, Operand]) -> None:
-    for statement in instance.statements:
-        statement.operands = [mapping.get(x, x) for x in statement.operands]
-    instance.value = mapping.get(instance.value, instance.value)
-    instance.captured = [mapping.get(x, x) for x in instance.captured]
 
 
 def _name_result(use: Use, s: Statement) -> None:

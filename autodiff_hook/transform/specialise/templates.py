@@ -32,6 +32,19 @@ class Instance:
     captured: list[Operand]
     globals: dict[str, Any]
 
+    def again(self, given: Mapping[Operand, Operand]) -> Instance:
+        """Another use, with operands ``given`` for the parameters."""
+        own: dict[Any, Any] = dict(given)
+        known = own.get
+        statements = []
+        for s in self.statements:
+            operands = [known(x, x) for x in s.operands]
+            if s.result is not None:
+                own[s.result] = Variable(s.result.name)
+            statements.append(Statement(s.op, operands, known(s.result), s.data, s.position))
+        captured = [known(x, x) for x in self.captured]
+        return Instance([], statements, known(self.value, self.value), self.pullback, captured, self.globals)
+
 
 @dataclass(slots=True)
 class _Template:
@@ -100,7 +113,7 @@ def is_current(code: CodeType, globals_: dict[str, Any]) -> bool:
 
 def again(body: Body, given: Mapping[Operand, Operand] = _NOTHING) -> Body:
     """The same statements with variables of their own, but for what is ``given`` for some."""
-    own: dict[Operand | None, Operand] = {**given}
+    own: dict[Any, Any] = dict(given)
     for block in body.blocks:
         for param in block.params:
             own[param] = Variable(param.name)
@@ -108,27 +121,41 @@ def again(body: Body, given: Mapping[Operand, Operand] = _NOTHING) -> Body:
             if s.result is not None:
                 own[s.result] = Variable(s.result.name)
     known = own.get
-    blocks = {block: Block([own[p] for p in block.params]) for block in body.blocks}  # type: ignore[misc]
+    blocks = {block: Block([own[p] for p in block.params]) for block in body.blocks}
     for block, new in blocks.items():
         new.statements = [
-            Statement(s.op, [known(x, x) for x in s.operands], known(s.result), s.data, s.position)  # type: ignore[arg-type]
+            Statement(s.op, [known(x, x) for x in s.operands], known(s.result), s.data, s.position)
             for s in block.statements
         ]
         t = block.terminator
         assert t is not None
         edges = [Edge(blocks[e.target], [known(x, x) for x in e.args]) for e in t.edges]
         new.terminator = Terminator(t.kind, [known(x, x) for x in t.operands], edges, t.position)
-    return Body(list(blocks.values()), [own[p] for p in body.params], [own[p] for p in body.frees])  # type: ignore[misc]
+    return Body(list(blocks.values()), [own[p] for p in body.params], [own[p] for p in body.frees])
+
+
+_instances: Final[dict[int, tuple[FunctionType, list[Any], Instance | None]]] = {}
 
 
 def instance_of(rule: FunctionType) -> Instance | None:
-    """A use of ``rule``; None unless it is straight-line code that creates one pullback."""
+    """What uses of ``rule`` are made of; None unless it is straight-line code that creates one pullback."""
+    known = _instances.get(id(rule))
+    contents = [cell.cell_contents for cell in rule.__closure__ or ()]
+    if known is None or known[0] is not rule or not is_current(rule.__code__, rule.__globals__):
+        known = None
+    elif any(a is not b for a, b in zip(known[1], contents)):
+        known = None
+    if known is None:
+        known = _instances[id(rule)] = rule, contents, _instance(rule, contents)
+    return known[2]
+
+
+def _instance(rule: FunctionType, contents: list[Any]) -> Instance | None:
     body = body_of(rule.__code__, rule.__globals__)
     if body is None or len(body.blocks) != 1:
         return None
     cells = Cells()
-    for param, cell in zip(body.frees, rule.__closure__ or ()):
-        cells.contents[param] = Constant(cell.cell_contents)
+    cells.contents.update(zip(body.frees, map(Constant, contents)))
     block = body.blocks[0]
     statements = cells.promote(block)
     if statements is None or block.terminator is None or block.terminator.kind != "return":
