@@ -56,8 +56,10 @@ def step(inf: Path, s: Statement) -> Abstract | None:
     place, names = _METHODS.get(s.op, (0, ()))
     if s.op == "binary":
         place, names = None, (f"__{(name := NAMES[s.data].strip('_'))}__", f"__r{name}__")
+    if not names:
+        return None
     operands = list(s.operands)
-    for i in range(len(operands)) if place is None else (place,) if names else ():
+    for i in range(len(operands)) if place is None else (place,):
         held = held_by(inf, operands[i])
         if held is not None:
             cls: Any = inf.type_of(operands[i]).cls  # type: ignore[attr-defined]

@@ -55,6 +55,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
+    number_types,
 )
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -77,6 +78,8 @@ Step = Callable[[Path, Statement], Abstract | None]
 def step(inf: Inference, s: Statement) -> Abstract | None:
     """The abstract value of the result of ``s``; None if a call was entered, whose value is the result."""
     assert isinstance(inf, Path)
+    if s.op in _OF_NUMBERS and all(number_types(inf.type_of(x)) is not None for x in s.operands):
+        return evaluate(inf, s)
     meaning = STEPS.get(s.op)
     found = derived.step(inf, s) or derived_tuples.step(inf, s)
     if found is None and meaning is not None:
@@ -84,6 +87,10 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
     if found is ENTERED:
         return None
     return found if found is not None else evaluate(inf, s)
+
+
+_OF_NUMBERS: Final = frozenset({"binary", "inplace", "compare", "unary", "truth", "not"})
+"""The operations that mean nothing more here if they are given numbers."""
 
 
 def _build_tuple(inf: Path, s: Statement) -> Abstract | None:

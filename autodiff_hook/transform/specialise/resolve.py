@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents.changing import extended, value_or_made
 from autodiff_hook.transform.specialise import (
     cells,
@@ -50,7 +51,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of, inline_call
+from autodiff_hook.transform.specialise.calling import BODIES, by_rule, call_expanded, call_known, call_of, inline_call
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
@@ -143,6 +144,9 @@ def _same(inf: Inference, s: Statement) -> Abstract:
 
 
 def _binary(inf: Inference, s: Statement) -> Abstract | None:
+    function = getattr(operator, NAMES[s.data])
+    if _is_of_numbers(inf, s.operands) and registry.has_rules(function):
+        return by_rule(inf, s, function, s.operands, {}, function)
     if s.op == "inplace":
         owner = inf.type_of(s.operands[0])
         if isinstance(owner, Array) and not inf.one_way:
@@ -163,9 +167,22 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
     text = texts.operation(inf, s)
     if text is not None:
         return text
-    return call_known(inf, s, getattr(operator, NAMES[s.data]), s.operands, {})
+    return call_known(inf, s, function, s.operands, {})
 
 
+def _is_of_numbers(inf: Inference, operands: list[Operand]) -> bool:
+    """Whether operands are nothing but floats and whole numbers, of which not all are known."""
+    unknown = False
+    for operand in operands:
+        kind = inf.type_of(operand)
+        if isinstance(kind, Number) and kind.types <= _PLAIN:
+            unknown = True
+        elif not isinstance(kind, Known) or type(kind.value) not in _PLAIN:
+            return False
+    return unknown
+
+
+_PLAIN: Final = frozenset({int, float})
 _OF_LISTS: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
 
 
