@@ -8,6 +8,7 @@ keyword-only ones left out, ``*args`` contributing one each. None is a structura
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -154,6 +155,7 @@ def _padded(signature: tuple[Entry, ...], length: int) -> tuple[Entry, ...]:
     return signature + (Any,) * (length - len(signature))
 
 
+@functools.lru_cache(maxsize=256)
 def _ambiguous(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
     length = max(len(a), len(b))
     pairs = list(zip(_padded(a, length), _padded(b, length)))

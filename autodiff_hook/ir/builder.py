@@ -95,7 +95,7 @@ class Builder:
     def _look_up(self, key: Hashable, block: Block) -> Operand:
         """The value of ``key``; parameters made for it wait for ``_complete`` (no recursion: functions are long)."""
         pending = []
-        while key not in self._definitions[block] and not (self._providers and self._defines(block, key)):
+        while key not in self._definitions[block] and not (block in self._providers and self._provides(block, key)):
             before = self._bypassed.get(block)
             if before is None:
                 if block not in self._sealed or len(self._incoming[block]) != 1:
@@ -109,11 +109,8 @@ class Builder:
             self._definitions[passed][key] = value
         return value
 
-    def _defines(self, block: Block, key: Hashable) -> bool:
-        if key in self._definitions[block]:
-            return True
-        provide = self._providers.get(block)
-        value = provide(key) if provide is not None else None
+    def _provides(self, block: Block, key: Hashable) -> bool:
+        value = self._providers[block](key)
         if value is None:
             return False
         self._definitions[block][key] = value
