@@ -18,12 +18,13 @@ from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.templates import (
     Cells,
     Instance,
+    Template,
     again,
     body_of,
     compute_once,
     instance_of,
-    is_current,
     key_of,
+    template_of,
 )
 
 _placeable: Final[dict[int, tuple[CodeType, bool]]] = {}
@@ -94,6 +95,7 @@ def _returns_display(block: Block) -> bool:
 class _Bound:
     """A pullback whose cotangent, and what was captured, is bound to operands of one kind."""
 
+    template: Template
     given: list[Operand]
     """What stands for the cotangent and what was captured; constants are what they are."""
     body: Body
@@ -116,14 +118,17 @@ def pullback_for(
     pattern = [numbers.setdefault(x, len(numbers)) if isinstance(x, Variable) else key_of(x) for x in given]
     key = (id(code), id(globals_), strong, wanted, *pattern)
     found = _bound.get(key)
-    if found is None or not is_current(code, globals_):
+    template = template_of(code, globals_)
+    if found is None or found.template is not template:
         if len(_bound) >= _MOST:
             _bound.clear()
-        found = _bound[key] = _made(instance, strong, given, wanted)
+        found = _bound[key] = _made(template, instance, strong, given, wanted)
     return again(found.body, dict(zip(found.given, given))), found.sure
 
 
-def _made(instance: Instance, strong: bool, given: tuple[Operand, ...], wanted: tuple[bool, ...]) -> _Bound:
+def _made(
+    template: Template, instance: Instance, strong: bool, given: tuple[Operand, ...], wanted: tuple[bool, ...]
+) -> _Bound:
     own: dict[Operand, Operand] = {x: Variable() if isinstance(x, Variable) else x for x in given}
     cotangent, *captured = placed = [own[x] for x in given]
     body = pullback_body(instance, strong)
@@ -134,7 +139,7 @@ def _made(instance: Instance, strong: bool, given: tuple[Operand, ...], wanted: 
     sure = [all(_is_sure(x, body) for x in column) for column in zip(*results)]
     if len(body.blocks) == 1:
         _keep(body.blocks[0], wanted)
-    return _Bound(placed, body, sure)
+    return _Bound(template, placed, body, sure)
 
 
 def _keep(block: Block, wanted: tuple[bool, ...]) -> None:

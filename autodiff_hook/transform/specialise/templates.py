@@ -47,7 +47,7 @@ class Instance:
 
 
 @dataclass(slots=True)
-class _Template:
+class Template:
     """The body of a rule's function, from which copies are made."""
 
     code: CodeType
@@ -60,25 +60,26 @@ class _Template:
         return all(globals_.get(name, UNBOUND) is value for globals_, name, value in self.loaded)
 
 
-_templates: Final[dict[tuple[int, int], _Template]] = {}
+_templates: Final[dict[tuple[int, int], Template]] = {}
 _NOTHING: Final[Mapping[Operand, Operand]] = {}
 
 
 def body_of(code: CodeType, globals_: dict[str, Any]) -> Body | None:
     """A copy of the body of a rule's function, which is made ready once in a process. None if it cannot be."""
-    template = _template(code, globals_)
+    template = template_of(code, globals_)
     return None if template.body is None else again(template.body)
 
 
-def _template(code: CodeType, globals_: dict[str, Any]) -> _Template:
+def template_of(code: CodeType, globals_: dict[str, Any]) -> Template:
+    """What copies of the body are made from: another object once what it has loaded is assigned again."""
     known = _templates.get((id(code), id(globals_)))
     if known is None or known.code is not code or not known.holds():
         known = _templates[id(code), id(globals_)] = _made(code, globals_)
     return known
 
 
-def _made(code: CodeType, globals_: dict[str, Any]) -> _Template:
-    template = _Template(code, None, [(globals_, "__builtins__", globals_["__builtins__"])])
+def _made(code: CodeType, globals_: dict[str, Any]) -> Template:
+    template = Template(code, None, [])
     try:
         ir = lifted(code)
     except Refused:
@@ -99,16 +100,11 @@ def _loads(globals_: dict[str, Any], loaded: list[tuple[dict[str, Any], str, Any
         if value is not UNBOUND:
             return Constant(value)
         builtins = globals_["__builtins__"]
+        loaded.append((globals_, "__builtins__", builtins))
         names = builtins if isinstance(builtins, dict) else vars(builtins)
         return Constant(names[name]) if name in names else None
 
     return load
-
-
-def is_current(code: CodeType, globals_: dict[str, Any]) -> bool:
-    """Whether nothing has changed what the body of a rule's function is."""
-    known = _templates.get((id(code), id(globals_)))
-    return known is not None and known.code is code and known.holds()
 
 
 def again(body: Body, given: Mapping[Operand, Operand] = _NOTHING) -> Body:
@@ -134,19 +130,16 @@ def again(body: Body, given: Mapping[Operand, Operand] = _NOTHING) -> Body:
     return Body(list(blocks.values()), [own[p] for p in body.params], [own[p] for p in body.frees])
 
 
-_instances: Final[dict[int, tuple[FunctionType, list[Any], Instance | None]]] = {}
+_instances: Final[dict[int, tuple[Template, list[Any], Instance | None]]] = {}
 
 
 def instance_of(rule: FunctionType) -> Instance | None:
     """What uses of ``rule`` are made of; None unless it is straight-line code that creates one pullback."""
     known = _instances.get(id(rule))
     contents = [cell.cell_contents for cell in rule.__closure__ or ()]
-    if known is None or known[0] is not rule or not is_current(rule.__code__, rule.__globals__):
-        known = None
-    elif any(a is not b for a, b in zip(known[1], contents)):
-        known = None
-    if known is None:
-        known = _instances[id(rule)] = rule, contents, _instance(rule, contents)
+    template = template_of(rule.__code__, rule.__globals__)
+    if known is None or known[0] is not template or any(a is not b for a, b in zip(known[1], contents)):
+        known = _instances[id(rule)] = template, contents, _instance(rule, contents)
     return known[2]
 
 
@@ -295,7 +288,7 @@ def _expression(s: Statement, loaded: list[tuple[dict[str, Any], str, Any]]) -> 
     function = s.operands[0].value if s.op == "call" and not s.data and isinstance(s.operands[0], Constant) else None
     if not isinstance(function, FunctionType) or function not in EXPRESSIONS or s.result is None:
         return None
-    template = _template(function.__code__, function.__globals__)
+    template = template_of(function.__code__, function.__globals__)
     loaded += template.loaded
     body = None if template.body is None else again(template.body)
     if body is None or body.frees or len(body.params) != len(s.operands) - 1:
