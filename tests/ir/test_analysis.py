@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import random
+
 from autodiff_hook.ir.analysis import dominates, dominators, natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Signature, Terminator
 
@@ -28,6 +30,39 @@ def test_dominators_of_a_diamond() -> None:
     idom = dominators(ir)
     assert [idom[x] for x in b] == [b[0]] * 4
     assert dominates(idom, b[0], b[3]) and not dominates(idom, b[1], b[3])
+
+
+def reached(edges: dict[int, list[int]], without: int | None = None) -> set[int]:
+    """What is reached from the first block, not by way of another one."""
+    seen: set[int] = set()
+    waiting = [0] if without != 0 else []
+    while waiting:
+        number = waiting.pop()
+        if number not in seen and number != without:
+            seen.add(number)
+            waiting += edges[number]
+    return seen
+
+
+def test_dominators_are_what_every_way_passes() -> None:
+    draw = random.Random(5)
+    for _ in range(300):
+        count = draw.randint(2, 9)
+        edges = {i: [draw.randrange(1, count) for _ in range(draw.randint(0, 2))] for i in range(count)}
+        ir, b = graph(edges)
+        idom = dominators(ir)
+        assert {b.index(x) for x in idom} == reached(edges)
+        for one in reached(edges):
+            gone = reached(edges) - reached(edges, one)
+            assert {other for other in reached(edges) if dominates(idom, b[one], b[other])} == gone
+
+
+def test_the_common_dominator_of_a_long_chain() -> None:
+    count = 3000
+    edges = {i: [i + 1, count] for i in range(count - 1)} | {count - 1: [count], count: []}
+    ir, b = graph(edges)
+    idom = dominators(ir)
+    assert idom[b[count]] is b[0] and idom[b[count - 1]] is b[count - 2]
 
 
 def test_an_irreducible_cycle_is_no_natural_loop() -> None:
