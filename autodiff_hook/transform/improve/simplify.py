@@ -56,8 +56,7 @@ def simplify(
     whole = _whole_numbers(ir, floats)
     known, floats = floats, lambda x: known(x) and x not in whole
     _fold(ir, adjoint, floats)
-    if types is not None:
-        drop_params(ir, program_start(ir) if guarded else ir.entry)
+    if types is not None and drop_params(ir, program_start(ir) if guarded else ir.entry):
         _fold(ir, adjoint, floats)
     if numbers:
         live = _Liveness(ir, essential)
