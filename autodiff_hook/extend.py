@@ -12,6 +12,7 @@ strong zeros.
   a ``ShapeFact``, a ``TupleFact``, or None where nothing is known.
 - ``shortcut(f)``: what else may stand for a call of it: it writes statements with ``site.call``, ``site.emit`` and
   ``site.method``, and returns the operand that replaces the result, or None.
+- ``shaped``: that the shape of its result follows from shapes, dtypes and constants, not from what arrays hold.
 - ``pointwise``, ``fresh``, ``borrowing``, ``viewing``, ``zeros``: what its result shares with its arguments.
 - ``pure``, ``harmless``, ``effects``: whether it may be called on examples, raise, or change what it is given.
 
@@ -51,6 +52,7 @@ from autodiff_hook.transform.improve.facts import ArrayFact as ArrayFact
 from autodiff_hook.transform.improve.facts import Fact as Fact
 from autodiff_hook.transform.improve.facts import NumberFact as NumberFact
 from autodiff_hook.transform.improve.facts import ShapeFact as ShapeFact
+from autodiff_hook.transform.improve.facts import Symbol as Symbol
 from autodiff_hook.transform.improve.facts import TupleFact as TupleFact
 from autodiff_hook.transform.improve.shortcuts import borrowing as borrowing
 from autodiff_hook.transform.improve.shortcuts import effects as effects
@@ -60,11 +62,13 @@ from autodiff_hook.transform.improve.shortcuts import method_of as method_of
 from autodiff_hook.transform.improve.shortcuts import pointwise as pointwise
 from autodiff_hook.transform.improve.shortcuts import pure as pure
 from autodiff_hook.transform.improve.shortcuts import ranks as ranks
+from autodiff_hook.transform.improve.shortcuts import shaped as shaped
 from autodiff_hook.transform.improve.shortcuts import shortcut as shortcut
 from autodiff_hook.transform.improve.shortcuts import typed as typed
 from autodiff_hook.transform.improve.shortcuts import viewing as viewing
 from autodiff_hook.transform.improve.shortcuts import zeros as zeros
 from autodiff_hook.transform.improve.site import Site as Site
+from autodiff_hook.transform.improve.transfer import reshaped as reshaped
 
 
 def pack(name: str) -> None:

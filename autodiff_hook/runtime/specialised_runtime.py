@@ -291,6 +291,32 @@ def _is_there(site: Site, operand: Operand) -> bool:
     return site.is_array(operand) or site.is_number(operand)
 
 
+@typed(number)
+def number_typing(site: Site, cotangent: Operand) -> Fact | None:
+    """What a cotangent from outside is there."""
+    return NumberFact(frozenset({float, np.float64}))
+
+
+@typed(array)
+def array_typing(site: Site, cotangent: Operand, value: Operand) -> Fact | None:
+    """A cotangent from outside has the form of the value."""
+    made = site.source(cotangent)
+    while made is not None and made.op == "call" and site.value(made.operands[0]) is part:
+        made = site.source(made.operands[1])
+    if made is not None and made.op == "resume" or site.is_double(cotangent):
+        return site.fact(value) if site.is_double(value) else None
+    return None
+
+
+@shortcut(number_gradient)
+def number_gradient_shortcut(site: Site, value: Operand, cotangent: Operand) -> Operand | None:
+    """A float, if nothing else is to be done."""
+    known, fact = site.fact(value), site.fact(cotangent)
+    if not isinstance(known, NumberFact) or known.types != {float} or not site.is_floating(cotangent):
+        return None
+    return cotangent if isinstance(fact, NumberFact) and fact.types == {float} else site.call(float, cotangent)
+
+
 @shortcut(array)
 def array_shortcut(site: Site, cotangent: Operand, value: Operand) -> Operand | None:
     """A cotangent that is not missing."""

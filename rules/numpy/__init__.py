@@ -35,6 +35,7 @@ from autodiff_rules.numpy import reductions as reductions
 from autodiff_rules.numpy import samples as samples
 from autodiff_rules.numpy import scalars as scalars
 from autodiff_rules.numpy import selection as selection
+from autodiff_rules.numpy import shape_shortcuts as shape_shortcuts
 from autodiff_rules.numpy import shapes as shapes
 from autodiff_rules.numpy import shortcuts as shortcuts
 from autodiff_rules.numpy import stores as stores

@@ -13,6 +13,7 @@ from autodiff_hook.extend import (
     ShapeFact,
     TupleFact,
     borrowing,
+    contraction,
     fresh,
     shortcut,
     typed,
@@ -121,10 +122,17 @@ def concatenate_typing(site, arrays, axis=ZERO, out=NONE, casting=NONE, dtype=NO
     joined = place % rank
     if not all(site.shapes.same(first[i], dims[i]) for dims in others for i in range(rank) if i != joined):
         return None
-    return TupleFact((ArrayFact(DOUBLE, (*first[:joined], *site.unknown(), *first[joined + 1 :])), None))
+    lengths = [site.shapes.find(dims[joined]) for dims in (first, *others)]
+    whole = (sum(lengths),) if all(isinstance(length, int) for length in lengths) else site.unknown()
+    return TupleFact((ArrayFact(DOUBLE, (*first[:joined], *whole, *first[joined + 1 :])), None))
 
 
 # Products
+
+
+@typed(contraction)
+def contraction_typing(site, product, a, b):
+    return product_typing(site, a, b) if site.value(product) is np.dot else None
 
 
 @typed(np.matmul)

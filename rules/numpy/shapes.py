@@ -137,8 +137,9 @@ def atleast_rule(target):
     return rule
 
 
-for target in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
-    rrule(target)(atleast_rule(target))
+ATLEAST = [atleast_rule(target) for target in (np.atleast_1d, np.atleast_2d)]
+for target, rule in zip((np.atleast_1d, np.atleast_2d, np.atleast_3d), (*ATLEAST, atleast_rule(np.atleast_3d))):
+    rrule(target)(rule)
 
 
 def reshaped_back(ȳ, arrays):

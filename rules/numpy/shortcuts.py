@@ -301,6 +301,8 @@ def scatter_add_shortcut(site, shape, dtype, index, c):
 def is_double_dtype(site, dtype):
     """Whether a dtype is that of the cotangents of an array of doubles."""
     made = site.source(dtype)
+    if site.value(dtype) == DOUBLE:
+        return True
     return made is not None and site.value(made.operands[0]) is _shared.float_dtype and site.is_double(made.operands[1])
 
 

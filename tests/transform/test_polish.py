@@ -7,9 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from autodiff_hook import code_adjoint, gradient
+from autodiff_hook import code_adjoint, gradient, pullback
+from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.api import generic_gradient
 from autodiff_hook.emit import emit
+from autodiff_hook.ir.printer import to_text
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
@@ -386,3 +388,70 @@ def test_a_program_can_run_again():
         np.testing.assert_array_equal(one, copy)
         np.testing.assert_array_equal(two, copy)
         assert not np.shares_memory(one, two)
+
+
+def test_lengths_that_were_assumed_to_be_constants_are_checked():
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def f(x):
+        return np.sum((x * np.array([1.0, 2.0, 3.0]) + weights) ** 2)
+
+    assert "unbroadcast" not in text(f, np.ones(3))
+    program = entry(f, np.ones(3))
+    assert program(f, (np.ones(1),)) is MISS
+    for x in (np.ones(3), np.ones(1), np.ones((2, 3)), np.ones((2, 1))):
+        np.testing.assert_allclose(gradient(f, x)[0], generic_gradient(f, x)[0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.reshape(np.array([x[0], x[1]]), (2, 1)) * np.array([[1.0], [2.0]])),
+        lambda x: np.sum(np.concatenate([np.array([x[0]]), np.array([x[1]])]) * np.array([1.0, 2.0])),
+        lambda x: np.sum(np.array([x[0], x[1]]).copy() * np.array([1.0, 2.0])),
+        lambda x: np.sum(np.outer(np.array([x[0], x[1]]), np.array([1.0, x[1]])) * np.ones((2, 2))),
+        lambda x: np.sum(np.ravel(np.array([[x[0], x[1]]])) * np.array([1.0, 2.0])),
+    ],
+)
+def test_shapes_that_examples_tell(f):
+    x = np.array([0.3, 0.8])
+    assert "unbroadcast" not in text(f, x)
+    np.testing.assert_allclose(gradient(f, x)[0], generic_gradient(f, x)[0])
+
+
+def test_shapes_that_examples_do_not_tell():
+    def f(x, n):
+        return np.sum(np.tile(np.array([x[0], x[1]]), n) + np.zeros(1))
+
+    for n in (1, 2, 3):
+        np.testing.assert_allclose(gradient(f, np.array([0.3, 0.8]), n)[0], [n, n])
+
+
+def test_rows_that_are_stored_on_one_way():
+    def f(x):
+        rows = np.zeros((3, 2))
+        for i in range(3):
+            rows[i] = np.array([x[0] * i, x[1]])
+        rows[1, 0] = x[1] * x[1]
+        rows[:, 1] = x[0]
+        rows[2] = x[0] * 2.0
+        return np.sum(rows * rows)
+
+    x = np.array([0.3, 0.8])
+    ir = joint_ir(Call.plain(f, (x,)), one_way=2000).ir
+    assert "stored_cotangent" not in to_text(ir)
+    program = type(f)(emit(ir, release=True), f.__globals__)
+    np.testing.assert_allclose(program(f, (x,))[0], generic_gradient(f, x)[0])
+
+
+def test_cotangents_from_outside_have_types():
+    def f(y, a):
+        return [a * y[0] - y[1], y * a, a * y[0] * y[1]]
+
+    y = np.array([4.0, 2.0])
+    assert "scatter_add" not in to_text(joint_ir(Call.plain(f, (y, 1.5)), "pullback").ir)
+    _, back = pullback(f, y, 1.5)
+    for seed in ([1.0, np.array([1.0, 2.0]), 3], [np.float64(2.0), None, 1.0], (1, np.ones(2), None)):
+        for found, expected in zip(back(seed), Reverse(f, (y, 1.5), {}).back(seed)):
+            np.testing.assert_allclose(found, expected)
+            assert type(found) is type(expected)

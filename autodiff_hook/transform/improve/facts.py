@@ -33,7 +33,7 @@ class Symbol:
     stable: bool = False
     source: tuple[Variable, int] | None = None
     example: int | None = None
-    parent: Symbol | None = None
+    parent: Dim | None = None
 
 
 Dim = int | Symbol
@@ -80,7 +80,7 @@ class Shapes:
     """Comparing dimensions, and what had to be assumed for it."""
 
     def __init__(self) -> None:
-        self.assumed: list[tuple[Symbol, str, Symbol]] = []
+        self.assumed: list[tuple[Dim, str, Symbol]] = []
         self._derived: dict[tuple[Any, ...], Symbol] = {}
 
     def find(self, dim: Dim) -> Dim:
@@ -94,9 +94,11 @@ class Shapes:
         a, b = self.find(a), self.find(b)
         if a is b or (isinstance(a, int) and a == b):
             return True
-        if not (isinstance(a, Symbol) and isinstance(b, Symbol) and a.source and b.source):
+        if isinstance(b, int):
+            a, b = b, a
+        if not isinstance(b, Symbol) or not b.source or b.example is None:
             return False
-        if a.example is None or a.example != b.example:
+        if a != b.example if isinstance(a, int) else not a.source or a.example != b.example:
             return False
         self.assumed.append((a, "==", b))
         b.parent = a

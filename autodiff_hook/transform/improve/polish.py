@@ -235,11 +235,14 @@ def _guard(ir: IR, site: Site) -> None:
         return
     block, miss = _last_guard(ir)
     for a, relation, b in site.shapes.assumed:
-        assert a.source is not None and b.source is not None
         lengths: list[Operand] = []
         rest = Block([], block.statements[:0], None)
-        for variable, axis in (a.source, b.source):
-            shape, length = Variable("shape"), Variable("length")
+        for dim in (a, b):
+            if isinstance(dim, int):
+                lengths.append(Constant(dim))
+                continue
+            assert dim.source is not None
+            (variable, axis), shape, length = dim.source, Variable("shape"), Variable("length")
             rest.statements.append(Statement("getattr", [variable], shape, "shape"))
             rest.statements.append(Statement("getitem", [shape, Constant(axis)], length))
             lengths.append(length)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autodiff_hook.ir.analysis import reverse_postorder
-from autodiff_hook.ir.types import IR, Constant, Operand, Statement
+from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, Fact, NumberFact, constant_fact, is_number
 from autodiff_hook.transform.improve.shortcuts import HARMLESS, SHORTCUTS, applied, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
@@ -44,6 +44,8 @@ class Rewriting:
             return
         if s in self.essential:
             self.essential |= {x for x in site.out[start:] if not self._is_harmless(x)}
+        if isinstance(found, Variable) and s.result in site.types:
+            site.types.setdefault(found, site.types[s.result])
         self.known[s.result] = found
 
     def _is_harmless(self, s: Statement) -> bool:

@@ -44,6 +44,8 @@ MIRRORING: Final[set[Any]] = set()
 """Functions that find or make what has the places of their last argument: its indices or keys."""
 METHODS: Final[dict[Any, Callable[..., Any]]] = {}
 """For methods: which function with a rule a call of one is, and of what; None if it is none."""
+SHAPED: Final[set[Any]] = set()
+"""Functions whose result has a shape that follows from shapes, dtypes and constants, not from what arrays hold."""
 SUMS: Final[set[Any]] = set()
 """Functions that add two cotangents, None being zero."""
 
@@ -135,6 +137,11 @@ def harmless(*functions: Any) -> None:
 def sums(*functions: Any) -> None:
     """Declare that ``functions`` add cotangents."""
     SUMS.update(functions)
+
+
+def shaped(*functions: Any) -> None:
+    """Declare that the shapes of the results of ``functions`` do not depend on what floats and arrays hold."""
+    SHAPED.update(functions)
 
 
 def viewing(*functions: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.facts import (
     ArrayFact,
     Dim,
@@ -22,8 +22,9 @@ from autodiff_hook.transform.improve.facts import (
     is_number,
     value_of,
 )
-from autodiff_hook.transform.improve.shortcuts import TYPINGS, applied, lookup
+from autodiff_hook.transform.improve.shortcuts import SHAPED, TYPINGS, applied, declared, lookup
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
+from autodiff_hook.transform.specialise.abstract import Array
 
 _LOGIC: Final = ("|", "&", "^")
 
@@ -150,11 +151,48 @@ def _part(site: Site, dim: Dim, part: slice) -> Dim:
 def _call(site: Site, s: Statement) -> Fact | None:
     function = value_of(s.operands[0])
     found: Fact | None = applied(TYPINGS, site, s)
+    if found is None and declared(SHAPED, function):
+        return by_example(site, s)
     if found is not None or s.data or lookup(TYPINGS, function) is not None:
         return found
     if is_elementwise(function) and len(s.operands) == 1 + function.nin:
         return _ufunc(site, function, s.operands[1:])
     return None
+
+
+def by_example(site: Site, s: Statement) -> Fact | None:
+    """What the example of a result says, where its shape follows from what is known of the operands."""
+    known = site.types.get(s.result) if s.result is not None else None
+    if not isinstance(known, Array) or known.scalar or known.dtype is None or not known.ndim:
+        return None
+    shape = getattr(known.example, "shape", ())
+    if len(shape) != known.ndim or not all(_is_settled(site, x) for x in s.operands):
+        return None
+    return ArrayFact(known.dtype, shape)
+
+
+def _is_settled(site: Site, operand: Operand) -> bool:
+    """Whether the shape of what is made of an operand is that of the example, in each run."""
+    fact = site.fact(operand)
+    if isinstance(operand, Constant):
+        return True
+    if isinstance(fact, ArrayFact):
+        known = site.types.get(operand)
+        shape = getattr(known.example, "shape", None) if isinstance(known, Array) else None
+        return not fact.optional and fact.dtype.kind in "fcb" and tuple(map(site.shapes.find, fact.dims)) == shape
+    if isinstance(fact, NumberFact):
+        return is_floating(fact) or isinstance(fact.dim, int)
+    made = site.source(operand)
+    return (
+        made is not None
+        and made.op in ("build_tuple", "build_list")
+        and all(_is_settled(site, x) for x in made.operands)
+    )
+
+
+def _inplace(site: Site, s: Statement) -> Fact | None:
+    fact = site.fact(s.operands[0])
+    return fact if is_array(fact) else _binary(site, s)
 
 
 def _ufunc(site: Site, function: Any, operands: list[Operand]) -> Fact | None:
@@ -202,11 +240,26 @@ def _method(site: Site, s: Statement) -> Fact | None:
     fact = site.fact(s.operands[0])
     if s.data == ("item", ()) and is_double(fact):
         return NumberFact(frozenset({float}))
-    return fact if is_array(fact) and s.data == ("copy", ()) and len(s.operands) == 1 else None
+    if not isinstance(fact, ArrayFact) or fact.optional:
+        return None
+    if s.data == ("reshape", ()) and len(s.operands) == 2:
+        return reshaped(site, fact, s.operands[1])
+    return fact if s.data == ("copy", ()) else None
+
+
+def reshaped(site: Site, fact: ArrayFact, shape: Operand) -> Fact | None:
+    """An array in a shape whose lengths are known, or those of another array."""
+    known, made = site.fact(shape), site.source(shape)
+    if not isinstance(known, ShapeFact):
+        return None
+    dims = tuple(map(site.shapes.find, known.dims))
+    lengths = made is not None and made.op == "getattr"
+    return ArrayFact(fact.dtype, dims) if lengths or all(isinstance(d, int) and d >= 0 for d in dims) else None
 
 
 _TRANSFERS: Final[dict[str, Callable[[Site, Statement], Fact | None]]] = {
     "binary": _binary,
+    "inplace": _inplace,
     "unary": _unary,
     "getattr": _getattr,
     "getitem": _getitem,

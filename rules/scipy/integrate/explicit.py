@@ -77,18 +77,20 @@ class Step:
     """A step whose stages are differentiated one by one: the call, and the pullback of its node."""
 
     def __init__(self, fun, args, times, y, f, rows):
-        self.slopes, self.stages, self.rows, self.count = [f], [], rows, len(args)
-        for time, weights in zip(times, rows):
-            at = combination(y, weights, *self.slopes)
+        self.stages, self.rows, self.count = [], list(map(np.asarray, rows)), len(args)
+        slopes = [f]
+        for time, weights in zip(times, self.rows):
+            at = y + np.dot(weights, np.array(slopes))
             value, back = pullback(fun, time, at, *args)
             self.stages.append((value, back))
-            self.slopes.append(np.asarray(value))
-        self.value = at, self.slopes[-1], np.stack(self.slopes)
+            slopes.append(np.asarray(value))
+        self.value = at, slopes[-1], np.array(slopes)
 
     def __call__(self, cotangent):
         new, last, slopes = cotangent
-        ȳ, ā = np.zeros_like(self.slopes[0]), [0.0] * self.count
-        slopes = np.zeros((len(self.slopes), len(ȳ)), ȳ.dtype) if slopes is None else np.array(slopes)
+        shape, dtype = self.value[2].shape, self.value[2].dtype
+        ȳ, ā = np.zeros(shape[1], dtype), [0.0] * self.count
+        slopes = np.zeros(shape, dtype) if slopes is None else np.array(slopes)
         slopes[-1] += 0.0 if last is None else last
         for i in range(len(self.stages) - 1, -1, -1):
             value, back = self.stages[i]
@@ -96,7 +98,7 @@ class Step:
             if i == len(self.stages) - 1 and new is not None:
                 at = at + new
             ȳ += at
-            slopes[: i + 1] += np.multiply.outer(self.rows[i], at)
+            slopes[: i + 1] += self.rows[i][:, None] * at
             ā = [have + more if more is not None else have for have, more in zip(ā, given)]
         return ȳ, slopes[0], *ā
 

@@ -6,9 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import fresh, shaped, typed
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
-from autodiff_rules.numpy.decompositions import one_triangle, tall_qr_cotangent
+from autodiff_rules.numpy.decompositions import half_triangle, one_triangle, tall_qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
 from autodiff_rules.scipy.linalg.systems import columns_of, like_right
 
@@ -21,10 +22,18 @@ def cholesky_cotangent(ȳ, y, lower):
     """The cotangent of the matrix, of which one triangle was read, from that of its factor ``y``."""
     low, c = (y, ȳ) if lower else (adjoint(y), adjoint(ȳ))
     h = adjoint(low)
-    middle = np.tril(np.matmul(h, c))
-    middle = middle - 0.5 * np.eye(np.shape(middle)[-1]) * middle
+    middle = half_triangle(np.matmul(h, c))
     whole = np.linalg.solve(h, adjoint(np.linalg.solve(h, adjoint(middle))))
     return one_triangle(whole, "L" if lower else "U")
+
+
+@typed(cholesky_cotangent)
+def cotangent_typing(site, ȳ, y, lower):
+    return site.fact(y) if site.is_double(y) and site.is_double(ȳ) and len(site.dims(y)) == 2 else None
+
+
+fresh(cholesky_cotangent)
+shaped(linalg.cholesky)
 
 
 @array_rrule(linalg.cholesky)

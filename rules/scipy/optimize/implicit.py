@@ -93,6 +93,9 @@ def flat(value):
     return np.ravel(np.asarray(value))
 
 
+_FLOATS = frozenset({float, np.float64})
+
+
 def seeded(value, seed):
     """The numbers in ``seed`` in the form of ``value``."""
     kind = kind_of(type(value))
@@ -100,6 +103,8 @@ def seeded(value, seed):
         if not np.iscomplexobj(value):
             seed = np.real(seed)
         return np.array(seed, value.dtype if value.dtype.kind in "fc" else None).reshape(value.shape)
+    if kind in ("list", "tuple") and len(value) == len(seed) and _FLOATS.issuperset(map(type, value)):
+        return np.real(seed).tolist() if kind == "list" else tuple(np.real(seed).tolist())
     if kind in ("list", "tuple"):
         parts, start = [], 0
         for item in value:

@@ -1,0 +1,82 @@
+"""What is known of arrays that get another shape, are copied or put together, and how their cotangents are written."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autodiff_hook.extend import ArrayFact, Constant, NumberFact, Symbol, TupleFact, reshaped, shaped, shortcut, typed
+from autodiff_hook.runtime.updates import cleared, stored_cotangent, updated
+from autodiff_rules.numpy import _shared, shapes
+from autodiff_rules.numpy.shortcuts import is_plain_index, like
+from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE
+
+shaped(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.copy, np.ndarray.copy, np.full, np.identity)
+shaped(np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.broadcast_to, np.tile)
+shaped(np.atleast_1d, np.atleast_2d, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.flip, np.roll, np.pad)
+shaped(np.outer, np.inner, np.cross, np.kron, np.einsum, np.tensordot, np.diag, np.diagonal, np.linspace, np.take)
+shaped(np.cumsum, np.cumprod, np.diff, np.clip, np.select, np.interp, np.sort, np.gradient, np.sum, np.prod, np.average)
+shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.nan_to_num, np.linalg.norm, np.linalg.pinv)
+
+
+@typed(np.reshape)
+def reshape_typing(site, a, shape, order=NONE, copy=NONE):
+    return reshaped(site, site.fact(a), shape) if site.is_array(a) else None
+
+
+@typed(np.ravel, np.ndarray.ravel, np.ndarray.flatten)
+def ravel_typing(site, a, order=NONE):
+    dims = tuple(map(site.shapes.find, site.dims(a) or ()))
+    if not dims:
+        return None
+    if len(dims) == 1:
+        return site.fact(a)
+    known = not any(isinstance(d, Symbol) for d in dims)
+    return ArrayFact(site.fact(a).dtype, (math.prod(dims),) if known else site.unknown())
+
+
+@typed(*shapes.ATLEAST)
+def atleast_typing(site, array):
+    """What is known of the value and the pullback."""
+    known = site.fact(array) if site.is_array(array) and len(site.dims(array)) > 1 else None
+    return TupleFact((known, None)) if known else None
+
+
+@shortcut(shapes.resolved_order)
+def order_shortcut(site, a, order):
+    return Constant(site.value(order)) if site.value(order) in ("C", "F") else None
+
+
+@shortcut(_shared.float_dtype)
+def float_dtype_shortcut(site, x):
+    return Constant(DOUBLE) if site.is_double(x) or site.is_floating(x) else None
+
+
+# Stores
+
+
+@typed(updated)
+def updated_typing(site, array, key, value):
+    return site.fact(array) if site.is_array(array) else None
+
+
+@typed(cleared)
+def cleared_typing(site, cotangent, key):
+    return site.fact(cotangent) if site.is_array(cotangent) else None
+
+
+@typed(stored_cotangent)
+def stored_typing(site, cotangent, array, key, value):
+    if not (site.is_double(cotangent) and site.is_double(array)):
+        return None
+    fact = site.fact(value)
+    return NumberFact(fact.types) if site.is_floating(value) else like(site, value, cotangent) if fact else None
+
+
+@shortcut(stored_cotangent)
+def stored_shortcut(site, cotangent, array, key, value):
+    plain = site.is_double(cotangent) and site.is_double(array) and is_plain_index(site, key)
+    if not plain or not (site.is_double(value) or site.is_floating(value)):
+        return None
+    return site.call(_shared.unbroadcast, site.emit("getitem", cotangent, key), value)
