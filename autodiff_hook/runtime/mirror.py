@@ -172,6 +172,8 @@ def formed(mirror: Mirror, cotangent: Any) -> Any:
 
 def number_gradient(value: Any, cotangent: Any) -> Any:
     """The gradient of a number: a number of its precision."""
+    if type(value) is float and isinstance(cotangent, float):
+        return float(cotangent)
     is_complex = isinstance(value, complex) or (type(value).__module__ == "numpy" and value.dtype.kind == "c")
     if cotangent is None:
         cotangent = 0.0

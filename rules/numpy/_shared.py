@@ -11,13 +11,19 @@ import numpy as np
 from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry, rrule
 
 
+REAL = frozenset({float, np.float64})
+
+
 def unbroadcast(c, x):
     """The cotangent ``c`` of a broadcast ``x``: summed to its shape, real if ``x`` is, in its precision.
 
     A bool has none.
     """
     if isinstance(x, np.ndarray):
-        if c.__class__ is np.ndarray and c.shape == x.shape and c.dtype is x.dtype:
+        if c.__class__ is np.ndarray:
+            if c.shape == x.shape and c.dtype is x.dtype:
+                return c
+        elif c.__class__ is np.float64 and x.shape == () and x.dtype is c.dtype:
             return c
     elif isinstance(x, (float, int)) and isinstance(c, float):
         return c
@@ -25,6 +31,10 @@ def unbroadcast(c, x):
 
 
 def _project(c, x):
+    if x.__class__ in REAL and c.__class__ is np.ndarray:
+        c = c.sum() if c.ndim else c[()]
+        if isinstance(c, float):
+            return float(c) if x.__class__ is float else c
     if isinstance(x, (bool, np.bool_)):
         return None
     if isinstance(x, (np.ndarray, list, tuple)):
@@ -32,10 +42,6 @@ def _project(c, x):
         if np.shape(c) != shape:
             c = _sum_to(np.asarray(c), shape)
         return _cast(c, x) if isinstance(x, np.ndarray) else nest(c, x)
-    if c.__class__ is np.ndarray:
-        c = c.sum()
-        if x.__class__ is float and isinstance(c, float):
-            return float(c)
     return _cast(c.sum() if isinstance(c, np.ndarray) else c, x)
 
 

@@ -23,10 +23,16 @@ def scatter_add(shape, dtype, index, c):
     return out
 
 
+SINGLE = frozenset({int, slice, type(None), type(Ellipsis)})
+"""Indices that select no element twice."""
+
+
 def may_repeat(index):
     """Whether ``index`` has an array of integers, so that an element may be selected twice."""
+    if index.__class__ in SINGLE:
+        return False
     if isinstance(index, tuple):
-        return any(map(may_repeat, index))
+        return any([may_repeat(part) for part in index if part.__class__ not in SINGLE])
     if isinstance(index, np.ndarray):
         return index.dtype != bool and index.size > 1
     return isinstance(index, list) and np.asarray(index).dtype != bool
