@@ -92,6 +92,9 @@ def average_rule(a, axis=None, weights=None, returned=False, *, keepdims=False):
     y = np.average(a, axis, weights, returned, keepdims=keepdims)
 
     def average_pullback(ȳ):
+        if weights is None and not returned:
+            share = ȳ * (np.size(y) / max(np.size(a), 1))
+            return unbroadcast(expand_reduced(share, a, axis, keepdims), a), None, None, None
         mean = y[0] if returned else y
         m̄, t̄ = ȳ if returned else (ȳ, None)
         w = aligned(weights, a, axis)
