@@ -10,7 +10,6 @@ import numpy as np
 
 from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry, rrule
 
-
 REAL = frozenset({float, np.float64})
 
 
