@@ -46,14 +46,18 @@ class Instance:
         return Instance([], statements, known(self.value, self.value), self.pullback, captured, self.globals)
 
 
+Loaded = tuple[dict[str, Any], str, Any]
+"""A name that may be assigned again: where, the name, what it was."""
+
+
 @dataclass(slots=True)
 class Template:
     """The body of a rule's function, from which copies are made."""
 
     code: CodeType
     body: Body | None
-    loaded: list[tuple[dict[str, Any], str, Any]]
-    """The globals that are constants of it, which may be assigned again: where, their name, what they were."""
+    loaded: list[Loaded]
+    """The globals that are constants of it, and attributes of modules."""
 
     def holds(self) -> bool:
         """Whether the body is still what the function says."""
@@ -86,12 +90,12 @@ def _made(code: CodeType, globals_: dict[str, Any]) -> Template:
         return template
     body = template.body = copied(ir, _loads(globals_, template.loaded))
     _look_up_at_calls(body.blocks)
-    _fold_modules(body.blocks)
+    _fold_modules(body.blocks, template.loaded)
     _write_out(body, template.loaded)
     return template
 
 
-def _loads(globals_: dict[str, Any], loaded: list[tuple[dict[str, Any], str, Any]]) -> Load:
+def _loads(globals_: dict[str, Any], loaded: list[Loaded]) -> Load:
     """Globals of a rule's module, which are constants; what is ``loaded`` is noted."""
 
     def load(name: str) -> Operand | None:
@@ -214,7 +218,7 @@ class Cells:
         return kept
 
 
-def _write_out(body: Body, loaded: list[tuple[dict[str, Any], str, Any]]) -> None:
+def _write_out(body: Body, loaded: list[Loaded]) -> None:
     """Let the bodies of expressions stand where these are called; what these have ``loaded`` is noted."""
     known: dict[Operand, Operand] = {}
     pending = list(body.blocks)
@@ -283,7 +287,7 @@ def _continue_at(rest: Block, blocks: list[Block]) -> None:
             block.terminator = Terminator("jump", [], [Edge(rest, list(t.operands))], t.position)
 
 
-def _expression(s: Statement, loaded: list[tuple[dict[str, Any], str, Any]]) -> Body | None:
+def _expression(s: Statement, loaded: list[Loaded]) -> Body | None:
     """The body of the expression that a statement calls, if it can be written out."""
     function = s.operands[0].value if s.op == "call" and not s.data and isinstance(s.operands[0], Constant) else None
     if not isinstance(function, FunctionType) or function not in EXPRESSIONS or s.result is None:
@@ -313,8 +317,14 @@ def _look_up_at_calls(blocks: list[Block]) -> None:
         block.statements = [s for s in block.statements if s.op != "load_method"]
 
 
-def _fold_modules(blocks: list[Block]) -> None:
-    """Attributes of modules are constants in the code of rules."""
+def _fold_modules(blocks: list[Block], loaded: list[Loaded]) -> None:
+    """Attributes of modules are constants in the code of rules; what is ``loaded`` is noted."""
+
+    def attribute(owner: Any, name: str) -> Constant:
+        if isinstance(owner, ModuleType):
+            loaded.append((vars(owner), name, vars(owner).get(name, UNBOUND)))
+        return Constant(getattr(owner, name))
+
     known: dict[Operand, Operand] = {}
     for block in blocks:
         kept = []
@@ -323,10 +333,10 @@ def _fold_modules(blocks: list[Block]) -> None:
             owner = s.operands[0].value if s.operands and isinstance(s.operands[0], Constant) else None
             if isinstance(owner, ModuleType) or type(owner).__name__ == "ufunc":
                 if s.op == "getattr" and s.result is not None:
-                    known[s.result] = Constant(getattr(owner, str(s.data)))
+                    known[s.result] = attribute(owner, str(s.data))
                     continue
                 if s.op == "call_method":
-                    s.op, s.operands = "call", [Constant(getattr(owner, s.data[0])), *s.operands[1:]]
+                    s.op, s.operands = "call", [attribute(owner, s.data[0]), *s.operands[1:]]
                     s.data = s.data[1]
             kept.append(s)
         block.statements = kept
