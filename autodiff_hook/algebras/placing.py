@@ -1,7 +1,8 @@
 """Where the elements of an array lie in a buffer whose tangents are an array of numbers, one for each of its units.
 
 The tangents of an array of numbers have its shape. A buffer of records has a flat array of them, one for each place
-where an element may begin; complex numbers are seen as their parts where an array sees them so.
+where an element may begin, of which a complex number takes two; complex numbers are seen as their parts where an array
+sees them so.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.semantics.library import IN_TWO_PLACES
 
 FLOATING: Final = "fc"
 
@@ -28,7 +30,12 @@ def buffer_shape(root: Any) -> tuple[int, ...]:
 
 def unit_of(dtype: Any) -> int:
     """The distance of two places where an element of a buffer may begin."""
-    return math.gcd(dtype.itemsize, *[math.gcd(place, leaf.itemsize) for leaf, place in leaves_of(dtype)])
+    return math.gcd(dtype.itemsize, *[math.gcd(place, _length(leaf)) for leaf, place in leaves_of(dtype)])
+
+
+def _length(leaf: Any) -> int:
+    """Of a number; of a complex one, that of a part."""
+    return leaf.itemsize // 2 if leaf.kind == "c" else leaf.itemsize
 
 
 def leaves_of(dtype: Any, place: int = 0) -> list[tuple[Any, int]]:
@@ -47,9 +54,11 @@ def is_other_field(root: Any, array: Any) -> bool:
 def seen_as(root: Any, dtype: Any) -> Any:
     """As which dtype the tangents of a buffer are seen through an array of ``dtype``; None if as they are."""
     if root.dtype.names is not None:
-        if dtype.kind == "c":
-            raise array_mutation("a view of complex numbers in records goes to")
-        return None
+        if dtype.kind != "c":
+            return None
+        if unit_of(root.dtype) != _length(dtype):
+            raise array_mutation("a view of complex numbers in records with shorter numbers goes to")
+        return IN_TWO_PLACES
     if dtype.itemsize == root.itemsize:
         return None
     if {root.dtype, dtype} in PARTS_OF_COMPLEX:

@@ -28,6 +28,7 @@ from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
+from autodiff_hook.semantics.library import put, taken
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.scope import module_of_callable
 from autodiff_hook.semantics.structures import gather
@@ -148,7 +149,7 @@ class Tangents(Algebra):
             return token
         if type(found[1]) is UnknownTangent:
             return found[1]
-        return found[1].copy() if array is root else _flat(found[1], root, array.dtype)[places_in(root, array)]
+        return found[1].copy() if array is root else taken(found[1], places_in(root, array), seen_as(root, array.dtype))
 
     def part(self, array: Any, key: Any, value: Any, token: Token) -> Token:
         found = self.buffers.get(id(array)) if array.base is None else None
@@ -176,7 +177,7 @@ class Tangents(Algebra):
             return
         places = places_in(root, array)[key]
         array[key] = value
-        _flat(whole, root, array.dtype)[places] = 0.0 if moving is None else moving
+        put(whole, places, 0.0 if moving is None else moving, seen_as(root, array.dtype))
         self.buffers[id(root)] = (root, whole)
         if len(self.buffers) > self._most:
             self._most = drop_buffers(self.buffers)
@@ -199,7 +200,7 @@ class Tangents(Algebra):
         if unknown is not None:
             self.buffers[id(root)] = (root, unknown)
         elif id(root) in self.buffers and type(self.buffers[id(root)][1]) is not UnknownTangent:
-            _flat(self.buffers[id(root)][1], root, array.dtype)[places_in(root, array)] = 0.0
+            put(self.buffers[id(root)][1], places_in(root, array), 0.0, seen_as(root, array.dtype))
 
     def version(self, array: Any) -> Any:
         found = super().version(array)
@@ -221,16 +222,10 @@ class Tangents(Algebra):
             if known[1] is ...:
                 whole[...] = known[2]
             else:
-                _flat(whole, root, known[1].dtype)[known[1].places(root)] = known[2]
+                put(whole, known[1].places(root), known[2], seen_as(root, known[1].dtype))
         elif token is not None:
-            _flat(whole, root, array.dtype)[places_in(root, array)] = token
+            put(whole, places_in(root, array), token, seen_as(root, array.dtype))
         return whole
-
-
-def _flat(whole: Any, root: Any, dtype: Any) -> Any:
-    """The tangents of a buffer, one after the other, as an array of ``dtype`` sees them."""
-    kind = seen_as(root, dtype)
-    return whole.reshape(-1) if kind is None else whole.reshape(-1).view(kind)
 
 
 def refuse_unknown(tree: Any) -> None:

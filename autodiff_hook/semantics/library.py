@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -56,18 +56,32 @@ def keyed_pullback(key: Any) -> Any:
     return from_key
 
 
+IN_TWO_PLACES: Final = "in two places"
+"""How complex numbers are seen that lie among numbers of other types: as two numbers, one after the other."""
+
+
 def taken(whole: Any, places: Any, seen: Any = None) -> Any:
     """What is at flat ``places``; ``seen``: of complex numbers seen as their parts, or of parts as complex numbers."""
     flat = whole.reshape(-1)
+    if seen is IN_TWO_PLACES:
+        return flat[places] + 1j * flat[places + 1]
     return (flat if seen is None else viewed(flat, seen))[places]
 
 
 def replaced(whole: Any, places: Any, part: Any, seen: Any = None) -> Any:
     """A copy of ``whole`` with other content at flat ``places``, the last one where they repeat."""
     result = np.array(whole)
-    flat = result.reshape(-1)
-    (flat if seen is None else flat.view(seen))[places] = part
+    put(result, places, part, seen)
     return result
+
+
+def put(whole: Any, places: Any, part: Any, seen: Any = None) -> None:
+    """Store at flat ``places``."""
+    flat = whole.reshape(-1)
+    if seen is IN_TWO_PLACES:
+        flat[places], flat[places + 1] = np.real(part), np.imag(part)
+    else:
+        (flat if seen is None else flat.view(seen))[places] = part
 
 
 @rrule(replaced)
