@@ -117,36 +117,37 @@ def slopes(ranks, count, method):
     return np.where((places < 0.0) | (places >= count - 1.0), 0.0, slope)
 
 
-@defines(np.quantile)
-def weighted_quantile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
-):
-    """``np.quantile`` with weights: which elements it selects does not move with them."""
-    if weights is None:
-        return np.quantile(a, q, axis, out, overwrite_input, method, keepdims)
-    y = np.take(a, selected_places(a, q, axis, method, keepdims, weights))
-    if out is None:
-        return y
-    out[...] = y
-    return out
+def define_with_weights(function, quantile, unit):
+    """Define the calls of ``function``, a ``quantile`` of ranks in this unit, with weights."""
+
+    def call(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+        """Which elements it selects does not move with the weights."""
+        if weights is None:
+            return function(a, q, axis, out, overwrite_input, method, keepdims)
+        rank = np.true_divide(q, unit)
+        y = np.take(a, selected_places(quantile, a, rank, axis, method, keepdims, weights))
+        if out is None:
+            return y
+        out[...] = y
+        return out
+
+    defines(function)(call)
 
 
-@defines(np.percentile)
-def weighted_percentile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
-):
-    """``np.percentile`` with weights."""
-    return weighted_quantile(a, np.true_divide(q, 100), axis, out, overwrite_input, method, keepdims, weights=weights)
+define_with_weights(np.quantile, np.quantile, 1)
+define_with_weights(np.percentile, np.quantile, 100)
+define_with_weights(np.nanquantile, np.nanquantile, 1)
+define_with_weights(np.nanpercentile, np.nanquantile, 100)
 
 
 @nondifferentiable
-def selected_places(a, q, axis, method, keepdims, weights):
-    """Which elements of ``a`` a weighted quantile is: that of the ranks, in the place of the elements."""
+def selected_places(quantile, a, q, axis, method, keepdims, weights):
+    """Which elements of ``a`` a weighted quantile is: that of the ranks, in the place of the elements; nan is last."""
     order = np.argsort(a, None, "stable")
     ranks = np.empty(order.size)
-    ranks[order] = np.arange(order.size)
-    found = np.quantile(ranks.reshape(np.shape(a)), q, axis, method=method, keepdims=keepdims, weights=weights)
-    return order[found.astype(int)]
+    ranks[order] = np.where(np.isnan(np.ravel(a)[order]), np.nan, np.arange(order.size))
+    found = quantile(ranks.reshape(np.shape(a)), q, axis, method=method, keepdims=keepdims, weights=weights)
+    return order[np.where(np.isnan(found), order.size - 1, found).astype(int)]
 
 
 @array_rrule(np.partition)

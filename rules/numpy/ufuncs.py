@@ -38,6 +38,29 @@ def define_with_options(ufunc):
     defines(ufunc)(call)
 
 
+def define_product_with_options(ufunc):
+    """The same for a product of vectors or matrices in stacks, also with other axes."""
+
+    def call(
+        *args, out=None, axes=None, axis=None, keepdims=False, dtype=None, casting="same_kind", order="K", subok=True
+    ):
+        if dtype is not None:
+            args = [np.asarray(x).astype(dtype) for x in args]
+        if axes is None and axis is None:
+            return np.expand_dims(ufunc(*args), -1) if keepdims else ufunc(*args)
+        places = [*map(as_axes, axes or [axis, axis])]
+        y = ufunc(*[np.moveaxis(x, at, range(-len(at), 0)) for x, at in zip(args, places)])
+        at = places[2] if len(places) > 2 else places[0] if keepdims else ()
+        return np.expand_dims(y, at) if keepdims else np.moveaxis(y, range(-len(at), 0), at)
+
+    defines(ufunc)(call)
+
+
+@nondifferentiable
+def as_axes(place):
+    return tuple(place) if isinstance(place, (tuple, list)) else (place,)
+
+
 @nondifferentiable
 def dtype_of(ufunc, dtype, signature):
     """The one dtype that all operands get; None if nothing is said of it."""
@@ -256,4 +279,6 @@ def summed_at_rule(rows, indices):
 
 
 define_all_with_options(vars(np).values())
+for product in (np.matmul, *[getattr(np, name) for name in ("vecdot", "matvec", "vecmat") if hasattr(np, name)]):
+    define_product_with_options(product)
 natively(np.frompyfunc)  # what it makes calls the Python function for each element, and is followed there

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_checks import Case, cases, check, complexes, normal, single
+from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
@@ -172,3 +172,41 @@ def test_rules_of_views_with_strides():
     as_strided = np.lib.stride_tricks.as_strided
     check_rule(as_strided, normal(6), (2, 3), (8, 16), second_order=True)
     check_rule(as_strided, complexes(6), (2, 2), (16, 16))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1], ids=str)
+@pytest.mark.parametrize("function", [np.quantile, np.percentile, np.nanquantile, np.nanpercentile])
+def test_weighted_quantiles_select_elements(function, axis):
+    a, unit = normal(4, 5), 100 if "percentile" in function.__name__ else 1
+    holes = np.where(a > 1.2, np.nan, a) if "nan" in function.__name__ else a
+    weights = positive(4, 5)
+
+    def total(a):
+        y = function(holes + a, [0.3 * unit, 0.7 * unit], axis, method="inverted_cdf", weights=weights)
+        return np.sum(y * y)
+
+    check_gradient(total, np.zeros((4, 5)))
+    assert (
+        ad.gradient(lambda w: np.sum(function(a, 0.4 * unit, method="inverted_cdf", weights=w)), weights)[0].sum() == 0
+    )
+
+
+PRODUCTS = {
+    "matmul": ({"dtype": float}, {"axes": [(0, 1), (1, 0), (1, 0)]}, {"casting": "same_kind", "order": "C"}),
+    "vecdot": ({"keepdims": True}, {"axes": [0, 1, ()]}, {"axis": 0, "keepdims": True}, {"dtype": float, "axis": 0}),
+    "matvec": ({"axes": [(1, 0), (0,), (0,)]}, {"dtype": float}),
+    "vecmat": ({"axes": [(0,), (1, 0), (1,)]}, {"subok": False}),
+}
+
+
+@pytest.mark.parametrize("name, options", [(name, options) for name in PRODUCTS for options in PRODUCTS[name]], ids=str)
+def test_products_with_options(name, options):
+    product = getattr(np, name, None)
+    if product is None:
+        pytest.skip("not in this version of NumPy")
+
+    def total(a, b):
+        y = product(a, b, **options)
+        return np.sum(y * np.cos(np.arange(y.size)).reshape(y.shape))
+
+    check_gradient(total, normal(3, 3), normal(3, 3, seed=1))
