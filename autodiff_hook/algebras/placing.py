@@ -35,7 +35,7 @@ def unit_of(dtype: Any) -> int:
 
 def _length(leaf: Any) -> int:
     """Of a number; of a complex one, that of a part."""
-    return leaf.itemsize // 2 if leaf.kind == "c" else leaf.itemsize
+    return int(leaf.itemsize) // (2 if leaf.kind == "c" else 1)
 
 
 def leaves_of(dtype: Any, place: int = 0) -> list[tuple[Any, int]]:
