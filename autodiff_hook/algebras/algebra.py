@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
+from weakref import ReferenceType
 
 from autodiff_hook.algebras.lifetimes import Lifetimes, Table
 from autodiff_hook.errors import AutodiffError, NotDifferentiable, Unsupported, located
@@ -51,6 +52,8 @@ class Algebra:
         self.buffers: dict[int, Any] = {}
         self.held: dict[int, Any] = {} if over is None else over.held
         """The buffers that pullbacks hold: a store into one of them keeps what was there."""
+        self.uncaptured: set[int] = set() if over is None else over.uncaptured
+        """Those of them that no pullback has captured: nobody asks for what stores overwrite there."""
         self.given: Given | None = None if over is None else over.given
         """The references among the arguments, which may be met under another name."""
         self.numbers: Callable[[tuple[float, ...], Any], Token] | None = None
@@ -60,6 +63,8 @@ class Algebra:
         self.memories: Memories = Memories() if over is None else over.memories
         """What native objects may remember."""
         self.modules: set[str] = set() if over is None else over.modules
+        self.entered: dict[int, tuple[ReferenceType[Any], int]] = {} if over is None else over.entered
+        """The functions in scope and the classes that were called, by identity, and what the registry was then."""
         self.named: BaseException | None = None
         """The error of ours that a handler of the program has named last."""
         self.dropped: AutodiffError | None = None

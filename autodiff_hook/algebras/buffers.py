@@ -17,7 +17,7 @@ import numpy as np
 from autodiff_hook.algebras.odd import refuse_shared, truncates
 from autodiff_hook.algebras.placing import is_other_field
 from autodiff_hook.algebras.restoring import HOLDERS, Memory, content_at, set_shape
-from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Reshaped, Storing
+from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read, Reshaped, Storing, StoringNumber
 from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import frozen_key, root_of
 from autodiff_hook.runtime.kinds import kind_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Token = Any
 
 
+_DOUBLES: Final = frozenset({float, np.float64})
 _UNREADABLE: Final = "an array of {} that shows memory which was written to is not differentiated"
 _GIVEN: Final = "an argument, or an array that another pullback holds, gets another shape in place"
 
@@ -37,7 +38,8 @@ class Buffers:
     """The buffers that a tape knows: what they were made as, which version they have, which pullbacks hold them."""
 
     def __init__(self, tape: Tape) -> None:
-        self.nodes, self.versions, self.held = tape.nodes, tape.buffers, tape.held
+        self.nodes, self.versions = tape.nodes, tape.buffers
+        self.held, self.uncaptured = tape.held, tape.uncaptured
         self._unknown = tape.unknown
         self.memory = Memory()
         self.made: dict[int, Token] = {}
@@ -76,6 +78,7 @@ class Buffers:
         root = root_of(array)
         key = id(root)
         self.held[key] = root
+        self.uncaptured.discard(key)
         if key not in self.made:
             self.made[key] = token
             if array is not root:
@@ -83,12 +86,13 @@ class Buffers:
 
     def hold_all(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A pullback holds the arguments of a rule."""
-        held = self.held
+        held, uncaptured = self.held, self.uncaptured
         for item in args:
             cls = type(item)
             if cls is np.ndarray:
                 root = item if item.base is None else root_of(item)
                 held[id(root)] = root
+                uncaptured.discard(id(root))
             elif cls is not float:
                 self.hold_in(item)
         for item in kwargs.values():
@@ -111,6 +115,11 @@ class Buffers:
         """A pullback holds ``array``."""
         root = root_of(array)
         self.held[id(root)] = root
+        self.uncaptured.discard(id(root))
+
+    def _is_captured(self, place: int) -> bool:
+        """Whether a pullback may have captured a buffer."""
+        return place in self.held and place not in self.uncaptured
 
     def read(self, array: Any, token: Token) -> Token:
         """The token of an array."""
@@ -150,12 +159,15 @@ class Buffers:
 
     def write(self, array: Any, key: Any, value: Any, before: Token, moving: Token) -> None:
         """``array[key] = value``, where ``before`` is the token of the array."""
+        if type(key) is int and type(value) in _DOUBLES and array.base is None:
+            if self._write_number(array, key, value, moving):
+                return
         root = array if array.base is None else root_of(array)
         place = id(root)
-        known, held, others = self.versions.get(place), place in self.held, self._others(root)
+        known, held, others = self.versions.get(place), self._is_captured(place), self._others(root)
         if moving is not None and truncates(array, value):
             moving = None
-        if moving is None and before is None and known is None and not held and not others:
+        if moving is None and before is None and known is None and place not in self.held and not others:
             array[key] = value
             return
         key = frozen_key(key)
@@ -176,6 +188,20 @@ class Buffers:
         shape = None if moving is None else () if kind_of(type(value)) == "number" else np.shape(value)
         store = Storing(self.memory, array, key, shape, layout, content if held else None)
         self.versions[place] = root, self._node(store, (version, moving))
+
+    def _write_number(self, array: Any, key: int, value: float, moving: Token) -> bool:
+        """Store a number where nothing has to be kept for pullbacks; whether it is that simple."""
+        place = id(array)
+        known = self.versions.get(place)
+        if known is None or moving is None or place in self.held and place not in self.uncaptured:
+            return False
+        layout = self._layout(array, array)
+        if not layout.takes_numbers(array) or self._others(array):
+            return False
+        array[key] = value
+        self.nodes.append((StoringNumber(layout, key), (known[1], moving)))
+        self.versions[place] = array, len(self.nodes) - 1
+        return True
 
     def reshape(self, array: Any, before: Token, shape: Any) -> None:
         """``array.shape = shape``, where ``before`` is the token of the array."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from autodiff_hook.algebras import typed
 from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import over_of, own_of, settled, token_at
@@ -13,7 +14,6 @@ from autodiff_hook.algebras.nested_tape import NestedTape
 from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.algebras.shadows import Algebra, Token, keep, keep_all, load, parallel
 from autodiff_hook.algebras.tape import Tape
-from autodiff_hook.algebras.typed import typed_call
 from autodiff_hook.algebras.watching import WatchedTape
 from autodiff_hook.debugging import NANS
 from autodiff_hook.errors import Unsupported
@@ -52,7 +52,7 @@ class Reverse:
             self.tape: Tape = WatchedTape()
         else:
             self.tape = Tape()
-            self.tape.typed = typed_call
+            self.tape.typed = None if typed.GENERIC else typed.typed_call
         self.tape.modules.update(modules)
         self.tokens: tuple[Any, Any] = [None] * len(args), [None] * len(kwargs)
         """Those of the arguments, where the caller is carried."""

@@ -20,7 +20,7 @@ _EIGHT: Final = np.dtype(float).itemsize
 class Layout:
     """Where the elements of an array lie in a buffer, and what their cotangents are."""
 
-    __slots__ = ("_lender", "_steps", "dtype", "length", "offset", "shape", "shared", "shown", "strides")
+    __slots__ = ("_lender", "_numbers", "_steps", "dtype", "length", "offset", "shape", "shared", "shown", "strides")
 
     def __init__(self, root: Any, array: Any) -> None:
         if array is root and root.flags.c_contiguous:
@@ -35,6 +35,7 @@ class Layout:
         if array.itemsize < _EIGHT and root.dtype == array.dtype and array.dtype.kind in _WHOLE:
             self._widen(_EIGHT // array.itemsize)
         self._lender: Any = self
+        self._numbers: bool | None = None
 
     def _widen(self, times: int) -> None:
         """Leave eight bytes for the cotangent of each element, which has fewer."""
@@ -49,6 +50,13 @@ class Layout:
     def overlaps(self) -> bool:
         """Whether elements share memory."""
         return self.shared
+
+    def takes_numbers(self, array: Any) -> bool:
+        """Whether the array is one of floats by one index, in memory of its own."""
+        if self._numbers is None:
+            plain = self.shown.char == "d" and len(self.shape) == 1 and not self.shared
+            self._numbers = plain and self.lender(array) is None
+        return self._numbers
 
     def lender(self, array: Any) -> Any:
         """What has lent its memory to the array, and may go on using it; None if nothing has."""
@@ -167,6 +175,21 @@ class Storing:
             taken = taken * lasting(np.arange(whole.size).reshape(whole.shape)[self.key])
         whole[self.key] = 0
         return cotangent, unbroadcast(taken, self.shape)
+
+
+class StoringNumber:
+    """The pullback of ``array[index] = number`` of a one-dimensional array that no pullback holds."""
+
+    __slots__ = ("index", "layout")
+
+    def __init__(self, layout: Layout, index: int) -> None:
+        self.layout, self.index = layout, index
+
+    def __call__(self, cotangent: BufferCotangent) -> Any:
+        whole = cotangent.of(self.layout)
+        number = whole.item(self.index)
+        whole[self.index] = 0.0
+        return cotangent, number
 
 
 class Reshaped:

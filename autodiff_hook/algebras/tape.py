@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -89,6 +90,10 @@ class Tape(Algebra):
         if cls is np.ndarray and value.base is None:
             key = id(value)
             buffered.held[key], buffered.made[key] = value, token
+            if type(pullback) is FunctionType and pullback.__closure__ is None:
+                buffered.uncaptured.add(key)
+            else:
+                buffered.uncaptured.discard(key)
             return value, token
         return value, self.spread(value, token)
 
@@ -209,10 +214,15 @@ class Tape(Algebra):
                 for target, part in zip(inputs, pullback(given)):
                     if part is None or target is None:
                         continue
-                    if type(part) in _VALUES and type(target) is int and values[target] is None:
-                        values[target] = part
-                    else:
-                        found.give(target, part, index)
+                    if type(part) in _VALUES and type(target) is int:
+                        before = values[target]
+                        if before is None:
+                            values[target] = part
+                            continue
+                        if type(before) is float is type(part):
+                            values[target] = before + part
+                            continue
+                    found.give(target, part, index)
         except Exception as error:
             tell(error, made_at(nodes[index]))
             raise
@@ -221,7 +231,7 @@ class Tape(Algebra):
 _UNDONE: Final = frozenset({Storing, Reshaped})
 """What a sweep takes back, whether a cotangent passes or not."""
 _CONTAINERS: Final = (tuple, list)
-_VALUES: Final = frozenset({float, np.float64, np.ndarray})
+_VALUES: Final = frozenset({float, np.float64, np.ndarray, BufferCotangent})
 
 
 def in_places(rule: Any, function: Any, count: int, kwargs: Any, tokens: Inputs) -> Inputs:

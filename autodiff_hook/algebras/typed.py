@@ -8,7 +8,7 @@ from typing import Any
 from autodiff_hook.algebras.shadows import Result, idle
 from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.runtime.attempts import suspect, suspicion
-from autodiff_hook.runtime.specialising import GENERIC
+from autodiff_hook.runtime.specialising import GENERIC as GENERIC
 from autodiff_hook.runtime.splitting import Halves, ran
 from autodiff_hook.semantics.functions import enter_carried
 from autodiff_hook.semantics.structures import gather
@@ -16,7 +16,7 @@ from autodiff_hook.semantics.structures import gather
 
 def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]) -> Result | None:
     """Value and token of a call by a typed program; None if there is none for it."""
-    if GENERIC or all(token is None for token in t[1:]):
+    if all(token is None for token in t[1:]):
         return None
 
     def live(halves: Halves) -> bool:

@@ -17,6 +17,14 @@ def find_in_type(cls: type, name: str) -> Any:
     return None
 
 
+def has_in_type(cls: type, name: str) -> bool:
+    """Whether one of the classes of the MRO has ``name``."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return True
+    return False
+
+
 def home_of(cls: type, name: str) -> type | None:
     """The class in the MRO of ``cls`` that has ``name``."""
     for base in cls.__mro__:

@@ -20,6 +20,7 @@ from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
     holder_of,
+    idle,
     keep,
     keep_all,
     keep_attribute,
@@ -34,7 +35,7 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import find_after, find_in_type, home_of, is_data_descriptor
+from autodiff_hook.runtime.lookup import find_after, find_in_type, has_in_type, home_of, is_data_descriptor
 from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.slots import Attribute
@@ -56,18 +57,22 @@ _SET_PLAINLY: Final[Any] = object.__setattr__
 
 def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
     """``owner.name``."""
-    if quiet(alg, t):
-        return getattr(owner, name), None
     cls = type(owner)
-    if cls.__getattribute__ is _PLAINLY and find_in_type(cls, name) is None:
+    if cls.__getattribute__ is _PLAINLY and not has_in_type(cls, name):
         dictionary = getattr(owner, "__dict__", None)
         if type(dictionary) is dict and name in dictionary:
             value = dictionary[name]
             entry = alg.shadows.get(id(dictionary))
+            # An object may die with this call, and nobody else is to hold its dict then.
+            dictionary = None
             token = None if entry is None else entry[1].get(name)
-            if token is None and kind(owner) == "array":
+            if token is not None or t[0] is None and idle(alg):
+                return value, token
+            if kind(owner) == "array":
                 refuse_copied(alg, owner, name)
-            return value, load_attribute(alg, owner, name, value) if token is None else token
+            return value, load_attribute(alg, owner, name, value)
+    if t[0] is None and idle(alg):
+        return getattr(owner, name), None
     form, found = reading(owner, name)
     fallback = find_in_type(cls, "__getattr__")
     if form == "module" and is_followed(of_module := owner.__dict__.get("__getattr__")) and not _has(owner, name):
@@ -249,19 +254,24 @@ def matters(owner: Any, name: str, value: Any) -> bool:
 
 def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
     """``owner.name = value``."""
+    cls = type(owner)
+    if cls.__setattr__ is _SET_PLAINLY and not has_in_type(cls, name):
+        setattr(owner, name, value)
+        token = t[1]
+        dictionary = owner.__dict__
+        entry = alg.shadows.get(id(dictionary))
+        if entry is not None:
+            entry[1][name] = token
+        elif token is not None:
+            if type(dictionary) is dict:
+                alg.lifetimes.hold_owned(owner, dictionary, {name: token})
+            else:
+                keep_attribute(alg, owner, name, token)
+        if alg.given is not None and id(value) in alg.given.ids:
+            note_kept(alg, owner, Attribute(name), value)
+        return None, None
     if quiet(alg, t):
         setattr(owner, name, value)
-        return None, None
-    cls = type(owner)
-    if cls.__setattr__ is _SET_PLAINLY and find_in_type(cls, name) is None:
-        setattr(owner, name, value)
-        dictionary = getattr(owner, "__dict__", None)
-        entry = alg.shadows.get(id(dictionary)) if type(dictionary) is dict else None
-        if entry is not None:
-            entry[1][name] = t[1]
-        else:
-            keep_attribute(alg, owner, name, t[1])
-        note_kept(alg, owner, Attribute(name), value)
         return None, None
     return _write(alg, t, name, owner, value, setattr)
 

@@ -6,6 +6,7 @@ import functools
 import gc
 import inspect
 import math
+import weakref
 from array import array
 from collections import deque
 from types import (
@@ -74,7 +75,8 @@ def call(alg: Algebra, t: Any, kwnames: tuple[str, ...], function: Any, *args: A
                 if t[1] is None:
                     return function(args[0]), None
                 return alg.call_rule(rule, function, args, {}, t[1:])
-        return apply(alg, t, function, args, {})
+        found = _again(alg, t, function, args, {}) if id(function) in alg.entered else None
+        return apply(alg, t, function, args, {}) if found is None else found
     count = len(args) - len(kwnames)
     return apply(alg, t, function, args[:count], dict(zip(kwnames, args[count:])))
 
@@ -149,6 +151,10 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
 
 def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """Call with tokens: a rule, a constant, code in scope, or an opaque call, in this order."""
+    if id(function) in alg.entered:
+        found = _again(alg, t, function, args, kwargs)
+        if found is not None:
+            return found
     if quiet(alg, t) and not looks_later(function):
         if isinstance(function, type):
             watch(function)
@@ -161,6 +167,7 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         watch(function)
         instance: Any = object.__new__(function)
         apply(alg, (None, None, *t[1:]), function.__init__, (instance, *args), kwargs)  # type: ignore[misc]
+        _note_entered(alg, function)
         return instance, None
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
@@ -407,8 +414,42 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)
 
 
+def _note_entered(alg: Algebra, function: Any) -> None:
+    """A function in scope, or a class, was called: rule packs are loaded, and it is no more than its Python code."""
+    if len(alg.entered) > _ENTERED:
+        alg.entered.clear()
+    alg.entered[id(function)] = weakref.ref(function), registry.version
+
+
+_ENTERED: Final = 10_000
+
+
+def _again(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result | None:
+    """A call of what was entered before; None if all has to be decided anew."""
+    entered, version = alg.entered[id(function)]
+    if entered() is not function or version != registry.version or kwargs and id(function) in WITH_OPTIONS:
+        return None
+    for token in t:
+        if token is not None:
+            break
+    else:
+        return None
+    if type(function) is FunctionType:
+        return enter(alg, t, function, args, kwargs)
+    cls: Any = function
+    init = cls.__init__
+    if cls.__new__ is not _NEW or type(init) is not FunctionType:
+        return None
+    instance: Any = object.__new__(cls)
+    given, tokens = (instance, *args), (None, None, *t[1:])
+    if id(init) not in alg.entered or _again(alg, tokens, init, given, kwargs) is None:
+        apply(alg, tokens, init, given, kwargs)
+    return instance, None
+
+
 def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     if in_scope(alg, function):
+        _note_entered(alg, function)
         return enter(alg, t, function, args, kwargs)
     if id(function) not in alg.losses and in_library(function):
         waits = function.__code__.co_flags & inspect.CO_COROUTINE

@@ -24,18 +24,25 @@ from autodiff_hook.transform.generic.carrying import carrying_pass
 class Carried:
     """The carried program of one code object with one set of globals."""
 
-    __slots__ = ("__weakref__", "code", "facts", "kind", "signature", "simple", "unsupported")
+    __slots__ = ("__weakref__", "code", "count", "facts", "kind", "program", "signature", "unsupported")
 
     def __init__(self, code: CodeType, globals_: dict[str, Any], table: dict[str, Any] = TABLE) -> None:
         self.unsupported = ""
         self.facts = GlobalFacts(code, globals_)
         self.code = code
+        self.program: Any = None
+        """The program as a function, if that captures nothing."""
+        self.count = -1
+        """How many arguments a plain call has, of a function that has no others."""
         try:
             primal = analyse(code, globals_)
             self.signature: Signature = primal.ir.signature
             self.kind = primal.ir.kind
-            self.simple = len(self.signature.names) == self.signature.positional
             self.code = emit(carrying_pass(primal, table), lifetimes=True)
+            if not code.co_freevars:
+                self.program = FunctionType(self.code, globals_)
+            if self.kind == "function" and len(self.signature.names) == self.signature.positional:
+                self.count = self.signature.positional
         except Unsupported as error:
             self.unsupported = f"which is not supported: {error}"
 
@@ -124,12 +131,14 @@ def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
     if known.unsupported:
         return call_opaque(alg, t[1:], function, args, kwargs, known.unsupported)
     values, tokens = args, t[1:]
-    if not known.simple or kwargs or len(args) != known.signature.positional:
+    if known.count != len(args) or kwargs:
         plan = binding(function, len(args), tuple(kwargs))
         if plan is None:
             return function(*args, **kwargs), None
         values, tokens = bound(alg, plan, len(args), (*args, *kwargs.values()), tokens)
-    program: Any = FunctionType(known.code, function.__globals__, function.__name__, None, function.__closure__)
+    program = known.program
+    if program is None:
+        program = FunctionType(known.code, function.__globals__, function.__name__, None, function.__closure__)
     if known.kind != "function":
         return started(alg, program, tokens, values), None
     result: Result = program(alg, tokens, *values)

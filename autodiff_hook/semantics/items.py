@@ -6,7 +6,7 @@ import operator
 from array import array
 from collections import defaultdict, deque
 from types import FunctionType, MappingProxyType, MethodType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from autodiff_hook.semantics.opaque import call_opaque, describe_type, fail
 from autodiff_hook.semantics.records import item_of_record, store_in_record
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.special_attributes import BASE
+
+_DOUBLES: Final = frozenset({float, np.float64})
 
 
 def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
@@ -126,11 +128,14 @@ def missing_method(owner: Any, key: Any) -> Any:
 
 def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -> Result:
     """``owner[key] = value``."""
-    if quiet(alg, t):
+    if t[2] is None and quiet(alg, t):
         owner[key] = value
         return None, None
     if type(owner) is np.ndarray:
-        store_array(alg, t, owner, key, value)
+        if type(value) in _DOUBLES and owner.dtype.char == "d":
+            alg.write(owner, key, value, t[0], t[2])
+        else:
+            store_array(alg, t, owner, key, value)
         return None, None
     method = python_method(owner, "__setitem__")
     form = kind(owner)

@@ -624,3 +624,39 @@ def test_bytes_that_others_hold_are_not_stored_into():
         with pytest.raises(NotDifferentiable, match="others may use"):
             gradient(centred, x)
     assert len(view) == 24
+
+
+@gradient_at(V)
+def test_numbers_stored_into_a_copy_that_is_used_in_between(x):
+    y = x.copy()
+    total = 0.0
+    for i in range(6):
+        y[i % 3] = y[(i + 1) % 3] * x[0] + float(i)
+        y[-1] = total + 2.0
+        if i % 2:
+            total = total + (y * y).sum() + np.exp(y)[1]
+        y[0] = 3
+    return total + y.sum()
+
+
+@gradient_at(V)
+def test_numbers_stored_into_what_others_view(x):
+    y = x.copy()
+    half = y[1:]
+    y[1] = x[0] * x[0]
+    total = (half * half).sum()
+    half[0] = total * x[1]
+    y[2] = half[0] * 2.0
+    return total * y[1] + half.sum()
+
+
+def test_a_store_beside_a_copy_raises_as_numpy_does():
+    def f(x):
+        y = x.copy()
+        for i in range(4):
+            y[i] = x[0] * i
+        return y.sum()
+
+    for _ in range(3):
+        with pytest.raises(IndexError, match="out of bounds"):
+            gradient(f, np.array([1.0, 2.0, 3.0]))

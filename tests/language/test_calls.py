@@ -8,7 +8,8 @@ import math
 import pytest
 from helpers import assert_gradients, gradient_at
 
-from autodiff_hook import J, gradient
+from autodiff_hook import J, gradient, nondifferentiable
+from autodiff_hook.api import generic_withgradient
 from autodiff_hook.testing import check_gradient
 
 
@@ -350,3 +351,50 @@ def test_redefinition_takes_effect():
     assert gradient(f, 3.0) == (27.0,)
     namespace["inner"] = math.exp
     assert gradient(f, 0.0) == (1.0,)
+
+
+def test_a_function_that_changes_after_it_was_called():
+    """What a call has been found to be holds no longer than it is so."""
+
+    def make():
+        def scaled(t):
+            return 3.0 * t
+
+        def squared(t):
+            return t * t
+
+        class Box:
+            def __init__(self, t):
+                self.t = t
+
+        class Twice:
+            def __init__(self, t):
+                self.t = 2.0 * t
+
+        def f(x):
+            y = scaled(x) + Box(x).t
+            scaled.__code__ = squared.__code__
+            y = y + scaled(x)
+            Box.__init__ = Twice.__init__
+            y = y + Box(x).t
+            Box.__new__ = lambda cls, t: Twice(t)
+            return y + Box(x).t + scaled(2.0)
+
+        return f
+
+    assert generic_withgradient(make(), 1.5) == (
+        3.0 * 1.5 + 1.5 + 1.5**2 + 3.0 + 3.0 + 4.0,
+        (3.0 + 1.0 + 3.0 + 2.0 + 2.0,),
+    )
+
+
+def test_a_function_that_becomes_constant_after_it_was_called():
+    def scaled(t):
+        return 3.0 * t
+
+    def f(x):
+        y = scaled(x)
+        nondifferentiable(scaled)
+        return y + scaled(x)
+
+    assert generic_withgradient(f, 1.5) == (9.0, (3.0,))
