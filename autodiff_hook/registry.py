@@ -155,7 +155,7 @@ def _padded(signature: tuple[Entry, ...], length: int) -> tuple[Entry, ...]:
     return signature + (Any,) * (length - len(signature))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=8192)  # the rules of NumPy alone ask of 1500 pairs, each time and again
 def _ambiguous(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
     length = max(len(a), len(b))
     pairs = list(zip(_padded(a, length), _padded(b, length)))
