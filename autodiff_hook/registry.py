@@ -56,7 +56,7 @@ _ARITHMETIC: Final = (
 
 
 def _is_real(cls: type) -> bool:
-    if cls is float or cls is int:
+    if cls is float or cls is int or cls is getattr(sys.modules.get("numpy"), "float64", None):
         return True
     base = float if issubclass(cls, float) else int
     if issubclass(cls, base) and cls is not bool:

@@ -135,14 +135,15 @@ def sum_rule(iterable, start=0):
     y = sum(iterable, start)
 
     def sum_pullback(ȳ):
-        if is_real(y):
-            return repeated(ȳ, iterable), ȳ
-        return summands(ȳ, iterable), summand(ȳ, start)
+        return summands(ȳ, iterable, y), summand(ȳ, start)
 
     return y, sum_pullback
 
 
-def summands(ȳ, items):
+def summands(ȳ, items, y):
+    """The cotangents of the ``items`` of which ``y`` is the sum."""
+    if is_real(y):
+        return repeated(ȳ, items)
     cotangents = []
     for x in items:
         cotangents.append(summand(ȳ, x))

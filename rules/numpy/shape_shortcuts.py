@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, Symbol, TupleFact, reshaped, shaped, shortcut, typed
 from autodiff_hook.runtime.updates import cleared, stored_cotangent, updated
+from autodiff_rules.builtins import summands
 from autodiff_rules.numpy import _shared, shapes
 from autodiff_rules.numpy.shortcuts import is_plain_index, like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE
@@ -51,6 +52,14 @@ def order_shortcut(site, a, order):
 @shortcut(_shared.float_dtype)
 def float_dtype_shortcut(site, x):
     return Constant(DOUBLE) if site.is_double(x) or site.is_floating(x) else None
+
+
+@shortcut(summands)
+def summands_shortcut(site, ȳ, items, y):
+    made = site.source(items)
+    if made is None or made.op not in ("build_list", "build_tuple") or not site.is_number(y):
+        return None
+    return site.emit(made.op, *[ȳ] * len(made.operands))
 
 
 # Stores

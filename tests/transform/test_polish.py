@@ -455,3 +455,17 @@ def test_cotangents_from_outside_have_types():
         for found, expected in zip(back(seed), Reverse(f, (y, 1.5), {}).back(seed)):
             np.testing.assert_allclose(found, expected)
             assert type(found) is type(expected)
+
+
+def test_sums_of_items_of_arrays_give_each_the_cotangent():
+    def f(A, b):
+        v = [b * A[0, 0], A[1, 1]]
+        for i in range(2):
+            v = [sum([v[k] * A[k, j] for k in range(2)], A[j, i]) for j in range(2)]
+        return sum(v)
+
+    A = np.array([[0.7, 0.3], [0.2, 0.8]])
+    ir = joint_ir(Call.plain(f, (A, 0.5)), one_way=2000).ir
+    assert "summands" not in to_text(ir)
+    for found, expected in zip(gradient(f, A, 0.5), generic_gradient(f, A, 0.5)):
+        np.testing.assert_allclose(found, expected)
