@@ -10,10 +10,13 @@ import decimal
 import math
 from decimal import Context, Decimal
 
+from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.extend import effects
 from autodiff_hook.registry import Exact, Real, nondifferentiable, rrule
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import CONSISTS_OF_STEPS, SETTING, TAKES_APART, declare, refuse
 from autodiff_rules._exact import (
@@ -226,6 +229,18 @@ for owner in (Decimal, Context):
             *("__int__", "__floor__", "__ceil__", "__trunc__", "__round__", "__bool__", "__hash__"),
         ):
             nondifferentiable(vars(owner)[name], CONSISTS_OF_STEPS)
-refuse(Decimal, {TAKES_APART: "as_integer_ratio as_tuple rotate shift"})
+refuse(Decimal, {TAKES_APART: "as_integer_ratio rotate shift"})
+
+
+@means(Decimal.as_tuple)
+def as_tuple(alg, t, args, kwargs):
+    """Sign, exponent and how many digits there are consist of steps; the digits have no derivative."""
+    if not loses(alg, t, Decimal.as_tuple, args, kwargs):
+        return call_constant(alg, Decimal.as_tuple, args, kwargs)
+    value = args[0].as_tuple()
+    unknown = alg.unknown(failure(Decimal.as_tuple, f"which {TAKES_APART}"))
+    return value, (None, lose(alg, value.digits, unknown), None)
+
+
 declare(SETTING, Context, decimal.getcontext, decimal.setcontext, decimal.localcontext)
 effects(Context, decimal.getcontext, decimal.setcontext, decimal.localcontext)

@@ -232,8 +232,23 @@ def ratio_of_a_decimal(x):
     return a / b
 
 
+def order_of_magnitude(x):
+    """Sign, exponent and the number of digits consist of steps."""
+    sign, digits, exponent = Decimal(x).as_tuple()
+    return x * 10.0 ** (len(digits) + exponent - 1 + sign)
+
+
+def test_sizes_of_numbers_are_constants():
+    assert ad.gradient(order_of_magnitude, -25.5) == (100.0,)
+    assert ad.jvp(order_of_magnitude, (-25.5,), (1.0,)) == (-2550.0, 100.0)
+
+
 def digits(x):
     return Decimal(x).as_tuple().digits[0] * 1.0
+
+
+def digits_put_together(x):
+    return float(Decimal(Decimal(x).as_tuple()))
 
 
 def coarser(x):
@@ -264,7 +279,7 @@ def method_by_name(x):
 @pytest.mark.parametrize(
     "f",
     [
-        *(numerator, ratio, ratio_of_a_decimal, digits, coarser),
+        *(numerator, ratio, ratio_of_a_decimal, digits, digits_put_together, coarser),
         *(of_a_derived_class, of_a_derived_class_without_code, method_by_name),
     ],
 )
