@@ -20,6 +20,10 @@ class Given(Protocol):
 
     ids: set[int]
     kept: set[tuple[int, Any]]
+    shared: set[int]
+
+    def require_one_array(self, array: Any) -> None:
+        """An array is written to, whose memory may be that of several arguments."""
 
     def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
         """An argument was read from a slot of what is none."""

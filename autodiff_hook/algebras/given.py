@@ -13,10 +13,12 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, is_list
 from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.mirror import Mirror
 from autodiff_hook.runtime.reachable import names_in, reachable
 from autodiff_hook.runtime.slots import Attribute
 
+_SHARED: Final = "a store into an array whose memory several arguments show: whose derivative it changes is not known"
 _SCAN_LIMIT: Final = 100_000
 _REFERENCES: Final = ("list", "dict", "object")
 
@@ -24,18 +26,23 @@ _REFERENCES: Final = ("list", "dict", "object")
 class Given:
     """The references among the arguments that hold numbers or arrays."""
 
-    __slots__ = ("_function", "_outside", "ids", "kept")
+    __slots__ = ("_function", "_outside", "_roots", "ids", "kept", "shared")
 
     def __init__(self, function: Any, mirrors: list[Mirror]) -> None:
         self._function = function
         self._outside: dict[int, Any] | None = None
         self.ids: set[int] = set()
+        self._roots: set[int] = set()
+        self.shared: set[int] = set()
+        """The memories that several arrays among the arguments show."""
         self.kept: set[tuple[int, Any]] = set()
         """The slots that the program itself has put an argument into, by the identity of their references."""
         for mirror in mirrors:
             self._holds_leaves(mirror, {})
 
     def _holds_leaves(self, mirror: Mirror, found: dict[Mirror, bool]) -> bool:
+        if mirror.kind == "array":
+            self._note_memory(id(root_of(mirror.value)))
         if mirror.kind in ("number", "array"):
             return True
         if mirror not in found:
@@ -44,6 +51,14 @@ class Given:
             if found[mirror] and mirror.kind in _REFERENCES:
                 self.ids |= {id(mirror.value), *(id(holder_of(mirror.value, key)) for key in _attributes(mirror))}
         return found[mirror]
+
+    def _note_memory(self, root: int) -> None:
+        (self.shared if root in self._roots else self._roots).add(root)
+
+    def require_one_array(self, array: Any) -> None:
+        """Raise if what is stored into an array would change another argument, whose derivatives are others."""
+        if id(root_of(array)) in self.shared:
+            raise NotDifferentiable(_SHARED, place=user_location(), remedies=("pass copies (x.copy())",))
 
     def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
         """An argument was read from a slot of what is none; if it was there before, it is unknown from now on."""

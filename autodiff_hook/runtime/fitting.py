@@ -5,6 +5,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any, Final
 
+import numpy as np
+
+from autodiff_hook.algebras.restoring import HOLDERS
+from autodiff_hook.runtime.buffers import lender_of, root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import attributes_of
 
@@ -83,6 +87,22 @@ def elsewhere(outside: Any, given: set[int]) -> bool:
     """Whether what is from outside is none of what is given, and holds none of it."""
     mine = given_ids(outside) if type(outside) in (list, dict, tuple) else {id(outside)}
     return mine.isdisjoint(given)
+
+
+def is_alone(array: Any, *others: Any) -> bool:
+    """Whether an array may be rewritten: its items lie in memory of their own, which nothing else shows or holds."""
+    flags = array.flags
+    if not (flags.writeable and flags.forc) or lender_of(array) is not None or HOLDERS.of(root_of(array)):
+        return False
+    return not any([_shows(x, array) for x in others])
+
+
+def _shows(value: Any, array: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return np.may_share_memory(value, array)
+    if isinstance(value, (tuple, list)):
+        return any([_shows(x, array) for x in value])
+    return isinstance(value, dict) and any([_shows(x, array) for x in value.values()])
 
 
 def within(reference: Any, once: bool = True) -> set[int] | None:

@@ -256,7 +256,10 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     result: Operand = builder.emit(last, "build_tuple", *grads)
     if form in ("value", "value_aux"):
         result = builder.emit(last, "build_tuple", value, result)
-    _act(builder, last, inference)
+    arrays = [owner for owner, *_ in inference.commits if isinstance(inference.type_of(owner), Array)]
+    if arrays and (aim or any(map(holds_objects, known.types))):
+        raise Refused("an array is changed in place, and objects are given, or has_aux")
+    result = _act(builder, last, inference, result)
     last.terminator = Terminator("return", [result])
     made = known.made(builder, own, polished=form != "split" and not strong)
     watch_factors(made.ir)
@@ -319,13 +322,16 @@ class _Clock:
         self.last = now
 
 
-def _act(builder: Builder, out: Block, inference: Inference) -> None:
-    """What can be seen from outside comes last; warnings first, because they may be errors."""
+def _act(builder: Builder, out: Block, inference: Inference, result: Operand) -> Operand:
+    """What can be seen from outside comes last; warnings first, because they may be errors. Returns the result."""
     for message, category, globals_, line in inference.warnings:
         place = (Constant(globals_), Constant(line))
         builder.emit(out, "call", Constant(RUNTIME["warn"]), message, category, *place, data=(), result=False)
     for owner, name, kept in inference.commits:
-        if name is None:
+        if isinstance(inference.type_of(owner), Array):
+            result = builder.emit(out, "call", Constant(RUNTIME["rewritten"]), owner, kept, result, data=())
+        elif name is None:
             builder.emit(out, "call", Constant(RUNTIME["refill"]), owner, kept, data=(), result=False)
         else:
             builder.emit(out, "setattr", owner, kept, data=name, result=False)
+    return result

@@ -17,7 +17,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
-from autodiff_hook.runtime.fitting import apart, elsewhere, given_ids
+from autodiff_hook.runtime.fitting import apart, elsewhere, given_ids, is_alone
 from autodiff_hook.runtime.guards import Guards
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
@@ -173,6 +173,10 @@ class Prologue(Guards):
     def given_ids(self) -> Callable[..., set[int]]:
         """What finds the lists and dicts that a program was given."""
         return given_ids
+
+    def is_alone(self) -> Callable[..., bool]:
+        """What tells whether an array that was given may be rewritten."""
+        return is_alone
 
     def function(self, function: FunctionType) -> None:
         """Guard that a function still has its code and its default values."""

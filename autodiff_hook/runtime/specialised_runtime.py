@@ -62,6 +62,23 @@ def refill(container: Any, content: Any) -> None:
         container.update(content)
 
 
+def rewritten(array: Any, content: Any, result: Any) -> Any:
+    """Give an array other items; what shares its memory in a result is copied before."""
+    kept = _apart(result, array)
+    array[...] = content
+    return kept
+
+
+def _apart(value: Any, array: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.copy() if np.may_share_memory(value, array) else value
+    if type(value) in (tuple, list):
+        return type(value)([_apart(x, array) for x in value])
+    if type(value) is dict:
+        return {key: _apart(x, array) for key, x in value.items()}
+    return value
+
+
 def warn(message: str, category: type[Warning], globals_: dict[str, Any], line: int) -> None:
     """Give a warning for a line of a module."""
     registry = globals_.setdefault("__warningregistry__", {})
@@ -180,6 +197,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "number": number,
     "array": array,
     "real": real,
+    "rewritten": rewritten,
     "no_nan": no_nan,
     "no_nan_if_infinite": no_nan_if_infinite,
     "undefined": undefined,
@@ -228,6 +246,7 @@ effects(
     add_run,
     add_slice,
     refill,
+    rewritten,
     warn,
 )
 mirroring(zeros_like)

@@ -20,6 +20,8 @@ from autodiff_hook.semantics.structures import gather
 
 def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     """``array[key] = value``."""
+    if alg.given is not None and alg.given.shared:
+        alg.given.require_one_array(array)
     if array.dtype.names is not None:
         store_records(alg, t, array, key, value)
         return

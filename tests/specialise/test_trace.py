@@ -67,7 +67,7 @@ REASONS = [
     (prints, (2.0,), line(prints, 1) + "a call of print"),
     (waits, (2.0,), line(waits, 1) + "a call of time.sleep, which has effects"),
     (uses_a_view, (2.0,), line(uses_a_view, 4) + "a view of an array is used after the array was changed in place"),
-    (changes_its_argument, (2.0, np.ones(2)), line(changes_its_argument, 1) + "an array is changed in place that"),
+    (changes_its_argument, (2.0, np.ones(4)[::2]), line(changes_its_argument, 1) + "an array is changed in place that"),
     (evaluates, (2.0,), line(evaluates, 1) + "a call of eval"),
     (calls, (2.0,), line(callee, 1) + "a call of print"),
     (applied, (lambda x: x * 2.0, 2.0), "a callable as an argument"),

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from autodiff_hook import budget
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.one_way import given_arrays
 from autodiff_hook.transform.one_way.trail import Raised, Trail, is_virtual
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -84,6 +85,7 @@ class Path(Trail):
         built = dict(self.origins)
         self.settling = True
         self._separate()
+        given_arrays.settle(self)
         for (owner, name), value in self.assigned.items():
             for other, looked in self.looked | set(self.assigned):
                 if looked == name and other is not owner:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
+from autodiff_hook.transform.one_way import given_arrays
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -166,7 +167,9 @@ def assign_shape(inf: Path, owner: Operand, shape: Operand) -> None:
 
 
 def _require_own(inf: Path, owner: Operand) -> None:
+    """What is stored into is an array of the program's own, or one from outside, which is rewritten at the end."""
     while owner not in inf.own and owner in inf.viewing:
         owner = _base(inf, inf.viewing[owner])
-    if owner not in inf.own:
-        raise Refused("an array is changed in place that others may hold, too")
+    if owner in inf.own:
+        return
+    given_arrays.take(inf, owner)

@@ -108,6 +108,8 @@ class Trail(Inference):
         self.slices: dict[Operand, list[Operand]] = {}
         self.own: set[Operand] = set()
         """The arrays whose memory nothing else has, and the tuples of such."""
+        self.rewritten: list[Operand] = []
+        """The arrays from outside that are stored into."""
         self.views: dict[Operand, list[Operand]] = {}
         self.stale_views: set[Operand] = set()
         self.in_order: set[Operand] = set()

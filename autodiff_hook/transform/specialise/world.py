@@ -75,5 +75,8 @@ class World(Protocol):
     def given_ids(self) -> Callable[..., set[int]]:
         """What finds the lists and dicts that a program was given, those that objects hold among them."""
 
+    def is_alone(self) -> Callable[..., bool]:
+        """What tells whether an array that was given may be rewritten: nothing else shows or holds its memory."""
+
     def function(self, function: Any) -> None:
         """Guard that a function still has its code and defaults."""
