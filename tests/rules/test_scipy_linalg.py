@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 from numpy_checks import Case, cases, check, complexes, normal
 from scipy import linalg
 
@@ -35,11 +36,7 @@ CASES = [
     *(Case(linalg.solve, Q, B, lower, assume_a="her") for lower in (True, False)),
     *(Case(linalg.solve, np.tril(a), B, True, assume_a=kind) for a in (P, Q) for kind in ("her", "pos")),
     *(Case(linalg.solve, np.triu(a), B, assume_a="sym") for a in (P, Z + Z.T)),
-    *(Case(linalg.solve, A, B, assume_a=kind) for kind in (*TRIANGLES, "banded")),
-    *(Case(linalg.solve, x, B, assume_a=kind) for kind, x in (("diagonal", A * np.eye(3)), ("tridiagonal", BAND3))),
     *(Case(linalg.solve, a, B) for a in ([[2.0]], np.array([[2.0 + 1.0j]]))),
-    *(Case(linalg.solve_triangular, np.stack([A, 2.0 * A]), b) for b in (normal(3), B)),
-    Case(linalg.solve_banded, (1, 2), np.stack([BAND, 2.0 * BAND]), normal(4)),
     *(
         Case(linalg.solve_triangular, Z, normal(3), trans, lower, unit, layouts=False)
         for trans in (0, 1, 2, "T")
@@ -76,9 +73,18 @@ CASES = [
     *(Case(linalg.toeplitz, c) for c in (normal(3), complexes(3), [1.0, 2.0])),
     *(Case(linalg.toeplitz, normal(3), r) for r in (normal(4), complexes(2))),
 ]
+STACKS = np.lib.NumpyVersion(scipy.__version__) >= "1.15.0"
+"""Whether SciPy takes stacks of matrices, and all kinds of them."""
+if STACKS:
+    CASES += [
+        *(Case(linalg.solve, A, B, assume_a=kind) for kind in (*TRIANGLES, "banded")),
+        *(Case(linalg.solve, x, B, assume_a=kind) for kind, x in (("diagonal", A * np.eye(3)), ("tridiagonal", BAND3))),
+        *(Case(linalg.solve_triangular, np.stack([A, 2.0 * A]), b) for b in (normal(3), B)),
+        Case(linalg.solve_banded, (1, 2), np.stack([BAND, 2.0 * BAND]), normal(4)),
+    ]
 FACTORED = [
     *((linalg.cho_factor, linalg.cho_solve, a, (lower,)) for a in (P, Q) for lower in (True, False)),
-    *((linalg.lu_factor, linalg.lu_solve, a, ()) for a in (A, Z, np.stack([A, P]))),
+    *((linalg.lu_factor, linalg.lu_solve, a, ()) for a in (A, Z, *([np.stack([A, P])] if STACKS else ()))),
 ]
 
 
