@@ -267,7 +267,8 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
                 alg.lifetimes.hold_owned(owner, dictionary, {name: token})
             else:
                 keep_attribute(alg, owner, name, token)
-        if alg.given is not None and id(value) in alg.given.ids:
+        given = alg.given
+        if given is not None and id(value) in given.ids:
             note_kept(alg, owner, Attribute(name), value)
         return None, None
     if quiet(alg, t):

@@ -441,9 +441,9 @@ def _again(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> R
     if cls.__new__ is not _NEW or type(init) is not FunctionType:
         return None
     instance: Any = object.__new__(cls)
-    given, tokens = (instance, *args), (None, None, *t[1:])
-    if id(init) not in alg.entered or _again(alg, tokens, init, given, kwargs) is None:
-        apply(alg, tokens, init, given, kwargs)
+    before = alg.entered.get(id(init))
+    known = before is not None and before[0]() is init and before[1] == version and not kwargs
+    (enter if known else apply)(alg, (None, None, *t[1:]), init, (instance, *args), kwargs)
     return instance, None
 
 

@@ -63,6 +63,7 @@ _carried_for: Final = ByNamespace(_carry)
 _watched_for: Final = ByNamespace(_watch)
 """The same for ``debug_nans``."""
 forget: Final = _carried_for.clear
+_program_of: Final = _carried_for.__call__
 
 
 Source = tuple[str, Any]
@@ -127,7 +128,10 @@ def enter(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
 
 def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """``enter`` without typed programs."""
-    known = (_watched_for if NANS.on else _carried_for)(function.__code__, function.__globals__)
+    if NANS.on:
+        known = _watched_for(function.__code__, function.__globals__)
+    else:
+        known = _program_of(function.__code__, function.__globals__)
     if known.unsupported:
         return call_opaque(alg, t[1:], function, args, kwargs, known.unsupported)
     values, tokens = args, t[1:]
