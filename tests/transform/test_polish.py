@@ -427,6 +427,17 @@ def test_shapes_that_examples_do_not_tell():
         np.testing.assert_allclose(gradient(f, np.array([0.3, 0.8]), n)[0], [n, n])
 
 
+def test_lists_that_grow_have_no_known_shape():
+    def f(x, rows):
+        return np.sum((np.array([np.sin(row[0] * x[0]) for row in rows * x]) + np.array([x[1], x[0]])) ** 2)
+
+    x = np.array([0.3, 0.8])
+    for n in (1, 2):
+        args = x, np.arange(2.0 * n).reshape(n, 2) + 1.0
+        for found, expected in zip(entry(f, *args)(f, args), generic_gradient(f, *args)):
+            np.testing.assert_allclose(found, expected)
+
+
 def test_rows_that_are_stored_on_one_way():
     def f(x):
         rows = np.zeros((3, 2))

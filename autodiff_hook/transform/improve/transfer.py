@@ -24,7 +24,7 @@ from autodiff_hook.transform.improve.facts import (
 )
 from autodiff_hook.transform.improve.shortcuts import SHAPED, TYPINGS, applied, declared, lookup
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
-from autodiff_hook.transform.specialise.abstract import Array
+from autodiff_hook.transform.specialise.abstract import Array, Tuple
 
 _LOGIC: Final = ("|", "&", "^")
 
@@ -173,21 +173,23 @@ def by_example(site: Site, s: Statement) -> Fact | None:
 
 def _is_settled(site: Site, operand: Operand) -> bool:
     """Whether the shape of what is made of an operand is that of the example, in each run."""
-    fact = site.fact(operand)
     if isinstance(operand, Constant):
-        return True
+        return _is_fixed(operand.value)
+    fact, known = site.fact(operand), site.types.get(operand)
     if isinstance(fact, ArrayFact):
-        known = site.types.get(operand)
         shape = getattr(known.example, "shape", None) if isinstance(known, Array) else None
         return not fact.optional and fact.dtype.kind in "fcb" and tuple(map(site.shapes.find, fact.dims)) == shape
     if isinstance(fact, NumberFact):
         return is_floating(fact) or isinstance(fact.dim, int)
     made = site.source(operand)
-    return (
-        made is not None
-        and made.op in ("build_tuple", "build_list")
-        and all(_is_settled(site, x) for x in made.operands)
-    )
+    if made is None or made.op not in ("build_tuple", "build_list") or not isinstance(known, Tuple):
+        return False
+    return all(_is_settled(site, x) for x in made.operands)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a constant cannot be changed."""
+    return all(map(_is_fixed, value)) if isinstance(value, tuple) else not isinstance(value, (list, dict, set))
 
 
 def _inplace(site: Site, s: Statement) -> Fact | None:
