@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry, rrule
 
 REAL = frozenset({float, np.float64})
+ABSENT = np._NoValue
 
 
 def unbroadcast(c, x):
@@ -158,7 +159,7 @@ def expand_reduced_rule(c, x, axis, keepdims):
 
 def restore_axes(c, x, axis, keepdims):
     """``c`` with the axes that a reduction of ``x`` removed as axes of length 1."""
-    if axis is None or np.ndim(c) == 0 or keepdims and keepdims is not np._NoValue:
+    if axis is None or np.ndim(c) == 0 or keepdims and keepdims is not ABSENT:
         return c
     return c.reshape(reduced_shape(x, axis))
 

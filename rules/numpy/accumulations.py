@@ -31,6 +31,15 @@ def prod_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, whe
     return y, prod_pullback
 
 
+def prod_tangent(ẋ, y, a, axis, keepdims, initial, where):
+    """The tangent of products: of each factor, times all others."""
+    present = a if where is True else np.where(where, a, 1.0)
+    ẋ = ẋ if where is True else np.where(where, ẋ, 0.0)
+    if np.all(np.not_equal(present, 0)):
+        return y * np.sum(over(ẋ, present), axis, keepdims=keepdims)
+    return initial * np.sum(times(ẋ, others(present, axis)), axis, keepdims=keepdims)
+
+
 @array_rrule(np.nanprod)
 def nanprod_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
     y, prod_back = prod_rule(np.where(np.isnan(a), 1.0, a), axis, dtype, out, keepdims, initial, where)

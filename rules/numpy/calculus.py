@@ -7,10 +7,8 @@ import numpy as np
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import times
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import ABSENT, array_rrule, conj, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
-
-ABSENT = np._NoValue
 
 
 @array_rrule(np.diff)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, restore_axes, unbroadcast
+from autodiff_hook.strong import times
+from autodiff_rules.numpy._shared import ABSENT, array_rrule, float_dtype, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import scatter_add, scatter_along
 
@@ -16,20 +17,20 @@ cotangents(
     SIGNATURE,
     a=lambda ȳ, y, a, axis, keepdims, initial, where: (
         selected(ȳ, a, np.argmax, axis, keepdims)
-        if initial is np._NoValue
+        if initial is ABSENT
         else beside_initial(ȳ, y, np.where(where, a, initial), a, np.argmax, axis, keepdims, initial)
     ),
-    initial=lambda ȳ, y, initial: None if initial is np._NoValue else of_initial(ȳ, y, initial),
+    initial=lambda ȳ, y, initial: None if initial is ABSENT else of_initial(ȳ, y, initial),
 )
 cotangents(
     (np.min, np.amin, np.ndarray.min, np.generic.min),
     SIGNATURE,
     a=lambda ȳ, y, a, axis, keepdims, initial, where: (
         selected(ȳ, a, np.argmin, axis, keepdims)
-        if initial is np._NoValue
+        if initial is ABSENT
         else beside_initial(ȳ, y, np.where(where, a, initial), a, np.argmin, axis, keepdims, initial)
     ),
-    initial=lambda ȳ, y, initial: None if initial is np._NoValue else of_initial(ȳ, y, initial),
+    initial=lambda ȳ, y, initial: None if initial is ABSENT else of_initial(ȳ, y, initial),
 )
 
 
@@ -37,6 +38,16 @@ def beside_initial(ȳ, y, present, a, choose, axis, keepdims, initial):
     """The cotangent of ``a``, of whose elements those that count are in ``present``; ``initial`` is met first."""
     c = np.where(np.equal(y, initial) | np.isnan(initial), 0.0, ȳ)
     return unbroadcast(selected(c, present, choose, axis, keepdims) if np.size(a) else np.zeros(np.shape(a)), a)
+
+
+def extreme_tangent(ẋ, y, a, choose, axis, keepdims, initial, where):
+    """The tangent of the elements that ``choose`` finds."""
+    ones = np.ones(np.shape(y))
+    if initial is ABSENT:
+        share = selected(ones, a, choose, axis, keepdims)
+    else:
+        share = beside_initial(ones, y, np.where(where, a, initial), a, choose, axis, keepdims, initial)
+    return np.sum(times(share, ẋ), axis, keepdims=keepdims)
 
 
 def of_initial(ȳ, y, initial):
@@ -80,6 +91,13 @@ def sort_rule(a, axis=-1, kind=None, order=None, *, stable=None):
         return scatter_along(a, np.argsort(a, axis, "stable"), axis, ȳ), None, None, None
 
     return np.sort(a, axis, kind, order, stable=stable), sort_pullback
+
+
+def sort_tangent(ẋ, a, axis):
+    """The tangent of an array in its order."""
+    if axis is None:
+        return np.ravel(ẋ)[np.argsort(a, None, "stable")]
+    return np.take_along_axis(ẋ, np.argsort(a, axis, "stable"), axis)
 
 
 @array_rrule(np.median)

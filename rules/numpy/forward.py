@@ -8,13 +8,20 @@ import numpy as np
 
 from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy._shared import stretched
+from autodiff_rules.numpy.accumulations import prod_tangent
 from autodiff_rules.numpy.arithmetic import nonzero_square
 from autodiff_rules.numpy.calculus import diff_tangent
-from autodiff_rules.numpy.linalg import solve_tangent
+from autodiff_rules.numpy.extremes import extreme_tangent, sort_tangent
+from autodiff_rules.numpy.linalg import det_tangent, slogdet_tangent, solve_tangent
 from autodiff_rules.numpy.norms import norm_tangent
 from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
+from autodiff_rules.numpy.reductions import std_tangent, var_tangent
+from autodiff_rules.numpy.selection import clip_tangent
 
-FIRST = "reshape concatenate stack hstack vstack dstack column_stack roll tile repeat diag compress"
+FIRST = (
+    "reshape split array_split hsplit vsplit dsplit delete trapezoid concatenate stack "
+    "hstack vstack dstack column_stack roll tile repeat diag compress"
+)
 """What is linear in its first argument, whatever the others are."""
 for _target in (
     *(getattr(np, name) for name in FIRST.split()),
@@ -71,4 +78,54 @@ frule(sum, lambda ẋ, z, x, start: sum(ẋ), lambda ẏ, z, x, start: ẏ)
 frule(np.linalg.norm, lambda ẋ, y, x, ord, axis, keepdims: norm_tangent(ẋ, y, x, ord, axis, keepdims))
 frule(np.linalg.inv, lambda ȧ, y, a: -np.matmul(np.matmul(y, ȧ), y))
 frule(np.linalg.solve, lambda ȧ, y, a, b: solve_tangent(ȧ, y, a, b), LINEAR)
+frule(np.linalg.det, lambda ȧ, y, a: det_tangent(ȧ, y, a))
+frule(np.linalg.slogdet, lambda ȧ, y, a: slogdet_tangent(ȧ, y, a))
+for _target in (np.max, np.amax, np.ndarray.max, np.generic.max):
+    frule(
+        _target,
+        lambda ẋ, y, a, axis, out, keepdims, initial, where: extreme_tangent(
+            ẋ, y, a, np.argmax, axis, keepdims, initial, where
+        ),
+    )
+for _target in (np.min, np.amin, np.ndarray.min, np.generic.min):
+    frule(
+        _target,
+        lambda ẋ, y, a, axis, out, keepdims, initial, where: extreme_tangent(
+            ẋ, y, a, np.argmin, axis, keepdims, initial, where
+        ),
+    )
+for _target in (np.prod, np.ndarray.prod, np.generic.prod):
+    frule(
+        _target,
+        lambda ẋ, y, a, axis, dtype, out, keepdims, initial, where: prod_tangent(
+            ẋ, y, a, axis, keepdims, initial, where
+        ),
+    )
+for _target in (np.var, np.ndarray.var, np.generic.var):
+    frule(
+        _target,
+        lambda ẋ, y, a, axis, dtype, out, ddof, keepdims, mean: var_tangent(ẋ, y, a, axis, keepdims, ddof, mean),
+    )
+for _target in (np.std, np.ndarray.std, np.generic.std):
+    frule(
+        _target,
+        lambda ẋ, y, a, axis, dtype, out, ddof, keepdims, mean: std_tangent(ẋ, y, a, axis, keepdims, ddof, mean),
+    )
+frule(np.sort, lambda ẋ, y, a, axis, kind, order: sort_tangent(ẋ, a, axis))
+frule(
+    np.clip,
+    lambda ẋ, y, a, a_min, a_max, out, min, max: clip_tangent(ẋ, y, 0, a, a_min, a_max, min, max),
+    lambda ẋ, y, a, a_min, a_max, out, min, max: clip_tangent(ẋ, y, 1, a, a_min, a_max, min, max),
+    lambda ẋ, y, a, a_min, a_max, out, min, max: clip_tangent(ẋ, y, 2, a, a_min, a_max, min, max),
+    None,
+    lambda ẋ, y, a, a_min, a_max, out, min, max: clip_tangent(ẋ, y, 1, a, a_min, a_max, min, max),
+    lambda ẋ, y, a, a_min, a_max, out, min, max: clip_tangent(ẋ, y, 2, a, a_min, a_max, min, max),
+)
+for _target in (np.ndarray.clip, np.generic.clip):
+    frule(
+        _target,
+        lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 0, self, min, max),
+        lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 1, self, min, max),
+        lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 2, self, min, max),
+    )
 frule(np.diff, lambda ẋ, y, x, n, axis, prepend, append: diff_tangent(ẋ, n, axis, prepend, append))

@@ -98,6 +98,11 @@ cotangents(
 )
 
 
+def det_tangent(ȧ, y, a):
+    """The tangent of determinants (Jacobi's formula)."""
+    return np.sum(np.multiply(np.swapaxes(adjugate(a, y), -1, -2), ȧ), (-1, -2))
+
+
 def adjugate(a, y):
     """det(a) times the inverse of ``a``, also of singular matrices."""
     if np.all(np.not_equal(y, 0)):
@@ -124,6 +129,13 @@ def slogdet_rule(a):
         )
 
     return y, slogdet_pullback
+
+
+def slogdet_tangent(ȧ, y, a):
+    """The tangents of signs and logarithms of determinants."""
+    slope = np.trace(solved(a, ȧ), axis1=-2, axis2=-1)
+    turning = y[0] * (1j * np.imag(slope)) if np.iscomplexobj(a) else np.zeros(np.shape(y[0]))
+    return turning, np.real(slope)
 
 
 @array_rrule(np.linalg.matrix_power)

@@ -6,7 +6,7 @@ import numpy as np
 
 from autodiff_hook.registry import not_implemented, rrule
 from autodiff_hook.strong import over, times
-from autodiff_rules.numpy._shared import array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
+from autodiff_rules.numpy._shared import ABSENT, array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
 
 
 @array_rrule(np.sum)
@@ -43,14 +43,12 @@ DDOF = not_implemented("that of a variance with respect to ddof")
 @array_rrule(np.var)
 @rrule(np.ndarray.var)
 @rrule(np.generic.var)
-def var_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
-):
+def var_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None):
     lost = ddof if correction is None else correction
 
     def var_pullback(ȳ):
         ā = deviations(ȳ, a, axis, keepdims, lost, mean, where)
-        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
         return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
 
     return np.var(a, axis, dtype, out, lost, keepdims, where=where, mean=mean), var_pullback
@@ -59,19 +57,33 @@ def var_rule(
 @array_rrule(np.std)
 @rrule(np.ndarray.std)
 @rrule(np.generic.std)
-def std_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
-):
+def std_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None):
     lost = ddof if correction is None else correction
     y = np.std(a, axis, dtype, out, lost, keepdims, where=where, mean=mean)
 
     def std_pullback(ȳ):
         c = over(0.5 * ȳ, np.where(y == 0, np.inf, y))
         ā = deviations(c, a, axis, keepdims, lost, mean, where)
-        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
         return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
 
     return y, std_pullback
+
+
+def var_tangent(ẋ, y, a, axis, keepdims, lost, mean):
+    """The tangent of variances."""
+    return deviating(ẋ, np.ones(np.shape(y)), a, axis, keepdims, lost, mean)
+
+
+def std_tangent(ẋ, y, a, axis, keepdims, lost, mean):
+    """The tangent of standard deviations, zero where they are."""
+    return deviating(ẋ, over(np.full(np.shape(y), 0.5), np.where(y == 0, np.inf, y)), a, axis, keepdims, lost, mean)
+
+
+def deviating(ẋ, slope, a, axis, keepdims, lost, mean):
+    """The tangent of variances times ``slope``."""
+    parts = np.multiply(ẋ, conj(deviations(slope, a, axis, keepdims, lost, mean, True)))
+    return np.sum(np.real(parts), axis, keepdims=keepdims)
 
 
 def deviations(ȳ, a, axis, keepdims, lost, mean, where):
@@ -79,10 +91,10 @@ def deviations(ȳ, a, axis, keepdims, lost, mean, where):
     if where is not True:
         mask = np.broadcast_to(where, np.shape(a))
         count = np.sum(mask, axis, keepdims=True)
-        centre = np.mean(a, axis, keepdims=True, where=mask) if mean is np._NoValue else mean
+        centre = np.mean(a, axis, keepdims=True, where=mask) if mean is ABSENT else mean
         c = over(2.0 * restore_axes(ȳ, a, axis, keepdims), np.maximum(count - lost, 0))
         return np.where(mask, times(c, a - centre), 0.0)
-    centre = np.mean(a, axis, keepdims=True) if mean is np._NoValue else mean
+    centre = np.mean(a, axis, keepdims=True) if mean is ABSENT else mean
     count = np.size(a) / max(np.size(ȳ), 1)
     return times(restore_axes(over(2.0 * ȳ, max(count - lost, 0)), a, axis, keepdims), a - centre)
 
@@ -151,13 +163,13 @@ def nanmean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=Tr
 
 @array_rrule(np.nanvar)
 def nanvar_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None
 ):
     lost = ddof if correction is None else correction
 
     def nanvar_pullback(ȳ):
         ā = deviations(ȳ, a, axis, keepdims, lost, mean, ~np.isnan(a) & where)
-        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
         return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
 
     return np.nanvar(a, axis, dtype, out, lost, keepdims, where=where, mean=mean), nanvar_pullback
@@ -165,7 +177,7 @@ def nanvar_rule(
 
 @array_rrule(np.nanstd)
 def nanstd_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=np._NoValue, *, where=True, correction=None
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None
 ):
     lost = ddof if correction is None else correction
     y = np.nanstd(a, axis, dtype, out, lost, keepdims, where=where, mean=mean)
@@ -173,7 +185,7 @@ def nanstd_rule(
     def nanstd_pullback(ȳ):
         c = over(0.5 * ȳ, np.where(y == 0, np.inf, y))
         ā = deviations(c, a, axis, keepdims, lost, mean, ~np.isnan(a) & where)
-        m̄ = None if mean is np._NoValue else unbroadcast(-ā, mean)
+        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
         return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
 
     return y, nanstd_pullback

@@ -6,9 +6,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
-
-ABSENT = np._NoValue
+from autodiff_rules.numpy._shared import ABSENT, array_rrule, stretched, unbroadcast
 
 
 @rrule(np.where)
@@ -47,13 +45,25 @@ def clip_method_rule(self, min=None, max=None, out=None):
     return self.clip(min, max, out), clip_pullback
 
 
-def clip_cotangents(ȳ, a, lower, upper):
-    """The cotangents of ``a`` and its bounds; at a bound that of ``a``."""
+def clip_tangent(ẋ, y, place, a, a_min, a_max, min=ABSENT, max=ABSENT):
+    """What the tangent of ``a`` (place 0) or of a bound contributes to that of what is clipped."""
+    raised, lowered = clipped(a, a_min if min is ABSENT else min, a_max if max is ABSENT else max)
+    taken = (~(raised | lowered), raised, lowered)[place]
+    return stretched(np.where(taken, ẋ, 0.0), y)
+
+
+def clipped(a, lower, upper):
+    """Where the lower and where the upper bound is taken."""
     raised = np.False_ if lower is None or lower is ABSENT else np.less(a, lower)
     lowered = np.False_
     if upper is not None and upper is not ABSENT:
         lowered = np.greater(np.where(raised, 0.0 if lower is None or lower is ABSENT else lower, a), upper)
-    raised = raised & ~lowered
+    return raised & ~lowered, lowered
+
+
+def clip_cotangents(ȳ, a, lower, upper):
+    """The cotangents of ``a`` and its bounds; at a bound that of ``a``."""
+    raised, lowered = clipped(a, lower, upper)
     return (
         unbroadcast(np.where(raised | lowered, 0.0, ȳ), a),
         None if lower is None or lower is ABSENT else unbroadcast(np.where(raised, ȳ, 0.0), lower),

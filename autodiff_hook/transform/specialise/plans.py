@@ -88,10 +88,15 @@ def part_of(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: in
     """An item of a tuple."""
     if not -len(items) <= index < len(items):
         raise Refused("an index out of range")
-    if isinstance(items[index], Known):
-        return known_as(inf, s, example_of(items[index]))
+    item, whole = items[index], inf.final(s.operands[0])
+    if isinstance(item, Outside) and item.at is None and inf.world.is_outside(whole):
+        kind = inf.type_of(whole)
+        key = kind.keys[index] if isinstance(kind, Tuple) and kind.cls is dict else index
+        return alias(inf, s, inf.world.part(whole, example_of(kind), key, True))
+    if isinstance(item, Known):
+        return known_as(inf, s, example_of(item))
     inf.plans[s] = STRUCTURAL
-    return items[index]
+    return item
 
 
 def is_hashable(key: Any) -> bool:
@@ -110,17 +115,13 @@ def spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...
     if isinstance(whole, Constant):
         return [Constant(whole.value[key]) for key in keys]
     parts: list[Operand] = []
-    whole = inf.final(whole)
-    for key, item in zip(keys, items):
-        if isinstance(item, Outside) and (item.at is not None or inf.world.is_outside(whole)):
-            parts.append(item.at or inf.world.part(whole, example_of(inf.type_of(whole)), key, True))
-            continue
+    for key in keys:
         part = Statement("project", [whole], Variable(), key)
         if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
             part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
-        inf.plans[part] = STRUCTURAL
-        assert part.result is not None
-        inf.types[part.result] = item
+        found = inf.evaluate(inf, part)
+        assert part.result is not None and found is not None
+        inf.types[part.result] = found
         inf.block.statements.insert(inf.index, part)
         inf.index += 1
         parts.append(part.result)

@@ -102,9 +102,6 @@ class Rules(PrimalHalf):
         use = self.uses[s] = use_of(plan, s, self.runtime)
         moved = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
         self.moved[s] = [(i, x) for i, x in moved if not self._is_place(plan, i, x)]
-        kind = self.program.types[s.result]
-        if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls is not tuple:
-            raise Refused("a tangent of a list that a rule gives", s)
         if not self.moved[s]:
             self.ways[s] = "constant"
         elif self._is_of_numbers(s, use):
@@ -118,6 +115,9 @@ class Rules(PrimalHalf):
             return
         else:
             self.ways[s] = "transpose"
+            kind = self.program.types[s.result]
+            if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls is not tuple:
+                raise Refused("a tangent of a list that a rule gives", s)
             if use.instance is not None:
                 use = self.uses[s] = called(plan, s, use.arguments, self.runtime)
         out.statements += use.statements

@@ -70,7 +70,7 @@ def is_fixed(value: Any) -> bool:
     return any([value is x for x in _FIXED]) or type(value) in (CodeType, re.Pattern) or is_grid(value)
 
 
-_FIXED: Final = (NotImplemented, Ellipsis, sys.version_info)
+_FIXED: Final = (NotImplemented, Ellipsis, sys.version_info, np._NoValue)
 
 
 def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:
