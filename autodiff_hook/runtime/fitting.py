@@ -10,6 +10,7 @@ import numpy as np
 from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.runtime.buffers import lender_of, root_of
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.mirror import attributes_of
 
 
@@ -102,7 +103,9 @@ def _shows(value: Any, array: Any) -> bool:
         return np.may_share_memory(value, array)
     if isinstance(value, (tuple, list)):
         return any([_shows(x, array) for x in value])
-    return isinstance(value, dict) and any([_shows(x, array) for x in value.values()])
+    if isinstance(value, dict):
+        return any([_shows(x, array) for x in value.values()])
+    return hides(value)
 
 
 def within(reference: Any, once: bool = True) -> set[int] | None:

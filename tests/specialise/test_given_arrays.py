@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 
 import numpy as np
 import pytest
@@ -142,6 +143,21 @@ def test_an_array_that_a_global_shows(monkeypatch):
         monkeypatch.setitem(globals(), "WEIGHTS", mine)
         same(ad.gradient(shown_by_a_global, mine), expected)
         identical(mine, other)
+
+
+HELD = np.zeros(2)
+NUMBER = ctypes.c_double.from_buffer(HELD)
+
+
+def shown_by_native_code(p, x):
+    p[0] = x
+    return NUMBER.value * 2.0
+
+
+def test_an_array_that_native_code_shows():
+    for _ in range(3):
+        with pytest.raises(ad.NotDifferentiable):
+            ad.gradient(shown_by_native_code, HELD, 0.7)
 
 
 def fails_behind(p):

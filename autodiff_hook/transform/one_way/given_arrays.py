@@ -13,8 +13,8 @@ from autodiff_hook.transform.specialise.bodies import Refused
 
 
 def take(inf: Trail, array: Operand) -> None:
-    """Let an array that is an argument, or was loaded on entry, be one of the program's own."""
-    if not _is_given(inf, array) or not _is_writable(inf, inf.type_of(array)):
+    """Let an array that is an argument be one of the program's own."""
+    if array not in inf.program.blocks[0].params or not _is_writable(inf, inf.type_of(array)):
         raise Refused("an array is changed in place that others may hold, too")
     inf.own.add(array)
     inf.rewritten.append(array)
