@@ -108,6 +108,8 @@ class Graph:
     def resolve_all(self, operands: list[Operand]) -> list[Operand]:
         """``resolve`` for a list."""
         aliases = self.aliases
+        if aliases.keys().isdisjoint(operands):
+            return operands[:]
         return [self.resolve(x) if x in aliases else x for x in operands]
 
     def last_operands(self, chain: Chain) -> list[Operand]:

@@ -61,7 +61,10 @@ class Template:
 
     def holds(self) -> bool:
         """Whether the body is still what the function says."""
-        return all(globals_.get(name, UNBOUND) is value for globals_, name, value in self.loaded)
+        for names, name, value in self.loaded:
+            if names.get(name, UNBOUND) is not value:
+                return False
+        return True
 
 
 _templates: Final[dict[tuple[int, int], Template]] = {}
