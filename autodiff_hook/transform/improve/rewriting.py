@@ -44,9 +44,17 @@ class Rewriting:
             return
         if s in self.essential:
             self.essential |= {x for x in site.out[start:] if not self._is_harmless(x)}
-        if isinstance(found, Variable) and s.result in site.types:
-            site.types.setdefault(found, site.types[s.result])
+        if isinstance(found, Variable):
+            self._inherit(found, s.result)
         self.known[s.result] = found
+
+    def _inherit(self, found: Variable, result: Variable) -> None:
+        """What is known of a result is known of what replaces it."""
+        site = self.site
+        if result in site.types:
+            site.types.setdefault(found, site.types[result])
+        if site.facts.get(found) is None:
+            site.facts[found] = site.facts.get(result)
 
     def _is_harmless(self, s: Statement) -> bool:
         """Whether a statement cannot raise: it works element by element on shapes that fit."""
