@@ -123,7 +123,8 @@ def concatenate_typing(site, arrays, axis=ZERO, out=NONE, casting=NONE, dtype=NO
     if not all(site.shapes.same(first[i], dims[i]) for dims in others for i in range(rank) if i != joined):
         return None
     lengths = [site.shapes.find(dims[joined]) for dims in (first, *others)]
-    whole = (sum(lengths),) if all(isinstance(length, int) for length in lengths) else site.unknown()
+    known = site.items(arrays) is not None and all(isinstance(length, int) for length in lengths)
+    whole = (sum(lengths),) if known else site.unknown()
     return TupleFact((ArrayFact(DOUBLE, (*first[:joined], *whole, *first[joined + 1 :])), None))
 
 

@@ -56,10 +56,10 @@ def float_dtype_shortcut(site, x):
 
 @shortcut(summands)
 def summands_shortcut(site, ȳ, items, y):
-    made = site.source(items)
-    if made is None or made.op not in ("build_list", "build_tuple") or not site.is_number(y):
+    parts = site.items(items)
+    if parts is None or not site.is_number(y):
         return None
-    return site.emit(made.op, *[ȳ] * len(made.operands))
+    return site.emit("build_tuple", *[ȳ] * len(parts))
 
 
 # Stores

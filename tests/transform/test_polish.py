@@ -438,6 +438,30 @@ def test_lists_that_grow_have_no_known_shape():
             np.testing.assert_allclose(found, expected)
 
 
+def test_lists_that_grow_are_joined():
+    def f(x, n):
+        parts = [np.array([x[0], x[1]])]
+        for i in range(n):
+            parts.append(np.array([x[1], x[0] * i]))
+        return np.sum(np.concatenate(parts) ** 2 * x[0])
+
+    x = np.array([0.3, 0.8])
+    for n in (0, 1, 3):
+        np.testing.assert_allclose(entry(f, x, n)(f, (x, n))[0], generic_gradient(f, x, n)[0])
+
+
+def test_sums_of_lists_that_grow():
+    def f(x, n):
+        terms = [x[0] * x[1]]
+        for i in range(n):
+            terms.append(x[0] * i)
+        return sum(terms) * sum([x[0], x[1]])
+
+    x = np.array([0.3, 0.8])
+    for n in (0, 1, 3):
+        np.testing.assert_allclose(entry(f, x, n)(f, (x, n))[0], generic_gradient(f, x, n)[0])
+
+
 def test_rows_that_are_stored_on_one_way():
     def f(x):
         rows = np.zeros((3, 2))

@@ -123,6 +123,13 @@ class Site:
         known = self.types.get(operand) if isinstance(operand, Variable) else None
         return _display(known) if isinstance(known, Tuple) and known.cls in (list, tuple) else None
 
+    def items(self, operand: Operand) -> list[Operand] | None:
+        """The items of a tuple, or of a list that nothing changes, that is written out; None if they are not known."""
+        known, made = self.types.get(operand) if isinstance(operand, Variable) else None, self.source(operand)
+        if made is None or made.op not in ("build_tuple", "build_list") or not isinstance(known, Tuple):
+            return None
+        return made.operands
+
     def alike(self, a: Operand, b: Operand) -> bool:
         """Whether two operands are arrays of one shape."""
         x, y = self.dims(a), self.dims(b)

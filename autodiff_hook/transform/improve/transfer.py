@@ -24,7 +24,7 @@ from autodiff_hook.transform.improve.facts import (
 )
 from autodiff_hook.transform.improve.shortcuts import SHAPED, TYPINGS, applied, declared, lookup
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
-from autodiff_hook.transform.specialise.abstract import Array, Tuple
+from autodiff_hook.transform.specialise.abstract import Array
 
 _LOGIC: Final = ("|", "&", "^")
 
@@ -181,10 +181,8 @@ def _is_settled(site: Site, operand: Operand) -> bool:
         return not fact.optional and fact.dtype.kind in "fcb" and tuple(map(site.shapes.find, fact.dims)) == shape
     if isinstance(fact, NumberFact):
         return is_floating(fact) or isinstance(fact.dim, int)
-    made = site.source(operand)
-    if made is None or made.op not in ("build_tuple", "build_list") or not isinstance(known, Tuple):
-        return False
-    return all(_is_settled(site, x) for x in made.operands)
+    items = site.items(operand)
+    return items is not None and all(_is_settled(site, x) for x in items)
 
 
 def _is_fixed(value: Any) -> bool:
