@@ -256,25 +256,29 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
     """``owner.name = value``."""
     cls = type(owner)
     if cls.__setattr__ is _SET_PLAINLY and not has_in_type(cls, name):
-        setattr(owner, name, value)
-        token = t[1]
-        dictionary = owner.__dict__
-        entry = alg.shadows.get(id(dictionary))
-        if entry is not None:
-            entry[1][name] = token
-        elif token is not None:
-            if type(dictionary) is dict:
-                alg.lifetimes.hold_owned(owner, dictionary, {name: token})
-            else:
-                keep_attribute(alg, owner, name, token)
-        given = alg.given
-        if given is not None and id(value) in given.ids:
-            note_kept(alg, owner, Attribute(name), value)
+        _store(alg, t[1], name, owner, value)
         return None, None
     if quiet(alg, t):
         setattr(owner, name, value)
         return None, None
     return _write(alg, t, name, owner, value, setattr)
+
+
+def _store(alg: Algebra, token: Any, name: str, owner: Any, value: Any) -> None:
+    """Store an attribute that no class of the owner has."""
+    _SET_PLAINLY(owner, name, value)
+    dictionary = owner.__dict__
+    entry = alg.shadows.get(id(dictionary))
+    if entry is not None:
+        entry[1][name] = token
+    elif token is not None:
+        if type(dictionary) is dict:
+            alg.lifetimes.hold_owned(owner, dictionary, {name: token})
+        else:
+            keep_attribute(alg, owner, name, token)
+    given = alg.given
+    if given is not None and id(value) in given.ids:
+        note_kept(alg, owner, Attribute(name), value)
 
 
 def _write(alg: Algebra, t: Any, name: str, owner: Any, value: Any, store: Any) -> Result:
@@ -372,6 +376,9 @@ def storing(store: Any) -> Meaning:
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         owner, name, value = args
+        if store is _SET_PLAINLY and not has_in_type(type(owner), name):
+            _store(alg, t[2], name, owner, value)
+            return None, None
         return _write(alg, (t[0], t[2]), name, owner, value, store)
 
     return carried

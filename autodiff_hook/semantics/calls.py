@@ -26,7 +26,7 @@ import numpy as np
 
 from autodiff_hook.algebras.finalizers import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
-from autodiff_hook.algebras.shadows import Algebra, Result, kind, load, quiet, reaches, some
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
 from autodiff_hook.registry import is_exact, registry
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
@@ -433,7 +433,8 @@ def _again(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> R
         if token is not None:
             break
     else:
-        return None
+        if idle(alg):
+            return None
     if type(function) is FunctionType:
         return enter(alg, t, function, args, kwargs)
     cls: Any = function
