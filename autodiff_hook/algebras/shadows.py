@@ -19,7 +19,7 @@ from autodiff_hook.algebras.lifetimes import MANY, enter_weakly
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
 from autodiff_hook.runtime.reachable import captured_by, reachable
 from autodiff_hook.runtime.slots import Attribute
 
@@ -200,7 +200,7 @@ def holder_of(owner: Any, name: str) -> Any:
     """The reference that an attribute of ``owner`` is a slot of: its ``__dict__``, or ``owner`` itself."""
     if issubclass(type(owner), type):
         return gc.get_referents(owner.__dict__)[0]
-    dictionary = getattr(owner, "__dict__", None)
+    dictionary = dictionary_of(owner)
     if type(dictionary) is dict and (name in dictionary or not isinstance(find_in_type(type(owner), name), _SLOTS)):
         return dictionary
     return owner
@@ -301,7 +301,7 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
 
 def _dictionary_of(value: Any) -> dict[str, Any] | None:
     try:
-        found = getattr(value, "__dict__", None)
+        found = dictionary_of(value)
     except ReferenceError:  # a weak proxy of what is dead
         return None
     return found if type(found) is dict else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import MethodDescriptorType, WrapperDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 MISSING: Final = object()
@@ -23,6 +23,21 @@ def has_in_type(cls: type, name: str) -> bool:
         if name in base.__dict__:
             return True
     return False
+
+
+def dictionary_of(value: Any) -> Any:
+    """The dict of the attributes that an object has itself, not what its class may show as ``__dict__``; else None."""
+    shown = find_in_type(type(value), "__dict__")
+    if shown is None or isinstance(shown, _DESCRIPTORS):
+        return getattr(value, "__dict__", None)
+    for base in type(value).__mro__:
+        found = base.__dict__.get("__dict__")
+        if isinstance(found, _DESCRIPTORS):
+            return found.__get__(value)
+    return None
+
+
+_DESCRIPTORS: Final = (GetSetDescriptorType, MemberDescriptorType)
 
 
 def home_of(cls: type, name: str) -> type | None:

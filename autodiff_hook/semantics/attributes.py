@@ -35,7 +35,14 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import find_after, find_in_type, has_in_type, home_of, is_data_descriptor
+from autodiff_hook.runtime.lookup import (
+    dictionary_of,
+    find_after,
+    find_in_type,
+    has_in_type,
+    home_of,
+    is_data_descriptor,
+)
 from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.slots import Attribute
@@ -59,7 +66,7 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
     """``owner.name``."""
     cls = type(owner)
     if cls.__getattribute__ is _PLAINLY and not has_in_type(cls, name):
-        dictionary = getattr(owner, "__dict__", None)
+        dictionary = dictionary_of(owner)
         if type(dictionary) is dict and name in dictionary:
             value = dictionary[name]
             entry = alg.shadows.get(id(dictionary))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from autodiff_hook import Tangent, gradient, pullback
+from autodiff_hook.api import generic_gradient
 
 
 class Line:
@@ -181,3 +182,26 @@ def test_text_of_a_number_is_a_constant():
 
     x = 1.5
     assert gradient(f, x)[0] == f(1.0 * x) / x
+
+
+class Slotted:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    @property
+    def __dict__(self):
+        return {"a": self.a, "b": self.b, "more": 1.0}
+
+
+def test_slots_of_a_class_that_makes_up_its_dict():
+    def f(x, y):
+        held = Slotted(x, y)
+        held.a = held.a * held.b
+        setattr(held, "b", held.a + x)
+        return held.a * getattr(held, "b") + vars(held)["a"] * 0.0
+
+    for operator in (gradient, generic_gradient):
+        np.testing.assert_allclose(operator(f, 2.0, 3.0), (2 * 2.0 * 9.0 + 2 * 2.0 * 3.0, 2 * 4.0 * 3.0 + 4.0))
+    assert gradient(lambda held, x: held.a * x, Slotted(2.0, 3.0), 5.0)[1] == 2.0
