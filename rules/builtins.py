@@ -10,8 +10,8 @@ import bisect
 import builtins
 import math
 
-from autodiff_hook.extend import cotangents, effects
-from autodiff_hook.registry import Complex, Real, nondifferentiable, not_implemented, rrule
+from autodiff_hook.extend import cotangents, effects, pure
+from autodiff_hook.registry import Complex, Real, frule, nondifferentiable, not_implemented, rrule
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing
@@ -221,6 +221,11 @@ def min_rule(*args, **options):
         return extreme_cotangents(ȳ, index, args, items)
 
     return y, min_pullback
+
+
+frule(max, lambda ẋ, y, items: ẋ[position(items, y)])
+frule(min, lambda ẋ, y, items: ẋ[position(items, y)])
+pure(position)
 
 
 @rrule(max, Real, Real)

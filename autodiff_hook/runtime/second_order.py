@@ -28,7 +28,7 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Given
 from autodiff_hook.transform.specialise.lattice import number_types
 
-_REAL: Final = {float, np.float64}
+_REAL: Final = {float, np.float64, int}
 
 
 def second_order(call: Call, one_way: int = 0, has_aux: bool = False) -> tuple[Made, tuple[FunctionType, FunctionType]]:

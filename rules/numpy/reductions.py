@@ -72,18 +72,15 @@ def std_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=AB
 
 def var_tangent(ẋ, y, a, axis, keepdims, lost, mean):
     """The tangent of variances."""
-    return deviating(ẋ, np.ones(np.shape(y)), a, axis, keepdims, lost, mean)
+    centre = np.mean(a, axis, keepdims=True) if mean is ABSENT else mean
+    moved = np.sum(np.real(np.multiply(ẋ, conj(a - centre))), axis, keepdims=keepdims)
+    count = np.size(a) / max(np.size(y), 1) - lost
+    return moved * (2.0 / count if count > 0 else 0.0)
 
 
 def std_tangent(ẋ, y, a, axis, keepdims, lost, mean):
     """The tangent of standard deviations, zero where they are."""
-    return deviating(ẋ, over(np.full(np.shape(y), 0.5), np.where(y == 0, np.inf, y)), a, axis, keepdims, lost, mean)
-
-
-def deviating(ẋ, slope, a, axis, keepdims, lost, mean):
-    """The tangent of variances times ``slope``."""
-    parts = np.multiply(ẋ, conj(deviations(slope, a, axis, keepdims, lost, mean, True)))
-    return np.sum(np.real(parts), axis, keepdims=keepdims)
+    return 0.5 * var_tangent(ẋ, y, a, axis, keepdims, lost, mean) / np.where(y == 0, np.inf, y)
 
 
 def deviations(ȳ, a, axis, keepdims, lost, mean, where):

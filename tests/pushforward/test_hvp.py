@@ -88,3 +88,59 @@ def test_hvp_needs_a_scalar():
 
 def test_keyword_arguments_are_constants():
     assert ad.hessian(lambda x, *, k: x**k)(2.0, k=3) == 12.0
+
+
+def nearest(cs, xs):
+    return sum(min([(x - c) ** 3 for c in cs]) + max((x * c for c in cs), key=abs) for x in xs)
+
+
+def greatest_of_a_list(xs):
+    return max([x**3 for x in xs]) * min(xs)
+
+
+def of_a_tuple(xs):
+    return max((xs[0] ** 2, xs[1] ** 3, xs[0] * xs[1]))
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [(nearest, ([0.1, 0.9, 2.0], [0.3, 1.0])), (greatest_of_a_list, ([0.5, 2.0, 1.0],)), (of_a_tuple, ([0.5, 2.0],))],
+)
+def test_greatest_and_smallest_of_lists(f, args):
+    v = tuple([[0.3 * (i + 1) for i in range(len(xs))] for xs in args])
+    step = 1e-5
+
+    def moved(sign):
+        return [[x + sign * step * d for x, d in zip(xs, ds)] for xs, ds in zip(args, v)]
+
+    up, down = ad.gradient(f, *moved(1)), ad.gradient(f, *moved(-1))
+    for _ in range(2):
+        found = ad.hvp(f, args, v)
+        for x, a, b in zip(found, up, down):
+            assert x == pytest.approx([(p - q) / (2 * step) for p, q in zip(a, b)], rel=1e-5)
+
+
+M = np.array([[2.0, 0.3, 0.1], [0.2, 1.5, -0.4], [0.5, 0.15, 1.2]])
+FORMS = {
+    "det": lambda a: np.linalg.det(a) ** 2,
+    "slogdet": lambda a: np.linalg.slogdet(a)[1],
+    "max": lambda a: np.max(a**3) * a.min() + np.sum(np.max(a**2, 0)) + np.sum(a.max(1, initial=0.25) ** 2),
+    "prod": lambda a: np.prod(a) + np.sum(np.prod(a, 1, keepdims=True) ** 2),
+    "var": lambda a: np.var(a) * np.sum(a.var(0, ddof=1)),
+    "std": lambda a: np.std(a) ** 3 + np.sum(a.std(1)),
+    "sort": lambda a: np.sum(np.sort(a**2, 0) * M) + np.sort(a**3, None)[2],
+    "clip": lambda a: np.sum(np.clip(a, 0.13, 1.3) ** 3) + np.sum(np.clip(a, 1.2 * a[0, 2], 0.9 * a[0, 0]) ** 2),
+    "split": lambda a: sum(np.sum(part**3) * (i + 1) for i, part in enumerate(np.split(a, 3))),
+    "array_split": lambda a: np.sum(np.array_split(a, 2, 1)[0] ** 3),
+    "delete": lambda a: np.sum(np.delete(a, 1, 0) ** 3),
+    "trapezoid": lambda a: np.sum(np.trapezoid(a**3)),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_second_derivatives_of_forward_forms(name):
+    f, v, step = FORMS[name], np.cos(np.arange(9.0)).reshape(3, 3), 1e-5
+    (up,), (down,) = ad.gradient(f, M + step * v), ad.gradient(f, M - step * v)
+    for _ in range(2):
+        assert ad.hvp(f, (M,), (v,))[0] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
+        assert ad.jvp(f, (M,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, M)[0] * v))

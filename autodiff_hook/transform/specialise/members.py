@@ -99,7 +99,11 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
 def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
     """An attribute of a module or a class: code, or data that is loaded on entry."""
     found = getattr(owner, name, None)
-    if isinstance(found, (dict, list, float, int, tuple)) and type(found) is not bool or type(found) is np.ndarray:
+    if (
+        isinstance(found, (dict, list, float, int, tuple, np.generic))
+        and type(found) is not bool
+        or type(found) is np.ndarray
+    ):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     if _is_object(inf, found) or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))

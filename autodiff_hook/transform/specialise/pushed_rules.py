@@ -148,7 +148,10 @@ class Rules(PrimalHalf):
         if place < code.co_argcount:
             known = place < len(forms) and not isinstance(plan.values[place], (list, dict))
             return forms[place] if known and (forms[place] is LINEAR or _has_no_options(plan)) else None
-        return LINEAR if forms and forms[-1] is LINEAR and code.co_flags & _VARIADIC else None
+        if not forms or not code.co_flags & _VARIADIC:
+            return None
+        alone = not code.co_argcount and not code.co_kwonlyargcount and len(_by_position(plan)) == 1
+        return forms[-1] if forms[-1] is LINEAR or alone and not any(plan.values[1:]) else None
 
     def _push_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
         """The tangent of what a rule gives."""
@@ -220,11 +223,10 @@ class Rules(PrimalHalf):
         if form is LINEAR:
             return self._repeated(s, plan, place, tangent, out)
         body = body_of(form.__code__, form.__globals__)
-        values = plan.values[: plan.rule.__code__.co_argcount]
-        given = [tangent, s.result, *values]
+        given = [tangent, s.result, *_by_position(plan)]
         if body is None or len(body.blocks) != 1 or body.frees or len(body.params) != len(given):
             raise Refused(f"the forward form of {describe(plan.target)} is not an expression", s)
-        substitute(body.blocks, dict(zip(body.params, given)))  # type: ignore[arg-type]
+        substitute(body.blocks, dict(zip(body.params, given)))
         block = body.blocks[0]
         for statement in block.statements:
             statement.position = s.position
@@ -252,6 +254,13 @@ class Rules(PrimalHalf):
         tangents = [self._whole(x, (), out) if i in moved else NONE for i, x in enumerate(use.arguments)]
         given = self.builder.emit(out, "build_tuple", *tangents)
         return self._call("transposed", use.called, s.result, given, out)
+
+
+def _by_position(plan: RulePlan) -> list[Any]:
+    """What is given by position."""
+    code = plan.rule.__code__
+    rest: Any = plan.values[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & _VARIADIC else []
+    return [*plan.values[: code.co_argcount], *rest]
 
 
 def _has_no_options(plan: RulePlan) -> bool:
