@@ -141,7 +141,13 @@ class Buffers(PrimalHalf):
                 self._add_to_slots(slots, value, leaf, len(path), cotangent, out)
         elif has_slots(kind):
             cotangent = self._take(value, path, out)
-            if not is_zero(cotangent):
+            if is_zero(cotangent):
+                return
+            if isinstance(self.program.types[owner], Array) and isinstance(kind, Array) and kind.ndim:
+                index, buffer = self._index(index, out), self._buffer(owner, out)
+                row = self.builder.emit(out, "getitem", buffer, index, position=position)
+                self._add_to_part(row, cotangent, out, position)
+            else:
                 self._add_item(owner, index, cotangent, out, position)
 
     def _add_to_slots(

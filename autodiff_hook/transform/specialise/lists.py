@@ -339,7 +339,7 @@ def sources(
     if not isinstance(operand, Variable) or operand not in needs:
         return []
     abstract = program.types[operand]
-    if isinstance(abstract, List) or isinstance(abstract, Array) and abstract.ndim == 1:
+    if isinstance(abstract, List) or isinstance(abstract, Array) and abstract.ndim:
         return [Source(path, operand)]
     s = made.get(operand)
     function = s.operands[0].value if s is not None and s.op == "call" and isinstance(s.operands[0], Constant) else None
