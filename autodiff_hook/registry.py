@@ -484,8 +484,9 @@ def frule(target: AnyType, *forms: Form | Deferred) -> AnyType:
     A form is called with the tangent of its parameter, the value, and all arguments by position; it gives the part of
     the value's tangent that is due to it, in the shape of the value. It is one expression, of what its module has.
     ``LINEAR`` stands for ``target`` with the tangent in the place of the argument. A parameter with the form None, and
-    all that are not listed, have none, nor have calls with options that are given by keyword only: there the pullback
-    is transposed, which gives the same and takes longer. ``testing.check_rule`` compares both.
+    all that are not listed, have none, nor have calls with options that are given by keyword only, nor those with
+    several arguments of functions that take any number: there the pullback is transposed, which gives the same and
+    takes longer. ``testing.check_rule`` compares both.
 
     >>> @rrule(scaled := lambda x, n: n * x)
     ... def scaled_rule(x, n):

@@ -212,9 +212,10 @@ def _check_forms(
             part = function(*args[:i], copied(ẋ), *args[i + 1 :], **kwargs)
         else:
             bound = inspect.signature(rule).bind(*args, **kwargs)
-            if bound.kwargs:
-                continue
+            has_options = bool(bound.kwargs)
             bound.apply_defaults()
+            if has_options or form.__code__.co_argcount != 2 + len(bound.args):
+                continue
             arity = getattr(rule, "arity", 0)
             given = [np.array(v) if isinstance(v, (list, tuple)) and j < arity else v for j, v in enumerate(bound.args)]
             tangent = np.array(ẋ) if isinstance(ẋ, (list, tuple)) and i < arity else ẋ

@@ -145,13 +145,14 @@ class Rules(PrimalHalf):
     def _form(self, plan: RulePlan, place: int) -> Form:
         """The forward form for an argument; one that is linear is for all further ones, too."""
         forms, code = registry.forms(plan.target), plan.rule.__code__
-        if place < code.co_argcount:
-            known = place < len(forms) and not isinstance(plan.values[place], (list, dict))
-            return forms[place] if known and (forms[place] is LINEAR or _has_no_options(plan)) else None
-        if not forms or not code.co_flags & _VARIADIC:
+        if place >= code.co_argcount and forms and forms[-1] is LINEAR and code.co_flags & _VARIADIC:
+            return LINEAR
+        if place >= len(forms) or forms[place] is None:
             return None
-        alone = not code.co_argcount and not code.co_kwonlyargcount and len(_by_position(plan)) == 1
-        return forms[-1] if forms[-1] is LINEAR or alone and not any(plan.values[1:]) else None
+        if forms[place] is LINEAR:
+            return LINEAR if place < code.co_argcount and not isinstance(plan.values[place], (list, dict)) else None
+        fits = forms[place].__code__.co_argcount == 2 + len(_by_position(plan))  # type: ignore[union-attr]
+        return forms[place] if fits and _has_no_options(plan) else None
 
     def _push_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
         """The tangent of what a rule gives."""
@@ -271,7 +272,7 @@ def _has_no_options(plan: RulePlan) -> bool:
     return all(
         isinstance(value, Constant) and name in defaults and value.value is defaults[name]
         for name, value in zip(names, values)
-    ) and not any(values[len(names) :])
+    ) and not any(isinstance(value, dict) and value for value in values[len(names) :])
 
 
 def _moves(value: Abstract) -> bool:
