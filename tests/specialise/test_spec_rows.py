@@ -166,10 +166,35 @@ def starred(a):
     return c
 
 
+def made_into_lists(a):
+    rows = [list(q) for q in a]
+    for i in range(len(rows)):
+        for k in range(3):
+            rows[i][k] += 0.1 * rows[i - 1][k] ** 2
+    return sum(x * x for q in rows for x in q)
+
+
+def made_into_a_list(a):
+    x, y, z = list(a[0])
+    rows = list(a)
+    return x * y * z + np.sum(rows[1] * rows[-1])
+
+
+def summed_into_lists(a):
+    sums = [[0.0, 0.0, 0.0] for _ in a]
+    for i, q in enumerate(a):
+        for k in range(3):
+            sums[i][k] += q[k] * q[k - 1]
+    return sums[0][0] * sums[1][2] + sum(sums[-1])
+
+
 @pytest.mark.parametrize(
     "f",
     [
         numbered,
+        made_into_lists,
+        made_into_a_list,
+        summed_into_lists,
         transposed,
         sliced,
         pairs,

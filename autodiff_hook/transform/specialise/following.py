@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
+    Array,
     Fresh,
     Instance,
     Iterator,
@@ -119,7 +120,8 @@ def _list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     """What is known item by item needs no loop."""
     kind = kinds[0] if len(kinds) == 1 else None
     ranges = isinstance(kind, Instance) and kind.cls is range or isinstance(kind, Known) and type(kind.value) is range
-    return iterating.listed if isinstance(kind, (Producer, Iterator)) or ranges else None
+    rows = isinstance(kind, Array) and bool(kind.ndim)
+    return iterating.listed if isinstance(kind, (Producer, Iterator)) or ranges or rows else None
 
 
 def _chain(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:

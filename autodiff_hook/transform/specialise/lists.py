@@ -111,6 +111,8 @@ def put(inf: Inference, owner: List | Dict, value: Abstract, key: str | None = N
     """A list has an item like ``value``, or a dict by a key."""
     site = owner.site
     before = site.item if key is None else site.named.get(key)
+    if isinstance(value, Tuple) and value.place is not None and not inf.one_way:
+        raise Changes("a list that is written out is put into another", value.place)
     item = item_like(value)
     after = item if item is None or before is None else item_like(inf.joined(before, item))
     if after is None:
