@@ -93,17 +93,22 @@ def _key(s: Statement, site: Site) -> object:
 
 
 def _move_signs(ir: IR, site: Site) -> None:
-    """Leave out the negations of ``ir`` that can disappear."""
+    """Leave out the negations of ``ir`` that can disappear: in each round those that have nothing to do with another."""
     block_of = {s: block for block in ir.blocks for s in block.statements if _is_negation(s, site)}
     while block_of:
         uses, owners = counts(ir), Ownership(ir, site)
         changed = _changed(ir, owners)
-        found = next(
-            (f for s, b in block_of.items() if (f := _Flip(s, b, site, owners, changed)).is_possible(uses)), None
-        )
-        if found is None:
+        known: dict[Operand, Operand] = {}
+        touched: set[Operand] = set()
+        for s, block in block_of.items():
+            if s.result in touched:
+                continue
+            flip = _Flip(s, block, site, owners, changed)
+            if flip.is_possible(uses) and touched.isdisjoint(flip.touched()):
+                touched |= flip.touched()
+                known |= flip.apply()
+        if not known:
             return
-        known = found.apply()
         block_of = {s: block for s, block in block_of.items() if s.result not in known}
         substitute(ir.blocks, known)
 
@@ -183,6 +188,11 @@ class _Flip:
         assert s.result is not None
         roots = self.owners.of(s.result) | self.owners.of(_negated(s))
         return roots.isdisjoint(self.changed) and (s is self.negation or FOREIGN not in roots)
+
+    def touched(self) -> set[Operand]:
+        """All that the statements which change have to do with, and the memory that it lies in."""
+        found = {x for s in (*self.dropped, *self.sums) for x in (s.result, *s.operands) if isinstance(x, Variable)}
+        return found.union(self.flipped, *map(self.owners.of, found)) - {FOREIGN}
 
     def apply(self) -> dict[Operand, Operand]:
         """Leave the negation out; what is there instead of which results."""
