@@ -15,6 +15,8 @@ from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
 
 _HEAP_TYPE: Final = 1 << 9
+_WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules"}
+"""Packages whose globals hold nothing that a program has made."""
 _LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
 """What refers to nothing that matters; most of what large structures hold."""
 
@@ -93,7 +95,7 @@ _DICTS_ASIDE: Final = sys.version_info >= (3, 13)
 def globals_of(function: FunctionType) -> list[Any]:
     """The containers and functions of its module that a function of a program names."""
     globals_ = function.__globals__
-    if str(globals_.get("__name__")).partition(".")[0] in LIBRARIES:
+    if str(globals_.get("__name__")).partition(".")[0] in _WITHOUT_PROGRAMS:
         return []
     found = [globals_[name] for name in names_in(function.__code__) if name in globals_]
     return [x for x in found if kind_of(type(x)) not in ("number", "inert")]

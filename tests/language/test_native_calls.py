@@ -492,3 +492,11 @@ def far_away(x):
 def test_what_is_found_only_behind_many_others_is_lost_as_well(operator):
     with pytest.raises(NotDifferentiable, match="dumps"):
         operator(far_away, 1.5)
+
+
+def test_what_a_rule_calls_is_not_searched_for_what_the_engine_keeps():
+    """Else each call of it looks through all programs that there are."""
+    from autodiff_hook.runtime.reachable import reachable
+    from autodiff_rules.numpy.ufuncs import require_same
+
+    assert list(reachable(require_same, True)) == [require_same]

@@ -93,7 +93,7 @@ def _key(s: Statement, site: Site) -> object:
 
 
 def _move_signs(ir: IR, site: Site) -> None:
-    """Leave out the negations of ``ir`` that can disappear: in each round those that have nothing to do with another."""
+    """Leave out the negations of ``ir`` that can disappear: those that have nothing to do with each other at once."""
     block_of = {s: block for block in ir.blocks for s in block.statements if _is_negation(s, site)}
     while block_of:
         uses, owners = counts(ir), Ownership(ir, site)
