@@ -24,14 +24,12 @@ from autodiff_hook.transform.generic.carrying import carrying_pass
 class Carried:
     """The carried program of one code object with one set of globals."""
 
-    __slots__ = ("__weakref__", "code", "count", "facts", "kind", "program", "signature", "unsupported")
+    __slots__ = ("__weakref__", "code", "count", "facts", "kind", "signature", "unsupported")
 
     def __init__(self, code: CodeType, globals_: dict[str, Any], table: dict[str, Any] = TABLE) -> None:
         self.unsupported = ""
         self.facts = GlobalFacts(code, globals_)
         self.code = code
-        self.program: Any = None
-        """The program as a function, if that captures nothing."""
         self.count = -1
         """How many arguments a plain call has, of a function that has no others."""
         try:
@@ -39,8 +37,6 @@ class Carried:
             self.signature: Signature = primal.ir.signature
             self.kind = primal.ir.kind
             self.code = emit(carrying_pass(primal, table), lifetimes=True)
-            if not code.co_freevars:
-                self.program = FunctionType(self.code, globals_)
             if self.kind == "function" and len(self.signature.names) == self.signature.positional:
                 self.count = self.signature.positional
         except Unsupported as error:
@@ -140,9 +136,7 @@ def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
         if plan is None:
             return function(*args, **kwargs), None
         values, tokens = bound(alg, plan, len(args), (*args, *kwargs.values()), tokens)
-    program = known.program
-    if program is None:
-        program = FunctionType(known.code, function.__globals__, function.__name__, None, function.__closure__)
+    program: Any = FunctionType(known.code, function.__globals__, function.__name__, None, function.__closure__)
     if known.kind != "function":
         return started(alg, program, tokens, values), None
     result: Result = program(alg, tokens, *values)

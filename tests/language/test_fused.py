@@ -274,7 +274,8 @@ def test_levels_that_are_not_concerned(monkeypatch, inner):
     found = []
     for often in (1, NEVER):
         monkeypatch.setattr(functions, "OFTEN", often)
-        of = made(f"{source}\ng = f\ndef f(y):\n return lambda x: {inner.replace('f(', 'g(')}\n")
+        text = f"{source}\ng = f\ndef f(y):\n return lambda x: {inner.replace('f(', 'g(')}\n"
+        of = made(text, __name__=__name__)
         found.append(
             (
                 gradient(lambda y: jvp(of(y), (0.7,), (1.0,))[1] * y, 0.3),

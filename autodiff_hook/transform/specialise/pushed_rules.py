@@ -108,7 +108,7 @@ class Rules(PrimalHalf):
             self.ways[s] = "partials"
         elif self._is_diagonal(s, plan, use):
             self.ways[s] = "diagonal"
-        elif all(self._form(plan, place) is not None for place, _ in self.moved[s]):
+        elif self._has_forms(s, plan):
             self.ways[s] = "forms"
             op = "binary" if s.op == "inplace" else s.op
             out.statements.append(Statement(op, list(s.operands), s.result, s.data, s.position))
@@ -121,6 +121,14 @@ class Rules(PrimalHalf):
             if use.instance is not None:
                 use = self.uses[s] = called(plan, s, use.arguments, self.runtime)
         out.statements += use.statements
+
+    def _has_forms(self, s: Statement, plan: RulePlan) -> bool:
+        """Whether the tangent is a sum of what forms give; lists and tuples cannot be added."""
+        forms = [self._form(plan, place) for place, _ in self.moved[s]]
+        kind = self.program.type_of(s.result)  # type: ignore[arg-type]
+        if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls in (list, dict):
+            return forms == [LINEAR]
+        return None not in forms and (len(forms) == 1 or not isinstance(kind, Tuple))
 
     def _is_of_numbers(self, s: Statement, use: Use) -> bool:
         """Whether a number is made of numbers."""
