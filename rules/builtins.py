@@ -223,9 +223,17 @@ def min_rule(*args, **options):
     return y, min_pullback
 
 
-frule(max, lambda ẋ, y, items: ẋ[position(items, y)])
-frule(min, lambda ẋ, y, items: ẋ[position(items, y)])
-pure(position)
+@nondifferentiable
+def place_of(items, extreme):
+    """Where the greatest or the smallest of ``items`` first stands; the items of an array are new ones each time."""
+    if isinstance(items, (list, tuple)):
+        return position(items, extreme)
+    return next((place for place, item in enumerate(items) if item == extreme), 0)
+
+
+frule(max, lambda ẋ, y, items: ẋ[place_of(items, y)])
+frule(min, lambda ẋ, y, items: ẋ[place_of(items, y)])
+pure(position, place_of)
 
 
 @rrule(max, Real, Real)
