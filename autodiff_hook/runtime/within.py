@@ -25,7 +25,7 @@ from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.calling import BODIES, inline_call
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
-from autodiff_hook.transform.specialise.plans import items_of, spread
+from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.wording import named
 
 Work = Callable[[Inference, Statement, Operand, Any, list[Operand]], None]
@@ -69,7 +69,7 @@ def _in_direction(inf: Inference, s: Statement, called: Any, args: list[Operand]
     """``jvp``."""
     if len(args) != 3:
         raise Refused("a derivative in a direction that does not fit")
-    primals, tangents = (_parts(inf, x) for x in args[1:])
+    primals, tangents = (spread(inf, x) for x in args[1:])
     if len(primals) != len(tangents):
         raise Refused("a derivative in a direction that does not fit")
     moving = {i: x for i, x in enumerate(tangents) if not is_none(inf.type_of(x))}
@@ -79,7 +79,7 @@ def _in_direction(inf: Inference, s: Statement, called: Any, args: list[Operand]
 def _at_place(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """``gradient_at`` and ``tangent_at``."""
     function, place, whole, *direction = args
-    number, primals = inf.type_of(place), _parts(inf, whole)
+    number, primals = inf.type_of(place), spread(inf, whole)
     if not isinstance(number, Known):
         raise Refused("an operator whose options are not known")
     if direction:
@@ -110,11 +110,6 @@ def _like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Op
     raise Refused(f"a tangent {named(direction)} of {named(value)}")
 
 
-def _parts(inf: Inference, whole: Operand) -> list[Operand]:
-    items = items_of(inf.type_of(whole))
-    return spread(inf, whole, range(len(items or ())), items)
-
-
 # Operators
 
 
@@ -124,7 +119,7 @@ def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: list[O
     numbers, aux, named = map(inf.type_of, (argnums, has_aux, options))
     if not isinstance(numbers, Known) or not isinstance(aux, Known) or aux.value or _some(named):
         raise Refused("an operator whose options are not known")
-    work(inf, s, function, numbers.value, _parts(inf, whole))
+    work(inf, s, function, numbers.value, spread(inf, whole))
 
 
 def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
@@ -214,7 +209,7 @@ def _products(inf: Inference, gradients: Operand, tangents: Operand) -> Iterator
     if is_none(inf.type_of(tangents)):
         return
     if isinstance(inf.type_of(gradients), Tuple):
-        for slope, tangent in zip(_parts(inf, gradients), _parts(inf, tangents), strict=True):
+        for slope, tangent in zip(spread(inf, gradients), spread(inf, tangents), strict=True):
             yield from _products(inf, slope, tangent)
     else:
         yield Statement("call", [Constant(directions.dot), gradients, tangents], Variable(), ())

@@ -50,7 +50,6 @@ from autodiff_hook.transform.specialise.objects import (
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
-    items_of,
     known_as,
     pure,
     require_inert,
@@ -120,16 +119,14 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     rows = following.rows(inf, s)
     if rows is not None:
         return inline_call(inf, s, rows, [args], {})
-    args = of_one_length(inf, args)
-    items = items_of(inf.type_of(args))
-    values = spread(inf, args, range(len(items or ())), items)
+    values = spread(inf, of_one_length(inf, args))
     whole = inf.type_of(kwargs)
     if isinstance(whole, Known) and whole.value is None:
         s.op, s.operands, s.data = "call", [function, *values], ()
         return call(inf, s, function, values, {})
     if not isinstance(whole, Tuple) or whole.cls is not dict:
         raise Refused("a call with **kwargs that are not known")
-    named = spread(inf, kwargs, whole.keys, whole.items)
+    named = spread(inf, kwargs, whole.keys)
     return call(inf, s, function, values, dict(zip(whole.keys, named)))
 
 

@@ -72,7 +72,7 @@ def followed(
 
 def _entered(inf: Inference, s: Statement, owner: Operand, other: Operand, kind: Tuple) -> Abstract:
     """``items.update({"a": x, "b": y})``: an assignment for each key."""
-    return assigned(inf, s, owner, dict(zip(kind.keys, spread(inf, other, kind.keys, kind.items))))
+    return assigned(inf, s, owner, dict(zip(kind.keys, spread(inf, other, kind.keys))))
 
 
 def assigned(inf: Inference, s: Statement, owner: Operand, values: dict[Any, Operand]) -> Abstract:

@@ -38,8 +38,7 @@ def display(inf: Inference, s: Statement) -> Abstract | None:
         return inf.evaluate(inf, s)
     parts: list[Operand] = []
     for operand, starred in zip(s.operands, stars):
-        items = items_of(inf.type_of(operand)) if starred else None
-        parts += spread(inf, operand, range(len(items or ())), items) if starred else [operand]
+        parts += spread(inf, operand) if starred else [operand]
     s.operands = parts
     return inf.evaluate(inf, s)
 
@@ -57,6 +56,6 @@ def _entries(inf: Inference, operands: list[Operand], stars: tuple[str, ...]) ->
         assert isinstance(whole, Tuple)
         if star == "dict_merge" and not entries.keys().isdisjoint(whole.keys):
             raise Refused("a keyword that is given twice")
-        values = spread(inf, operand, whole.keys, whole.items)
+        values = spread(inf, operand, whole.keys)
         entries |= {k: (Constant(k), v) for k, v in zip(whole.keys, values)}
     return [x for entry in entries.values() for x in entry]

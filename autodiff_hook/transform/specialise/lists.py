@@ -210,7 +210,7 @@ def listed(inf: Inference, s: Statement, operand: Operand) -> Operand:
         return operand
     if not kind.items or item_like(reduce(inf.joined, kind.items)) is None or inf.block is None:
         return operand
-    parts = spread(inf, operand, range(len(kind.items)), kind.items)
+    parts = spread(inf, operand)
     made = Statement("build_list", parts, Variable(), None, s.position)
     found = made_of(inf, made, kind.items)
     assert found is not None and made.result is not None

@@ -224,9 +224,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
         return lists.append(inf, s)
     if isinstance(value, List) and name == "extend" and len(args) == 1 and not names and not inf.one_way:
-        items = items_of(inf.type_of(args[0]))
-        if items is not None:
-            lists.extend(inf, s, owner, spread(inf, args[0], range(len(items)), items))
+        if items_of(inf.type_of(args[0])) is not None:
+            lists.extend(inf, s, owner, spread(inf, args[0]))
             return inf.evaluate(inf, s)
     if isinstance(value, List) and name == "pop" and not args and not inf.one_way:
         return lists.pop(inf, s)

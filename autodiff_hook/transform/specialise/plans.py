@@ -88,8 +88,8 @@ def part_of(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: in
     """An item of a tuple."""
     if not -len(items) <= index < len(items):
         raise Refused("an index out of range")
-    item, whole = items[index], inf.final(s.operands[0])
-    if isinstance(item, Outside) and item.at is None and inf.world.is_outside(whole):
+    item = items[index]
+    if isinstance(item, Outside) and item.at is None and inf.world.is_outside(whole := inf.final(s.operands[0])):
         kind = inf.type_of(whole)
         key = kind.keys[index] if isinstance(kind, Tuple) and kind.cls is dict else index
         return alias(inf, s, inf.world.part(whole, example_of(kind), key, True))
@@ -108,9 +108,12 @@ def is_hashable(key: Any) -> bool:
     return True
 
 
-def spread(inf: Inference, whole: Operand, keys: Any, items: tuple[Abstract, ...] | None) -> list[Operand]:
-    """The parts of a tuple or a dict, read before the statement at hand."""
-    if items is None or inf.block is None:
+def spread(inf: Inference, whole: Operand, keys: Any = None) -> list[Operand]:
+    """The parts of a tuple or a dict that have these keys, or all of a tuple, read before the statement at hand."""
+    if keys is None:
+        items = items_of(inf.type_of(whole))
+        keys = None if items is None else range(len(items))
+    if keys is None or inf.block is None:
         raise Refused("a call with *args that are not known")
     if isinstance(whole, Constant):
         return [Constant(whole.value[key]) for key in keys]

@@ -24,9 +24,8 @@ def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> N
         raise Refused("a call of functools.reduce")
     function, items, *initial = args
     if not initial:
-        kinds = items_of(inf.type_of(items))
-        if not kinds:
+        if not items_of(inf.type_of(items)):
             raise Refused("functools.reduce of items that are not known one by one")
-        first, *rest = spread(inf, items, range(len(kinds)), kinds)
+        first, *rest = spread(inf, items)
         items, initial = inf.before(s, "build_tuple", rest), [first]
     inline_call(inf, s, _loop, [function, items, *initial], {})  # type: ignore[arg-type]

@@ -134,7 +134,7 @@ def _extended(inf: Inference, s: Statement, owner: Array | List) -> Abstract | N
         raise Refused("an array or a list is changed in place")
     if items is None:
         return inline_call(inf, s, extended, s.operands, {})  # type: ignore[arg-type]
-    lists.extend(inf, s, s.operands[0], spread(inf, s.operands[1], range(len(items)), items))
+    lists.extend(inf, s, s.operands[0], spread(inf, s.operands[1]))
     return _same(inf, s)
 
 
@@ -338,8 +338,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         if isinstance(key, Known) and type(key.value) is int:
             return part_of(inf, s, items, key.value)
         if isinstance(key, Known) and type(key.value) is slice and isinstance(owner, Tuple) and owner.cls is tuple:
-            places = range(len(items))[key.value]
-            s.operands, s.op = spread(inf, s.operands[0], places, tuple([items[i] for i in places])), "build_tuple"
+            s.operands, s.op = spread(inf, s.operands[0], range(len(items))[key.value]), "build_tuple"
             return _build_tuple(inf, s)
         code = any(isinstance(x, Known) and callable(x.value) for x in items)
         if (
@@ -380,8 +379,7 @@ def _slice_of_tuple(
     cls = owner.cls if isinstance(owner, Tuple) else tuple
     if cls not in (tuple, list):
         raise Refused("a slice of a named tuple")
-    places = range(len(items))[part]
-    parts = spread(inf, s.operands[0], places, tuple(items[i] for i in places))
+    parts = spread(inf, s.operands[0], range(len(items))[part])
     s.op, s.operands, s.data = "build_tuple" if cls is tuple else "build_list", parts, None
     return _build_tuple(inf, s)
 

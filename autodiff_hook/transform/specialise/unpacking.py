@@ -33,7 +33,7 @@ def unpack(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused("unpacking of what is not a tuple of known length")
     if after is None:
         return alias(inf, s, s.operands[0])
-    parts = spread(inf, s.operands[0], range(len(items)), items)
+    parts = spread(inf, s.operands[0])
     rest = inf.before(s, "build_list", parts[before : len(parts) - after])
     return _put_together(inf, s, [*parts[:before], rest, *parts[len(parts) - after :]])
 
