@@ -8,6 +8,7 @@ from scipy import integrate
 
 from autodiff_hook import gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.reports import collecting
 from autodiff_hook.testing import check_rule
 from autodiff_rules.scipy.integrate.explicit import combination
 
@@ -210,6 +211,92 @@ def test_solvers_within_solvers():
         return integrate.quad(lambda x: last(p[0] * x), 0.0, p[1])[0]
 
     agrees(f, lambda p: (1.0 - np.exp(-p[0] * p[1])) / p[0], second=False, rtol=1e-4)
+
+
+def capturing_numbers(p):
+    rate, speed, factor = p[0], p[1], 1.0
+
+    def slope(t, y):
+        return [factor * rate * y[0], -speed * y[1]]
+
+    return slope
+
+
+def capturing_arrays(p):
+    names = {"rate": 0, "speed": 1}
+    return lambda t, y: np.array([p[names["rate"]] * y[0], -p[names["speed"]] * y[1]])
+
+
+def capturing_lists(p):
+    both = [p[0], -p[1]]
+    return lambda t, y: [factor * part for factor, part in zip(both, y)]
+
+
+def capturing_functions(p):
+    slope = capturing_numbers(p)
+    return lambda t, y: slope(t, y)
+
+
+def with_defaults(p):
+    speed = p[1]
+    return lambda t, y, rate=p[0]: [rate * y[0], -speed * y[1]]
+
+
+def changing_what_is_captured(p):
+    rate, count = p[0], 0
+
+    def slope(t, y):
+        nonlocal count
+        count += 1
+        return [rate * y[0], -p[1] * y[1] + 0.0 * count]
+
+    return slope
+
+
+@pytest.mark.parametrize(
+    "capturing",
+    [
+        capturing_numbers,
+        capturing_arrays,
+        capturing_lists,
+        capturing_functions,
+        with_defaults,
+        changing_what_is_captured,
+    ],
+)
+def test_what_the_right_hand_side_has_captured(capturing):
+    def f(p):
+        found = integrate.solve_ivp(capturing(p), (0.0, 0.5), [1.0, p[2]], **TIGHT)
+        return found.y[0, -1] + 2.0 * found.y[1, -1]
+
+    agrees(f, lambda p: exact(p, 0.5) @ [1.0, 2.0], rtol=1e-4, second=capturing is capturing_arrays)
+
+
+def test_captured_numbers_are_read_at_each_call():
+    def f(rate, start):
+        def slope(t, y):
+            return -rate * y
+
+        first = integrate.solve_ivp(slope, (0.0, 0.5), np.array([start]), **TIGHT).y[0, -1]
+        rate = 2.0 * rate
+        return first + integrate.solve_ivp(slope, (0.0, 0.5), np.array([start]), **TIGHT).y[0, -1]
+
+    slow, fast = np.exp(-0.5 * 0.8), np.exp(-0.8)
+    assert gradient(f, 0.8, 1.5) == pytest.approx((1.5 * (-0.5 * slow - fast), slow + fast), rel=1e-5)
+
+
+def test_stages_of_functions_that_have_captured_numbers_are_typed():
+    def f(p):
+        rate = p[0]
+
+        def fresh(t, y):
+            return [rate * y[0], p[1] * y[1]]
+
+        return np.sum(integrate.solve_ivp(fresh, (0.0, 0.5), [1.0, 2.0], **TIGHT).y[:, -1])
+
+    with collecting() as reports:
+        gradient(f, np.array([0.3, 0.4]))
+    assert [r.kind for r in reports if r.code is not None and r.code.co_name == "fresh"][-1] == "typed"
 
 
 def test_functions_that_return_tuples_or_whole_arrays():

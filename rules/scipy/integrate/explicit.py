@@ -8,19 +8,20 @@ the steps are taken as they are, but for the first and the last.
 from __future__ import annotations
 
 from contextvars import ContextVar
-from types import FunctionType
 
 import numpy as np
 from scipy.integrate import DOP853, RK45, solve_ivp
 
 from autodiff_hook import pullback
 from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
+from autodiff_hook.config import opted_in_as
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.registry import rrule
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.scope import is_own, module_of
 from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy._captured import alone
 from autodiff_rules.scipy.optimize.implicit import seeded
 
 RungeKutta = RK45.__base__
@@ -65,23 +66,27 @@ def called(fun, time, y, *args):
     return np.asarray(fun(time, y, *args))
 
 
-def differs_alone(alg, fun, args):
-    """Whether a function can be differentiated by itself: in one tape alone, all of its variables numbers or arrays."""
-    if alg.typed is None or type(fun) is not FunctionType or reaches(alg, fun):
-        return False
+def differentiable_alone(alg, fun, args):
+    """A function that one tape can differentiate, all of whose variables are numbers or arrays; None if not so."""
+    if alg.typed is None or not all(type(arg) in (float, int, np.ndarray) for arg in args):
+        return None
+    found = alone(alg, fun)
+    if found is None:
+        return None
     others = [name for name in alg.modules if not is_own(name) and name.partition(".")[0] not in LIBRARIES]
-    return all(name == module_of(fun) for name in others) and all(type(arg) in (float, int, np.ndarray) for arg in args)
+    return found if all(name == module_of(fun) or opted_in_as(name) for name in others) else None
 
 
 class Step:
     """A step whose stages are differentiated one by one: the call, and the pullback of its node."""
 
-    def __init__(self, fun, args, times, y, f, rows):
-        self.stages, self.rows, self.count = [], list(map(np.asarray, rows)), len(args)
+    def __init__(self, found, args, times, y, f, rows):
+        self.stages, self.rows = [], list(map(np.asarray, rows))
+        self.captured, self.count = len(found.values), len(found.values) + len(args)
         slopes = [f]
         for time, weights in zip(times, self.rows):
             at = y + np.dot(weights, np.array(slopes))
-            value, back = pullback(fun, time, at, *args)
+            value, back = pullback(found.function, *found.values, time, at, *args)
             self.stages.append((value, back))
             slopes.append(np.asarray(value))
         self.value = at, slopes[-1], np.array(slopes)
@@ -94,7 +99,9 @@ class Step:
         slopes[-1] += 0.0 if last is None else last
         for i in range(len(self.stages) - 1, -1, -1):
             value, back = self.stages[i]
-            _, at, *given = back(seeded(value, slopes[i + 1]))
+            given = list(back(seeded(value, slopes[i + 1])))
+            at = given.pop(self.captured + 1)
+            del given[self.captured]
             if i == len(self.stages) - 1 and new is not None:
                 at = at + new
             ȳ += at
@@ -173,11 +180,12 @@ def moving_step(alg, solver, ends, moving_ends, state, moving_state):
     h = ends[1] - ends[0]
     times = [float(ends[0] + place * h) for _, place in tableau]
     rows = [tuple([h * weight for weight in weights]) for weights, _ in tableau]
-    if differs_alone(alg, fun, args):
-        tokens = (*moving_state, *([None] * len(args) if token is None else token))
+    found = differentiable_alone(alg, fun, args)
+    if found is not None:
+        tokens = (*moving_state, *found.tokens, *([None] * len(args) if token is None else token))
         if not some(tokens):
             return None
-        made = Step(fun, args, times, *state, rows)
+        made = Step(found, args, times, *state, rows)
         return alg.spread(made.value, alg.node(made, tokens))
     return enter(alg, (None, None, token, None, *moving_state, None), accepted, (fun, args, times, *state, rows), {})[1]
 
