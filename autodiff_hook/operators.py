@@ -17,7 +17,6 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, rows_of
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.pulled import Pulled, opened, same
-from autodiff_hook.runtime.second_order import Carried
 from autodiff_hook.runtime.specialising import differentiated
 from autodiff_hook.runtime.tangents import is_made_of_numbers, zero_tangent
 from autodiff_hook.runtime.trees import refuse_complex
@@ -168,6 +167,10 @@ def _jacobian(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -
     return (_like_argnums(argnums, found), aux[0]) if has_aux else _like_argnums(argnums, found)
 
 
+class _Carried(Exception):
+    """There is no typed program that gives a row or a column."""
+
+
 def _typed_columns(f: Any, chosen: tuple[int, ...], has_aux: bool, args: Any, kwargs: Any, value: Any) -> Any:
     """The Jacobian by columns, by a typed program, which has no effects; ``MISS`` if there is none, or rows pay."""
     if not forward_pays([args[i] for i in chosen], value):
@@ -176,12 +179,12 @@ def _typed_columns(f: Any, chosen: tuple[int, ...], has_aux: bool, args: Any, kw
     def push(*tangents: Any) -> Any:
         pair = differentiated(f, args, kwargs, "jvp", lambda *_, **__: MISS, tangents=tangents)
         if pair is MISS or not same(pair[0][0] if has_aux else pair[0], value):
-            raise Carried
+            raise _Carried
         return pair[1][0] if has_aux else pair[1]
 
     try:
         return by_columns(value, push, args, chosen)
-    except Carried:
+    except _Carried:
         return MISS
 
 
@@ -295,13 +298,13 @@ def _typed_rows(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any)
         form: Any = "hvp_aux" if has_aux else "hvp"
         products = differentiated(f, args, kwargs, form, lambda *_, **__: MISS, tangents=tangents)
         if products is MISS:
-            raise Carried
+            raise _Carried
         picked = tuple(products[i] for i in chosen)
         return picked[0] if single else picked
 
     try:
         return rows_of(zero_tangent(values[0] if single else values), row)
-    except Carried:
+    except _Carried:
         return MISS
 
 

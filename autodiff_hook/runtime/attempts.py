@@ -25,7 +25,7 @@ from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.programs import CUT, HVP, WITH_AUX, Form, Made, joint_ir
 from autodiff_hook.runtime.pushforwards import pushforward_ir
-from autodiff_hook.runtime.second_order import second_order
+from autodiff_hook.runtime.second_order import Postponed, second_order
 from autodiff_hook.runtime.tracebacks import DEBUG
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut
@@ -41,7 +41,7 @@ On entry it loads what may be gone by now, and it also computes what nobody asks
 """
 
 
-class Stopped(Refused):
+class Stopped(Postponed):
     """The time that making a program may take was over."""
 
 
@@ -93,7 +93,8 @@ def _uncollected() -> Iterator[None]:
 
 def _program(call: Call, form: Form, operations: int, strong: bool) -> Program:
     if form in HVP:
-        return Program(*second_order(call, operations, form in WITH_AUX))
+        made, product = second_order(call, operations, form in WITH_AUX, strong)
+        return Program(made, (product,))
     f = call.function
     make = pushforward_ir if form == "jvp" else partial(joint_ir, form=form)
     made = make(call, one_way=operations, strong=strong)

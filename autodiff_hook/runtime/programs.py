@@ -47,8 +47,8 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
 from autodiff_hook.transform.specialise.folding import merge
+from autodiff_hook.transform.specialise.infer import STATEMENTS, Inference
 from autodiff_hook.transform.specialise.infer import Callees as Called
-from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.named_tuples import holds_named
@@ -98,30 +98,38 @@ _CHANGES: Final = 64
 T = TypeVar("T")
 
 
-def joint_ir(call: Call, form: Form = "gradient", one_way: int = 0, strong: bool = False) -> Made:
+def joint_ir(
+    call: Call, form: Form = "gradient", one_way: int = 0, strong: bool = False, limit: int = STATEMENTS
+) -> Made:
     """The joint program of a function for calls like this one.
 
-    It has all ways through the function, or the one that this call takes, of up to ``one_way`` operations. Where its
-    products are ``strong``, nothing is known of arrays in the adjoint.
+    It has all ways through the function, of up to ``limit`` statements, or the one that this call takes, of up to
+    ``one_way`` operations. Where its products are ``strong``, nothing is known of arrays in the adjoint.
     """
     make = partial(_joint_ir, form, strong)
     if one_way:
         return following(call, one_way, make)
     callees = Callees()
     try:
-        return following(call, one_way, make, callees)
+        return following(call, 0, make, callees, limit)
     except Refused:
         if not callees.found:
             raise
-        return following(call, one_way, make)
+        return following(call, 0, make, limit=limit)
 
 
-def following(call: Call, one_way: int, make: Callable[[Understood], T], callees: Callees | None = None) -> T:
+def following(
+    call: Call,
+    one_way: int,
+    make: Callable[[Understood], T],
+    callees: Callees | None = None,
+    limit: int = STATEMENTS,
+) -> T:
     """What is made of a function that is understood, once it is known what it changes."""
     changed: frozenset[Any] = frozenset()
     while True:
         try:
-            return make(Understood(call, one_way, changed, callees))
+            return make(Understood(call, one_way, changed, callees, limit))
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
@@ -131,7 +139,7 @@ def following(call: Call, one_way: int, make: Callable[[Understood], T], callees
 class Understood:
     """A function and what is known of its values, for calls like one."""
 
-    def __init__(self, call: Call, one_way: int, changed: frozenset[Any], callees: Callees | None) -> None:
+    def __init__(self, call: Call, one_way: int, changed: frozenset[Any], callees: Callees | None, limit: int) -> None:
         self.call, self.one_way = call, bool(one_way)
         self.times: dict[str, float] = {}
         self.clock = _Clock(self.times)
@@ -144,7 +152,7 @@ class Understood:
         self.inference = (
             path(prologue, prologue.types, updated, one_way)
             if one_way
-            else Inference(prologue, evaluate, prologue.types, changed)
+            else Inference(prologue, evaluate, prologue.types, changed, limit)
         )
         self.inference.callees = callees
         types = dict(zip(self.params, self.types))

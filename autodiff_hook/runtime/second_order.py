@@ -6,6 +6,7 @@ function of that, which is differentiated like any other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType
 from typing import Any, Final
@@ -13,37 +14,74 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.emit import emit
+from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
-from autodiff_hook.reports import Reason
-from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import Made, Understood, following, require_pair
+from autodiff_hook.runtime.programs import Made, Understood, following, joint_ir, require_pair
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import no_nan
+from autodiff_hook.runtime.tangents import seeded
 from autodiff_hook.transform.specialise.abstract import Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.infer import Given
 from autodiff_hook.transform.specialise.lattice import number_types
 
 _REAL: Final = {float, np.float64, int}
+_STATEMENTS: Final = 20000
+"""How many statements a tangent may have."""
 
 
-def second_order(call: Call, one_way: int = 0, has_aux: bool = False) -> tuple[Made, tuple[FunctionType, FunctionType]]:
-    """What collects constants and primals for calls like this one, and the tangent as a function of these.
+def second_order(
+    call: Call, one_way: int = 0, has_aux: bool = False, strong: bool = False
+) -> tuple[Made, Callable[[Any, tuple[Any, ...]], Any]]:
+    """What gives the Hessian-vector products of calls like this one.
 
     With ``has_aux`` the function returns a pair, of which the first part is differentiated.
     """
-    made, collecting = following(call, one_way, partial(_slope, has_aux))
+    _require_seeds(call)
+    made, collecting = following(call, one_way, partial(_slope, has_aux, strong))
     f = call.function
-    codes = [emit(ir) for ir in (collecting, made.ir)]
-    collect, slope = [FunctionType(code, f.__globals__, f.__name__) for code in codes]
-    return made, (collect, slope)
+    collect, slope = [FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (collecting, made.ir)]
+    found = collect(f, call.values)
+    if found is MISS:
+        raise Refused("what is guarded on entry is not so")
+    constants, primals = found
+    given = Call(slope, (*primals, *constants), Shape(len(primals), len(constants)))
+    gradients = _gradients(given, one_way, strong)
+    code = emit(gradients.ir, release=True, small=gradients.small)
+    for stage, seconds in gradients.times.items():
+        made.times[stage] = made.times.get(stage, 0.0) + seconds
+    return made, partial(product, collect, FunctionType(code, f.__globals__, f.__name__), slope)
 
 
-def _slope(has_aux: bool, known: Understood) -> tuple[Made, IR]:
+class Postponed(Refused):
+    """There is no program now, and may be one at another call."""
+
+
+def _require_seeds(call: Call) -> None:
+    """Leave it to the carried program to say what is wrong with tangents."""
+    moving = [i for i, moves in enumerate(call.shape.moving) if moves]
+    try:
+        for i, tangent in zip(moving, call.values[-len(moving) :]):
+            seeded(call.args[i], tangent, f"tangents[{i}]")
+    except Unsupported as error:
+        raise Postponed(str(error)) from error
+
+
+def _gradients(call: Call, one_way: int, strong: bool) -> Made:
+    """The joint program of a tangent."""
+    try:
+        return joint_ir(call, strong=strong, limit=_STATEMENTS)
+    except Refused:
+        if not one_way:
+            raise
+        return joint_ir(call, one_way=one_way, strong=strong)
+
+
+def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR]:
     value = known.inference.type_of(known.shape.exit.params[0])
     aim = require_pair(known) if has_aux else ()
     for place in aim:
@@ -51,7 +89,7 @@ def _slope(has_aux: bool, known: Understood) -> tuple[Made, IR]:
     types = number_types(value)
     if isinstance(value, Known) or types is None or not types <= _REAL:
         raise Refused("the function does not return a real scalar")
-    program, pushed, _ = pushed_program(known, aim=aim)
+    program, pushed, _ = pushed_program(known, strong, aim)
     pushed.last.terminator = Terminator("return", [pushed.tangent])
     blocks = pushed.builder.finish()
     merge(blocks)
@@ -76,22 +114,13 @@ def _collecting(known: Understood, constants: list[Variable]) -> IR:
     return ir
 
 
-def product(collect: Any, slope: Any, differentiated: Any, f: Any, values: tuple[Any, ...]) -> Any:
+def product(collect: Any, gradients: Any, slope: Any, f: Any, values: tuple[Any, ...]) -> Any:
     """The Hessian-vector product, or ``MISS``."""
     found = collect(f, values)
     if found is MISS:
         return MISS
     constants, primals = found
-    products = differentiated(partial(slope, *constants), primals, {}, "gradient", _missing)
-    no_nan(*products)
+    products = gradients(slope, (*primals, *constants))
+    if products is not MISS:
+        no_nan(*products)
     return products
-
-
-class Carried(Given):
-    """The tangent of a function, as a function, is not typed."""
-
-    reason = Reason("a tangent that is carried")
-
-
-def _missing(f: Any, *args: Any) -> Any:
-    raise Carried

@@ -27,8 +27,8 @@ from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, r
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
-from autodiff_hook.runtime.programs import CUT, HVP, Form
-from autodiff_hook.runtime.second_order import product
+from autodiff_hook.runtime.programs import CUT, Form
+from autodiff_hook.runtime.second_order import Postponed
 from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.transform.one_way.trail import Elsewhere
@@ -255,7 +255,7 @@ def _specialisations(call: Call, form: Form) -> Specialisations:
         by_form = _known.add(f.__code__, {})
     key = (form, type(f) is MethodType, works)
     known = by_form.get(key)
-    return by_form.setdefault(key, Specialisations(follows=form not in HVP and not works)) if known is None else known
+    return by_form.setdefault(key, Specialisations(follows=not works)) if known is None else known
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:
@@ -410,7 +410,7 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
     while made is None:
         try:
             made = _attempted(known, call, form)
-        except Stopped as reason:
+        except Postponed as reason:
             refusal(f, reason)
             return None, all_ways
         except Refused as reason:
@@ -468,9 +468,6 @@ def _entry(made: Program, form: Form) -> Entry:
     """What runs a program."""
     if form in CUT:
         return _pulling(*made.functions)
-    if form in HVP:
-        collect, slope = made.functions
-        return partial(product, collect, slope, differentiated)
     entry: Entry = made.functions[0]
     return entry
 

@@ -82,8 +82,7 @@ class Trail(Inference):
         updated: Callable[..., Any],
         limit: int,
     ) -> None:
-        super().__init__(world, evaluate, types)
-        self.limit = limit
+        super().__init__(world, evaluate, types, limit=limit)
         self.known, self.noted, self.updated = known, noted, updated
         self.contents: dict[Any, Any] = {}
         self.origins: dict[Operand, Operand] = {}

@@ -136,7 +136,8 @@ READ: Final = "read"
 """The plan of reading from an array or a list that the program changes: a part of it, or all of it."""
 
 Plan = RulePlan | Alias | str
-_LIMIT: Final = 2500
+STATEMENTS: Final = 2500
+"""How many statements a program may have."""
 _DEPTH: Final = 40
 _RECURSIONS: Final = 12
 """How many calls a function may make of itself that are put in their places."""
@@ -195,9 +196,14 @@ class Inference:
     one_way: ClassVar[bool] = False
 
     def __init__(
-        self, world: World, evaluate: Evaluate, types: dict[Variable, Abstract], changed: frozenset[Any] = frozenset()
+        self,
+        world: World,
+        evaluate: Evaluate,
+        types: dict[Variable, Abstract],
+        changed: frozenset[Any] = frozenset(),
+        limit: int = STATEMENTS,
     ) -> None:
-        self.world, self.evaluate = world, evaluate
+        self.world, self.evaluate, self.limit = world, evaluate, limit
         self.program = Program([], types, changed=changed)
         self.types, self.plans = self.program.types, self.program.plans
         self.chains: dict[Block, tuple[Any, ...]] = {}
@@ -395,7 +401,7 @@ class Inference:
 
     def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
         self.size += sum(len(b.statements) + 1 for b in body.blocks)
-        if self.size > _LIMIT:
+        if self.size > self.limit:
             raise Refused("the program is too large")
         for block in body.blocks:
             self.chains[block] = chain
