@@ -11,8 +11,7 @@ from autodiff_hook.algebras.shadows import Token
 from autodiff_hook.algebras.stores import Layout
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
-from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
-from autodiff_hook.runtime.buffers import lender_of
+from autodiff_hook.runtime.buffers import lender_of, overlaps_itself
 from autodiff_hook.runtime.losses import array_mutation
 
 _ODD: Final = "OV"

@@ -8,9 +8,7 @@ import numpy as np
 
 from autodiff_hook.algebras.placing import FLOATING
 from autodiff_hook.algebras.restoring import Memory
-from autodiff_hook.runtime.buffers import Scatter, add_at, dense, is_fancy, lender_of
-from autodiff_hook.runtime.buffers import _bounds as byte_bounds
-from autodiff_hook.runtime.buffers import _overlaps_itself as overlaps_itself
+from autodiff_hook.runtime.buffers import Scatter, add_at, byte_bounds, dense, is_fancy, lender_of, overlaps_itself
 from autodiff_hook.semantics.library import lasting
 
 _WHOLE: Final = "iub"

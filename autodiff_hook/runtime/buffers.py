@@ -77,7 +77,7 @@ _ALONE: Final = _holders_of_new()
 writes(lender_of)  # to nothing: it is asked while tangents are carried, which second derivatives differentiate
 
 
-def _bounds(array: Any) -> tuple[int, int]:
+def byte_bounds(array: Any) -> tuple[int, int]:
     low = high = array.__array_interface__["data"][0]
     for length, stride in zip(array.shape, array.strides):
         if stride < 0:
@@ -87,12 +87,13 @@ def _bounds(array: Any) -> tuple[int, int]:
     return low, high + array.dtype.itemsize
 
 
-def _overlaps_itself(array: Any) -> bool:
+def overlaps_itself(array: Any) -> bool:
+    """Whether two elements of an array may share memory."""
     if array.size == 0 or array.flags.c_contiguous:
         return False
     if any(stride == 0 and length > 1 for stride, length in zip(array.strides, array.shape)):
         return True
-    low, high = _bounds(array)
+    low, high = byte_bounds(array)
     return bool(array.size * array.dtype.itemsize > high - low)
 
 

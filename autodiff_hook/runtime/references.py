@@ -11,7 +11,7 @@ from typing import Any, Final
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, is_plain_kind, mirror_of
 from autodiff_hook.tangent import Tangent
-from autodiff_hook.transform.improve.shortcuts import lookups, mirroring
+from autodiff_hook.transform.improve.shortcuts import LOOKUPS, MIRRORING
 
 
 def folded(cotangents: list[Any], count: int) -> list[Any]:
@@ -66,8 +66,8 @@ def record_buffer(table: dict[int, Any], owner: Any) -> Any:
     return found
 
 
-lookups(buffer, dict_buffer, slots_buffer, record_buffer)
-mirroring(buffer, dict_buffer, slots_buffer)
+LOOKUPS.update((buffer, dict_buffer, slots_buffer, record_buffer))
+MIRRORING.update((buffer, dict_buffer, slots_buffer))
 
 
 def begin_slots(cotangents: Any, key: Any, pattern: Any) -> None:

@@ -36,13 +36,13 @@ from autodiff_hook.runtime.updates import surviving
 from autodiff_hook.strong import has_nan
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, NumberFact
 from autodiff_hook.transform.improve.shortcuts import (
+    LOOKING,
+    MIRRORING,
+    SUMS,
     borrowing,
     effects,
     fresh,
-    looking,
-    mirroring,
     shortcut,
-    sums,
     typed,
 )
 from autodiff_hook.transform.improve.site import Site, common_dtype
@@ -249,10 +249,11 @@ effects(
     rewritten,
     warn,
 )
-mirroring(zeros_like)
-looking(no_nan, no_nan_if_infinite, no_nan_in_product, undefined)
+MIRRORING.add(zeros_like)
+LOOKING.update((no_nan, no_nan_if_infinite, no_nan_in_product, undefined))
+effects(*LOOKING)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
-sums(accumulate, counted)
+SUMS.update((accumulate, counted))
 borrowing(accumulate, counted, part, array, fitted)
 
 

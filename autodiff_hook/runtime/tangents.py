@@ -12,6 +12,7 @@ from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.mirror import array_gradient, form_of, number_gradient, parts_of, tuple_like
 
 _DOUBLE: Final = np.dtype(float)
+_CONTAINERS: Final = ("list", "tuple", "dict")
 
 
 def seeded(value: Any, tangent: Any, where: str) -> Any:
@@ -26,47 +27,36 @@ def seeded(value: Any, tangent: Any, where: str) -> Any:
         items = [0.0 if x is None else x for x in tangent]
         if {float} == set(map(type, value)) == set(map(type, items)):
             return items
+    _check(value, tangent, where)
+    return given_back(value, tangent)
+
+
+def _check(value: Any, tangent: Any, where: str) -> None:
+    """Raise for what is not in the form of a gradient of ``value``."""
     if tangent is None:
-        return zero_tangent(value)
+        return
     form = form_of(value)
     check_tangent(form, value, tangent, where)
-    if form == "number":
-        return number_gradient(value, tangent)
-    if form == "array":
-        return np.array(array_gradient(value, tangent))
-    if form == "inert":
-        return None
-    if form == "dict":
-        return {key: seeded(item, tangent.get(key), f"{where}[{key!r}]") for key, item in value.items()}
-    parts = [seeded(item, tangent[i], f"{where}[{i}]") for i, item in enumerate(value)]
-    return parts if form == "list" else tuple(parts)
+    if form in _CONTAINERS:
+        for key, item in parts_of(value, form):
+            _check(item, tangent.get(key) if form == "dict" else tangent[key], f"{where}[{key!r}]")
 
 
 def zero_tangent(value: Any) -> Any:
     """The tangent of what is constant."""
-    form = form_of(value)
-    if form == "number":
-        return 0.0
-    if form == "array":
-        return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
-    if form == "dict":
-        return {key: zero_tangent(item) for key, item in value.items()}
-    if form not in ("list", "tuple"):
-        return None
-    items = list(map(zero_tangent, value))
-    return items if form == "list" else tuple(items)
+    return given_back(value, None)
 
 
 def is_made_of_numbers(value: Any) -> bool:
     """Whether all that a value holds are numbers, and arrays of some."""
     form = form_of(value)
-    if form in ("list", "tuple", "dict"):
+    if form in _CONTAINERS:
         return all(is_made_of_numbers(item) for _, item in parts_of(value, form))
     return form == "number" or form == "array" and value.size > 0
 
 
 def given_back(value: Any, tangent: Any) -> Any:
-    """The tangent of a result in the form of a gradient of it."""
+    """The tangent of a value in the form of a gradient of it, an array of its own; None is zero."""
     cls = type(value)
     if type(tangent) is cls and (cls is float or cls is np.float64):
         return tangent
@@ -76,18 +66,13 @@ def given_back(value: Any, tangent: Any) -> Any:
     if form == "number":
         return number_gradient(value, tangent)
     if form == "array":
-        return np.array(array_gradient(value, tangent))
-    if form == "list":
-        return [given_back(item, part) for item, part in zip(value, _parts(value, tangent))]
-    if form == "tuple":
-        return tuple_like(value, [given_back(item, part) for item, part in zip(value, _parts(value, tangent))])
+        return array_gradient(value, tangent)
     if form == "dict":
-        return {key: given_back(item, None if tangent is None else tangent[key]) for key, item in parts_of(value, form)}
-    return None
-
-
-def _parts(value: Any, tangent: Any) -> Any:
-    return [None] * len(value) if tangent is None else tangent
+        return {key: given_back(item, None if tangent is None else tangent.get(key)) for key, item in value.items()}
+    if form not in _CONTAINERS:
+        return None
+    parts = [given_back(item, None if tangent is None else tangent[i]) for i, item in enumerate(value)]
+    return parts if form == "list" else tuple_like(value, parts)
 
 
 def partial(derivative: Any) -> Any:

@@ -122,20 +122,32 @@ def _awaited(value: Any) -> Any:
 
 def _delegate(alg: Algebra, token: Token, value: Any, exchange: Exchange) -> Any:
     inner = exchange_of(alg, value)
+    if inner is None and hasattr(type(value), "send"):
+        inner = _Foreign(unknown_of(alg, value) if reaches(alg, value) else None)
     if inner is not None:
         return _resuming(alg, value, inner, exchange)
-    if hasattr(type(value), "send"):
-        unknown = unknown_of(alg, value) if reaches(alg, value) else None
-        return _sending(alg, value, unknown, exchange)
     return _iterating(get_iter(alg, (token,), None, value)[0], exchange)
 
 
+class _Foreign(Exchange):
+    """The exchange of a generator that is not carried: what comes of it may be ``unknown``."""
+
+    __slots__ = ("unknown",)
+
+    def __init__(self, unknown: Token) -> None:
+        super().__init__()
+        self.unknown = unknown
+
+    def arrive(self, alg: Algebra, value: Any) -> Token:
+        return None if self.unknown is None else lose(alg, value, self.unknown)
+
+
 def _resuming(alg: Algebra, generator: Any, inner: Exchange, outer: Exchange) -> Any:
-    """Delegate to a carried generator or coroutine."""
+    """Delegate to a generator or coroutine."""
     try:
         value = generator.send(None)
         while True:
-            outer.out = inner.out
+            outer.out = inner.arrive(alg, value)
             try:
                 sent = yield value
             except GeneratorExit:
@@ -159,26 +171,6 @@ def _awaiting(alg: Algebra, awaited: Any, iterator: Any, outer: Exchange) -> Any
     value = yield from iterator
     outer.out = arrived(alg, awaited, value)
     return value
-
-
-def _sending(alg: Algebra, generator: Any, unknown: Token, outer: Exchange) -> Any:
-    """Delegate to a generator that is not carried."""
-    try:
-        value = generator.send(None)
-        while True:
-            outer.out = None if unknown is None else lose(alg, value, unknown)
-            try:
-                sent = yield value
-            except GeneratorExit:
-                generator.close()
-                raise
-            except BaseException as error:
-                value = generator.throw(error)
-                continue
-            value = generator.send(sent)
-    except StopIteration as stop:
-        outer.out = None if unknown is None else lose(alg, stop.value, unknown)
-        return stop.value
 
 
 def _iterating(pairs: Any, outer: Exchange) -> Any:

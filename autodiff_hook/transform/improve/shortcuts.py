@@ -118,12 +118,6 @@ def effects(*functions: Any) -> None:
     FRESH.update(functions)
 
 
-def looking(*functions: Any) -> None:
-    """Declare that ``functions`` look whether the program has to be given up, and do nothing else."""
-    effects(*functions)
-    LOOKING.update(functions)
-
-
 def zeros(*functions: Any) -> None:
     """Declare that ``functions`` make arrays of zeros."""
     ZEROS.update(functions)
@@ -134,11 +128,6 @@ def harmless(*functions: Any) -> None:
     HARMLESS.update(functions)
 
 
-def sums(*functions: Any) -> None:
-    """Declare that ``functions`` add cotangents."""
-    SUMS.update(functions)
-
-
 def shaped(*functions: Any) -> None:
     """Declare that the shapes of the results of ``functions`` do not depend on what floats and arrays hold."""
     SHAPED.update(functions)
@@ -147,16 +136,6 @@ def shaped(*functions: Any) -> None:
 def viewing(*functions: Any) -> None:
     """Declare that ``functions`` keep nothing, though their result may be a view that cannot be written to."""
     VIEWING.update(functions)
-
-
-def lookups(*functions: Any) -> None:
-    """Declare that ``functions`` find or begin what belongs to an object."""
-    LOOKUPS.update(functions)
-
-
-def mirroring(*functions: Any) -> None:
-    """Declare that the results of ``functions`` have the places of their last argument."""
-    MIRRORING.update(functions)
 
 
 def method_of(function: Any, target: Callable[..., Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way.containers import parts
@@ -17,36 +17,22 @@ from autodiff_hook.transform.specialise.bodies import Refused
 Method = Callable[[Path, Operand, list[Operand]], Operand]
 
 
-def _append(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).append(args[0])
-    return Constant(None)
+def _changes(method: Any, pinned: int = 0) -> Method:
+    """A method that does to its owner what Python's own does; the first arguments, which decide the way, are pinned."""
+
+    def changing(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+        held, given = inf.changed(owner), [*map(inf.pin, args[:pinned]), *args[pinned:]]
+        try:
+            found: Operand | None = method(held, *given)
+        except (IndexError, KeyError) as error:
+            raise Raised(error) from None
+        return Constant(None) if found is None else found
+
+    return changing
 
 
 def _extend(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     extend(inf, owner, args[0])
-    return Constant(None)
-
-
-def _insert(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).insert(inf.pin(args[0]), args[1])
-    return Constant(None)
-
-
-def _list_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    try:
-        found: Operand = inf.changed(owner).pop(*map(inf.pin, args))
-    except IndexError as error:
-        raise Raised(error) from None
-    return found
-
-
-def _clear(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).clear()
-    return Constant(None)
-
-
-def _reverse(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).reverse()
     return Constant(None)
 
 
@@ -80,14 +66,6 @@ def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return found
 
 
-def _dict_pop(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    held, key = inf.changed(owner), inf.pin(args[0])
-    if key not in held and len(args) < 2:
-        raise Raised(KeyError(key))
-    found: Operand = held.pop(key, *args[1:])
-    return found
-
-
 def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     found: Operand = inf.changed(owner).setdefault(inf.pin(args[0]), *args[1:] or (Constant(None),))
     return found
@@ -115,24 +93,6 @@ def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return inf.made(dict, dict(inf.content(owner)))
 
 
-def _add(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).add(inf.pin(args[0]))
-    return Constant(None)
-
-
-def _discard(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    inf.changed(owner).discard(inf.pin(args[0]))
-    return Constant(None)
-
-
-def _set_remove(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    try:
-        inf.changed(owner).remove(inf.pin(args[0]))
-    except KeyError as error:
-        raise Raised(error) from None
-    return Constant(None)
-
-
 def _set_update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     for source in args:
         inf.changed(owner).update(map(inf.pin, parts(inf, source)))
@@ -152,30 +112,30 @@ def _of_sets(name: str) -> Method:
 
 _SETS: Final = ("issubset", "issuperset", "isdisjoint", "union", "intersection", "difference", "symmetric_difference")
 METHODS: Final[dict[tuple[type, str], Method]] = {
-    (list, "append"): _append,
+    (list, "append"): _changes(list.append),
     (list, "extend"): _extend,
-    (list, "insert"): _insert,
-    (list, "pop"): _list_pop,
-    (list, "clear"): _clear,
-    (list, "reverse"): _reverse,
+    (list, "insert"): _changes(list.insert, 1),
+    (list, "pop"): _changes(list.pop, 1),
+    (list, "clear"): _changes(list.clear),
+    (list, "reverse"): _changes(list.reverse),
     (list, "copy"): _list_copy,
     (list, "index"): _index,
     (list, "count"): _count,
     (list, "remove"): _remove,
     (dict, "get"): _dict_get,
-    (dict, "pop"): _dict_pop,
+    (dict, "pop"): _changes(dict.pop, 1),
     (dict, "setdefault"): _setdefault,
     (dict, "keys"): _keys,
     (dict, "values"): _values,
     (dict, "items"): _items,
     (dict, "update"): _update,
     (dict, "copy"): _dict_copy,
-    (dict, "clear"): _clear,
-    (set, "add"): _add,
-    (set, "discard"): _discard,
-    (set, "remove"): _set_remove,
+    (dict, "clear"): _changes(dict.clear),
+    (set, "add"): _changes(set.add, 1),
+    (set, "discard"): _changes(set.discard, 1),
+    (set, "remove"): _changes(set.remove, 1),
     (set, "update"): _set_update,
-    (set, "clear"): _clear,
+    (set, "clear"): _changes(set.clear),
     **{(set, name): _of_sets(name) for name in _SETS},
     **{(frozenset, name): _of_sets(name) for name in ("issubset", "issuperset", "isdisjoint")},
 }

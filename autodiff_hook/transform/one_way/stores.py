@@ -6,7 +6,7 @@ may or may not be a view is not used any more.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
@@ -31,9 +31,6 @@ from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.views import base_of, is_sure
 from autodiff_hook.transform.specialise.writing import is_stored
-
-_LARGE: Final = 4096
-_SHARE: Final = 16
 
 
 def note(inf: Path, s: Statement, result: Operand) -> None:
