@@ -42,19 +42,11 @@ class Forms:
         objects = [holds_objects(self.types[p]) for p in params]
         if not any(objects):
             return [self.form(self.types[p], p, cotangents[p]) for p in params]
-        if not any(isinstance(self.types[p], Outside) for p in params):
-            given = [p for p, is_object in zip(params, objects) if is_object]
-            made = self._call("reference_gradients", self.table, *given)
-            return [
-                self._emit("getitem", made, Constant(given.index(p)))
-                if is_object
-                else self.form(self.types[p], p, cotangents[p])
-                for p, is_object in zip(params, objects)
-            ]
         parts: list[Operand] = []
-        for part, slot in slots.items():
-            if not isinstance(self.types[part], Reference):
-                parts += [slot.owner, Constant(slot.key), Constant(slot.path), cotangents[part]]
+        if any(isinstance(self.types[p], Outside) for p in params):
+            for part, slot in slots.items():
+                if not isinstance(self.types[part], Reference):
+                    parts += [slot.owner, Constant(slot.key), Constant(slot.path), cotangents[part]]
         values = [p if given else Constant(None) for p, given in zip(params, objects)]
         made = self._call("object_gradients", self._emit("build_tuple", *values), self.table, *parts)
         return [

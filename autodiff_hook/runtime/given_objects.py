@@ -1,185 +1,142 @@
-"""The gradients of arguments that are objects, from the cotangents of the parts that a program has read."""
+"""The gradients of lists, dicts and objects in their forms, from the cotangents of what they hold."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from types import CellType, FunctionType
+from typing import Any, Final
 
-from autodiff_hook.runtime.cotangents import accumulate
-from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.mirror import (
-    Mirror,
-    attributes_of,
-    form_of,
-    formed,
-    gradient_of,
-    is_plain_kind,
-    mirror_of,
-    tuple_like,
-)
-from autodiff_hook.runtime.references import ZEROS
+import numpy as np
+
+from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, is_plain_kind, parts_of, tuple_like
+from autodiff_hook.runtime.references import added, record_buffer
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
 
-Slot = tuple[int | None, Any, Any]
-"""The identity of an owner, or None for the arguments; a key; a cotangent of what is there."""
+Slots = Any
+"""The cotangents of items: a list, or a dict by key."""
+Path = tuple[tuple[int, int], ...]
+"""Lengths and places in tuples."""
 
 
-def object_gradients(values: tuple[Any, ...], table: dict[int, Any], *parts: Any) -> tuple[Any, ...]:
-    """The gradients of arguments that are objects, from the cotangents of their parts.
+def list_gradient(table: dict[int, Slots] | None, items: Any) -> Any:
+    """The gradient of a list or a dict, in its form."""
+    return _gradient(table or {}, items, None, {})
 
-    Each part has an owner, or None for the arguments, a slot of it, and a path of lengths and places in tuples. What
-    lists and dicts hold is in the ``table`` of buffers, by the identity of their owners.
+
+def object_gradients(values: tuple[Any, ...], table: dict[int, Slots], *parts: Any) -> tuple[Any, ...]:
+    """The gradients of lists, dicts and objects, in their forms: they share what the values share.
+
+    The cotangents of what they hold are in the ``table``, by the identity of their owners, and in ``parts``: each has
+    an owner, or None for the values, a slot of it, a path of lengths and places in tuples, and a cotangent.
     """
-    slots: list[Slot] = []
+    given: Slots = defaultdict(float)
     for owner, key, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
-        if not _is_zero(cotangent):
-            slots.append((None if owner is None else id(owner), key, _in_tuples(path, cotangent)))
-    for identity, held in table.items():
-        attributes = type(held) is defaultdict
-        for key, cotangent in list(held.items() if isinstance(held, dict) else enumerate(held)):
-            if not _is_zero(cotangent):
-                slots.append((identity, Attribute(key) if attributes else key, cotangent))
-    try:
-        return _Walk(slots).gradients(values)
-    except _Unusual:
-        return _by_mirrors(values, slots)
+        if cotangent is None or type(cotangent) is float and cotangent == 0.0:
+            continue
+        slots = given if owner is None else _slots(table, owner)
+        item = values[key] if owner is None else _held(owner, key)
+        name = key.name if type(key) is Attribute else key
+        slots[name] = _placed(table, item, slots[name], path, cotangent)
+    done: dict[int, Any] = {}
+    return tuple([_gradient(table, value, given.get(i), done) for i, value in enumerate(values)])
 
 
-def _is_zero(cotangent: Any) -> bool:
-    return cotangent is None or type(cotangent) is float and cotangent == 0.0
+def _slots(table: dict[int, Slots], owner: Any) -> Slots:
+    """The cotangents of what an owner holds, zeros at first."""
+    if id(owner) not in table and form_of(owner) == "list":
+        table[id(owner)] = [0.0] * len(owner)
+    return record_buffer(table, owner)
 
 
-def _in_tuples(path: tuple[tuple[int, int], ...], cotangent: Any) -> Any:
-    for length, place in reversed(path):
-        cotangent = tuple(cotangent if i == place else None for i in range(length))
-    return cotangent
+def _held(owner: Any, key: Any) -> Any:
+    if type(key) is Attribute:
+        own = getattr(owner, "__dict__", {})
+        return own[key.name] if key.name in own else getattr(owner, key.name)
+    return owner.cell_contents if type(owner) is CellType else owner[key]
 
 
-class _Unusual(Exception):
-    """Something is given, or has a cotangent, that takes more than one walk."""
+def _placed(table: dict[int, Slots], item: Any, slot: Any, path: Path, cotangent: Any) -> Any:
+    """The cotangent of an item with a contribution to a part of it."""
+    if not path:
+        return added(table, item, slot, cotangent)
+    (length, place), *rest = path
+    slots = slot if type(slot) is list else [0.0] * length
+    slots[place] = _placed(table, item[place], slots[place], tuple(rest), cotangent)
+    return slots
 
 
-class _Walk:
-    """One walk through the arguments, in which what has no cotangent costs as little as can be."""
-
-    def __init__(self, slots: list[Slot]) -> None:
-        self.given: dict[int | None, dict[Any, list[Any]]] = {}
-        self.done: dict[int, Any] = {}
-        for identity, key, cotangent in slots:
-            name = key.name if type(key) is Attribute else key
-            self.given.setdefault(identity, {}).setdefault(name, []).append(cotangent)
-
-    def gradients(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients of the arguments."""
-        given = self.given.get(None, {})
-        return tuple([self._gradient(value, given.get(i, ())) for i, value in enumerate(values)])
-
-    def _gradient(self, value: Any, cotangents: Any) -> Any:
-        cls = type(value)
-        if cls in ZEROS and (not cotangents or ZEROS[cls] is None):
+def _gradient(table: dict[int, Slots], value: Any, slot: Any, done: dict[int, Any]) -> Any:
+    """The gradient of a value whose cotangent, if it is no reference, is in ``slot``."""
+    cls = type(value)
+    if cls in ZEROS:
+        if slot is None or cls in _INERT:
             return ZEROS[cls]
-        if cls is float and len(cotangents) == 1 and type(cotangents[0]) is float:
-            return cotangents[0]
-        if cls is tuple:
-            return tuple(self._items(value, cotangents))
-        if cls is list or cls is dict:
-            return self._container(value, cls, cotangents)
-        held = attributes_of(value) if is_plain_kind(cls) else ()
-        return self._object(value, held, cotangents) if held else self._leaf(value, cotangents)
-
-    def _items(self, value: Any, cotangents: Any) -> list[Any]:
-        """The gradients of the items of a tuple, which are kept where the tuple is."""
-        if not cotangents:
-            return [ZEROS[type(x)] if type(x) in ZEROS else self._gradient(x, ()) for x in value]
-        if not {tuple}.issuperset(map(type, cotangents)):
-            raise _Unusual
-        return [self._gradient(x, [c[i] for c in cotangents if c[i] is not None]) for i, x in enumerate(value)]
-
-    def _container(self, value: Any, cls: type, cotangents: Any) -> Any:
-        if cotangents:
-            raise _Unusual
-        if id(value) in self.done:
-            return self.done[id(value)]
-        given = self.given.get(id(value), _NOTHING)
-        made: Any = [] if cls is list else {}
-        self.done[id(value)] = made
-        if cls is list:
-            made += [self._part(x, given, i) for i, x in enumerate(value)]
+        return slot if type(slot) is float else formed(Mirror(value, "number"), slot)
+    if cls is tuple:
+        return tuple(_gradients(table, value, slot, done))
+    if id(value) in done:
+        return done[id(value)]
+    if cls is list:
+        found = table.get(id(value))
+        made = done[id(value)] = []
+        if REAL.issuperset(map(type, value)) and (found is None or _FLOATS.issuperset(map(type, found))):
+            made += [0.0] * len(value) if found is None else map(float, found)
         else:
-            made.update({key: self._part(x, given, key) for key, x in value.items()})
+            made += _gradients(table, value, found, done)
         return made
-
-    def _object(self, value: Any, held: Any, cotangents: Any) -> Any:
-        if cotangents:
-            raise _Unusual
-        if id(value) in self.done:
-            return self.done[id(value)]
-        given = self.given.get(id(value), _NOTHING)
-        fields: dict[str, Any] = {}
-        tangent = self.done[id(value)] = Tangent(type(value).__qualname__, fields)
-        for name, part in held:
-            fields[name] = self._part(part, given, name)
-        return tangent
-
-    def _part(self, value: Any, given: dict[Any, list[Any]], key: Any) -> Any:
-        if key in given:
-            return self._gradient(value, given[key])
-        return ZEROS[type(value)] if type(value) in ZEROS else self._gradient(value, ())
-
-    def _leaf(self, value: Any, cotangents: Any) -> Any:
-        kind = form_of(value)
-        if kind == "inert":
-            return None
-        if kind == "tuple":
-            return tuple_like(value, self._items(value, cotangents))
-        if kind not in ("number", "array"):
-            raise _Unusual
-        total = None
-        for cotangent in cotangents:
-            if kind_of(type(cotangent)) not in ("number", "array"):
-                raise _Unusual
-            total = accumulate(total, cotangent)
-        return formed(Mirror(value, kind), total)
+    held = attributes_of(value) if is_plain_kind(cls) else ()
+    return _of_parts(table, value, held, done) if held else _of_form(table, value, slot, done)
 
 
-_NOTHING: dict[Any, list[Any]] = {}
+def _of_form(table: dict[int, Slots], value: Any, slot: Any, done: dict[int, Any]) -> Any:
+    form = form_of(value)
+    if form == "inert":
+        return None
+    if form in ("number", "array"):
+        return formed(Mirror(value, form), None if type(slot) is float and slot == 0.0 else slot)
+    if form == "tuple":
+        return tuple_like(value, _gradients(table, value, slot, done))
+    if form == "method":
+        return _gradient(table, value.__self__, None, done)
+    if form == "list":
+        made = done[id(value)] = []
+        made += _gradients(table, value, table.get(id(value)), done)
+        return made
+    return _of_parts(table, value, parts_of(value, form), done)
 
 
-def _by_mirrors(values: tuple[Any, ...], given: list[Slot]) -> tuple[Any, ...]:
-    """The gradients, where functions are given, or cotangents of whole containers."""
-    known: dict[int, Mirror] = {}
-    mirrors = [mirror_of(value, known) for value in values]
-    slots: dict[tuple[int, Any], Mirror] = {}
-    for mirror in mirrors:
-        _note_slots(slots, mirror, set())
-    found: dict[Mirror, Any] = {}
-    for identity, key, cotangent in given:
-        _give(found, mirrors[key] if identity is None else slots.get((identity, key)), cotangent)
-    done: dict[Mirror, tuple[Any, Any]] = {}
-    return tuple([gradient_of(m, lambda leaf: (formed(leaf, found.get(leaf)), None), done)[0] for m in mirrors])
+def _of_parts(table: dict[int, Slots], value: Any, parts: Any, done: dict[int, Any]) -> Any:
+    """The gradient of what has parts by key: a dict, an object, or a function, whose parts are in its cells."""
+    fields: dict[Any, Any] = {}
+    is_function = isinstance(value, FunctionType)
+    named = value if is_function else type(value)
+    done[id(value)] = fields if isinstance(value, dict) else Tangent(named.__qualname__, fields)
+    slots = _captured(table, value) if is_function else table.get(id(value))
+    for k, x in parts:
+        if slots and k in slots:
+            fields[k] = _gradient(table, x, slots[k], done)
+        else:
+            fields[k] = ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done)
+    return done[id(value)]
 
 
-def _note_slots(slots: dict[tuple[int, Any], Mirror], mirror: Mirror, seen: set[Mirror]) -> None:
-    """Find the mirrors of what references hold, by reference and key."""
-    if mirror in seen:
-        return
-    seen.add(mirror)
-    for key, child in mirror.children.items():
-        if mirror.kind == "function":
-            cell = mirror.value.__closure__[mirror.value.__code__.co_freevars.index(key)]
-            slots[id(cell), 0] = child
-        elif mirror.kind != "tuple":
-            slots[id(mirror.value), Attribute(key) if mirror.kind == "object" else key] = child
-        _note_slots(slots, child, seen)
+def _captured(table: dict[int, Slots], function: FunctionType) -> Slots:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+    return {name: table[id(cell)][0] for name, cell in cells if id(cell) in table}
 
 
-def _give(found: dict[Mirror, Any], mirror: Mirror | None, cotangent: Any) -> None:
-    """Add a cotangent to those of the parts of what a mirror shows."""
-    if mirror is None or cotangent is None or type(cotangent) is float and cotangent == 0.0:
-        return
-    if mirror.kind in ("number", "array"):
-        found[mirror] = accumulate(found.get(mirror), cotangent)
-    elif mirror.kind != "inert":
-        for key, child in mirror.children.items():
-            _give(found, child, cotangent[key])
+def _gradients(table: dict[int, Slots], items: Any, slots: Slots, done: dict[int, Any]) -> list[Any]:
+    """The gradients of the items of a list or a tuple; there may be no cotangents of them."""
+    if type(slots) is list:
+        return [_gradient(table, x, s, done) for x, s in zip(items, slots)]
+    # What is not read costs as little as can be: objects may hold much of that.
+    return [ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done) for x in items]
+
+
+REAL: Final = frozenset({float, int})
+"""Whose gradients are floats."""
+_FLOATS: Final = frozenset({float, np.float64})
+_INERT: Final[frozenset[type]] = frozenset({bool, str, type(None)})
+ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_INERT)}
+"""The gradients of what has no parts, where there is no cotangent."""

@@ -1,4 +1,4 @@
-"""The cotangents of what lists, dicts and objects hold, by the identity of these; gradients in their forms."""
+"""The cotangents of what lists, dicts and objects hold, by the identity of these."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import operator
 from collections import defaultdict
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.registry import NotImplementedCotangent
-from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, gradient_of, is_plain_kind, mirror_of
-from autodiff_hook.tangent import Tangent
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, MIRRORING
 
 
@@ -93,10 +91,11 @@ def add_items(table: dict[int, Any], items: Any, contribution: Any) -> None:
         return
     found = slots_buffer(table, items)
     for key in items if type(items) is dict else range(len(found)):
-        found[key] = _added(table, items[key], found[key], contribution[key])
+        found[key] = added(table, items[key], found[key], contribution[key])
 
 
-def _added(table: dict[int, Any], item: Any, slot: Any, contribution: Any) -> Any:
+def added(table: dict[int, Any], item: Any, slot: Any, contribution: Any) -> Any:
+    """The cotangent of an item with a contribution to it; that to a list or a dict goes to the table."""
     if isinstance(contribution, NotImplementedCotangent):
         raise contribution.fail()
     if contribution is None:
@@ -104,8 +103,9 @@ def _added(table: dict[int, Any], item: Any, slot: Any, contribution: Any) -> An
     if type(item) in (list, dict):
         add_items(table, item, contribution)
         return slot
-    if type(item) is tuple:
-        return [_added(table, *parts) for parts in zip(item, slot, contribution)]
+    if isinstance(item, tuple):
+        slots = slot if type(slot) is list else [0.0] * len(item)
+        return [added(table, *parts) for parts in zip(item, slots, contribution)]
     return _sum(slot, contribution)
 
 
@@ -131,76 +131,3 @@ def _sum(a: Any, b: Any) -> Any:
         return list(map(_sum, a, b))
     # What is None has no cotangent, and a tuple may have been in its place.
     return a if type(a) is list else b if type(b) is list else a + b
-
-
-def list_gradient(table: dict[int, Any] | None, items: Any) -> Any:
-    """The gradient of a list or a dict, in its form."""
-    return _gradient(table or {}, items, None, {})
-
-
-def reference_gradients(table: dict[int, Any], *values: Any) -> tuple[Any, ...]:
-    """The gradients of lists, dicts and objects, in their forms: they share what the values share."""
-    done: dict[int, Any] = {}
-    return tuple([_gradient(table, value, None, done) for value in values])
-
-
-def _gradient(table: dict[int, Any], value: Any, slot: Any, done: dict[int, Any]) -> Any:
-    """The gradient of a value whose cotangent, if it is no reference, is in ``slot``."""
-    cls = type(value)
-    if cls in ZEROS:
-        return ZEROS[cls] if cls in _INERT else float(slot or 0.0)
-    if cls is tuple:
-        return tuple(_gradients(table, value, slot, done))
-    if id(value) in done:
-        return done[id(value)]
-    found = table.get(id(value))
-    if cls is list:
-        made = done[id(value)] = []
-        if REAL.issuperset(map(type, value)):
-            made += map(float, found) if type(found) is list else [0.0] * len(value)
-        else:
-            made += _gradients(table, value, found, done)
-        return made
-    if cls is dict:
-        fields = done[id(value)] = {}
-        _fill(fields, table, value.items(), found, done)
-        return fields
-    held = attributes_of(value) if is_plain_kind(cls) else ()
-    if not held:
-        return _formed(value, form_of(value), slot)
-    parts: dict[str, Any] = {}
-    tangent = done[id(value)] = Tangent(cls.__qualname__, parts)
-    _fill(parts, table, held, found, done)
-    return tangent
-
-
-def _gradients(table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> list[Any]:
-    """The gradients of the items of a list or a tuple; there may be no cotangents of them."""
-    if type(slots) is list:
-        return [_gradient(table, x, s, done) for x, s in zip(items, slots)]
-    # What is not read costs as little as can be: objects may hold much of that.
-    return [ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done) for x in items]
-
-
-def _fill(fields: dict[Any, Any], table: dict[int, Any], items: Any, slots: Any, done: dict[int, Any]) -> None:
-    """The gradients of the items of a dict, or of the attributes of an object."""
-    for k, x in items:
-        if slots and k in slots:
-            fields[k] = _gradient(table, x, slots[k], done)
-        else:
-            fields[k] = ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done)
-
-
-REAL: Final = frozenset({float, int})
-"""Whose gradients are floats."""
-_INERT: Final[frozenset[type]] = frozenset({bool, str, type(None)})
-ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_INERT)}
-"""The gradients of what has no parts, where there is no cotangent."""
-
-
-def _formed(value: Any, kind: str, slot: Any) -> Any:
-    if kind == "inert":
-        return None
-    if kind in ("number", "array"):
-        return formed(Mirror(value, kind), None if type(slot) is float and slot == 0.0 else slot)
-    return gradient_of(mirror_of(value), lambda leaf: (formed(leaf, None), None), {})[0]

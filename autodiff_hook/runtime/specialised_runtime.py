@@ -12,7 +12,7 @@ from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.checking import Checking, numbers
 from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
-from autodiff_hook.runtime.given_objects import object_gradients
+from autodiff_hook.runtime.given_objects import list_gradient, object_gradients
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.references import (
@@ -26,9 +26,7 @@ from autodiff_hook.runtime.references import (
     buffer,
     dict_buffer,
     folded,
-    list_gradient,
     record_buffer,
-    reference_gradients,
     slots_buffer,
     taken,
 )
@@ -212,7 +210,6 @@ RUNTIME: Final[dict[str, Any]] = {
     "add_slice": add_slice,
     "add_run": add_run,
     "list_gradient": list_gradient,
-    "reference_gradients": reference_gradients,
     "part": part,
     "tuple_cotangent": tuple_cotangent,
     "checking": Checking,
