@@ -13,6 +13,8 @@ import numpy as np
 
 from autodiff_hook.registry import Complex, NotImplementedCotangent, is_exact
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import form_of, parts_of
+from autodiff_hook.runtime.parted import PARTED, part_at
 from autodiff_hook.tangent import Tangent
 
 Path = tuple[Any, ...]
@@ -47,6 +49,8 @@ def keys_of(tree: Any) -> list[Any] | None:
         return list(tree)
     if isinstance(tree, (list, tuple)):
         return list(range(len(tree)))
+    if isinstance(tree, np.ndarray) and form_of(tree) in PARTED:
+        return [key for key, _ in parts_of(tree, form_of(tree))]
     return list(vars(tree)) if is_object(tree) else None
 
 
@@ -56,6 +60,8 @@ def part_of(tree: Any, key: Any) -> Any:
         return tree
     if isinstance(tree, dict):
         return tree.get(key)
+    if isinstance(tree, np.ndarray) and tree.dtype.kind in "OV":
+        return part_at(tree, key)
     if isinstance(tree, Tangent):
         return tree[key] if key in tree else None
     return vars(tree)[key] if is_object(tree) else tree[key]
@@ -90,6 +96,11 @@ def rebuilt(tree: Any, parts: list[Any]) -> Any:
         return type(tree)(zip(tree, parts))
     if isinstance(tree, Tangent):
         return Tangent(tree._of, dict(zip(tree, parts)))
+    if isinstance(tree, np.ndarray):
+        filled = tree.copy()
+        for key, part in zip(keys_of(tree) or (), parts):
+            filled[key] = part
+        return filled
     if is_object(tree):
         made = copy.copy(tree)
         vars(made).update(zip(vars(tree), parts))

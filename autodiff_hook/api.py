@@ -247,9 +247,11 @@ def hvp(
 
 def generic_hvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """``hvp`` by carried programs."""
+    # Containers are known by identity, and tangents may be the very containers that the primals are.
+    directions = tree_map(lambda leaf: leaf, tuple(tangents))
 
     def slope(*values: Any) -> Any:
-        value, derivative, *aux = generic_jvp(f, values, tangents, has_aux)
+        value, derivative, *aux = generic_jvp(f, values, directions, has_aux)
         scalar_seed(value, f)
         return (derivative, aux[0]) if has_aux else derivative
 

@@ -31,9 +31,11 @@ from autodiff_hook._testing_trees import (
     is_integer,
     is_leaf,
     is_object,
+    keys_of,
     leaves,
     like,
     mapped,
+    part_of,
     replaced,
     same,
     shifted,
@@ -42,6 +44,7 @@ from autodiff_hook._testing_trees import (
     zero,
 )
 from autodiff_hook.registry import LINEAR, NotImplementedCotangent, Real, Rule, describe, is_exact, registry
+from autodiff_hook.runtime.mirror import is_like
 from autodiff_hook.tangent import Tangent
 
 DIGITS: Final = (4, 5, 3, 6, 2, 7, 1, 8)
@@ -415,6 +418,10 @@ def _check_mirror(where: str, x̄: Any, x: Any, value: Any, complete: bool = Fal
         _require(fits, described, where, x, x̄)
         for key in x̄:
             _check_mirror(f"{where}[{key!r}]", x̄[key], x[key], value, complete)
+    elif isinstance(x, np.ndarray) and keys_of(x) is not None:
+        _require(is_like(x, x̄) and keys_of(x̄) == keys_of(x), described, where, x, x̄)
+        for key in keys_of(x) or ():
+            _check_mirror(f"{where}[{key!r}]", part_of(x̄, key), part_of(x, key), value, complete)
     elif is_object(x):
         _require(isinstance(x̄, Tangent) and list(x̄) == list(vars(x)), described, where, x, x̄)
         for key in x̄:

@@ -126,6 +126,10 @@ class Algebra:
         """``array[key] = value``, where ``before`` is the token of the array."""
         raise NotImplementedError
 
+    def begin(self, array: Any, token: Token) -> None:
+        """``array``, a field of records, has this token from the beginning: nothing has been stored there."""
+        raise NotImplementedError
+
     def adopt(self, array: Any, token: Token) -> None:
         """``array`` is new, and has the content, and so the token, of another."""
         raise NotImplementedError

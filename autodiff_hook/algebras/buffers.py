@@ -203,6 +203,13 @@ class Buffers:
         self.versions[place] = array, len(self.nodes) - 1
         return True
 
+    def begin(self, array: Any, token: Token) -> None:
+        """A field of records has this token from the beginning."""
+        root = root_of(array)
+        known = self.versions.get(id(root))
+        store = Storing(self.memory, array, ..., array.shape, Layout(root, array), None)
+        self.versions[id(root)] = root, self._node(store, (None if known is None else known[1], token))
+
     def reshape(self, array: Any, before: Token, shape: Any) -> None:
         """``array.shape = shape``, where ``before`` is the token of the array."""
         root, earlier = root_of(array), array.shape

@@ -9,7 +9,7 @@ from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.levels import Pair, over_of, own_of, token_at
 from autodiff_hook.algebras.nested import fitted
 from autodiff_hook.algebras.nested_tangents import NestedTangents
-from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, keep, known, load
+from autodiff_hook.algebras.shadows import Algebra, Token, keep, known, load
 from autodiff_hook.algebras.tangents import Moving, Tangents, refuse_unknown
 from autodiff_hook.debugging import NANS
 from autodiff_hook.errors import Unsupported
@@ -19,16 +19,18 @@ from autodiff_hook.runtime.mirror import (
     Mirror,
     array_gradient,
     form_of,
+    is_like,
     mirror_of,
     number_gradient,
     parts_of,
     tuple_like,
 )
+from autodiff_hook.runtime.parted import PARTED, blank, part_at
 from autodiff_hook.runtime.preparing import deeper_recursion, prepare, require_aux
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.scope import module_of_callable
-from autodiff_hook.semantics.structures import gather, hidden, read_whole, slot_of
+from autodiff_hook.semantics.structures import gather, hidden, slot_of
 from autodiff_hook.semantics.table import TABLE
 from autodiff_hook.tangent import Tangent
 
@@ -59,6 +61,8 @@ def pushed(
         alg.numbers = None
     known: dict[int, Mirror] = {}
     alg.given = Given(f, [mirror_of(x, known) for x, tangent in zip(primals, tangents) if tangent is not None])
+    if alg.given.has_parts:
+        Given(f, [mirror_of(x, known) for x in primals])  # what stays may not show the memory of what moves
     seeder = _Seeder(alg)
     edges = [seeder.seed(*row, f"tangents[{i}]") for i, row in enumerate(zip(primals, tokens, tangents, moving))]
     try:
@@ -91,7 +95,13 @@ class _Seeder:
         form = form_of(value)
         check_tangent(form, value, tangent, where)
         if form in ("number", "array"):
-            return self._leaf(value, token, tangent, moving)
+            edge = self._leaf(value, token, tangent, moving)
+            if form == "array":
+                self.alg.note(value, own_of(self.alg, edge))
+            return edge
+        if form == "records":
+            self._begin_fields(value, tangent, moving, where)
+            return None
         if form == "tuple":
             return tuple(
                 [
@@ -100,28 +110,30 @@ class _Seeder:
                 ]
             )
         moving = moving if moving is not None else _shadow(self.alg, tangent)
-        parts = tangent._fields if isinstance(tangent, Tangent) else tangent
         for key, item in parts_of(value, form):
             name = f".{key}" if form == "object" else f"[{key!r}]"
-            holder = holder_of(value, key) if form == "object" else value
-            given = parts[key] if form == "list" else parts.get(key)
-            below = load(self.alg, holder, key, item)
-            keep(self.alg, holder, key, self.seed(item, below, given, token_at(moving, key), f"{where}{name}"))
+            holder, slot = slot_of(form, value, key)
+            given = tangent[key] if form == "list" else part_at(tangent, key)
+            below = load(self.alg, holder, slot, item)
+            keep(self.alg, holder, slot, self.seed(item, below, given, token_at(moving, key), f"{where}{name}"))
         return None
+
+    def _begin_fields(self, records: Any, tangent: Any, moving: Any, where: str) -> None:
+        """The fields of a structured array are in one memory, whose first content they are."""
+        for name, field in parts_of(records, "records"):
+            given, below, place = part_at(tangent, name), token_at(moving, name), f"{where}[{name!r}]"
+            if form_of(field) != "array":
+                self.seed(field, None, given, below, place)
+            elif given is not None:
+                check_tangent("array", field, given, place)
+                self.alg.begin(field, self._leaf(field, None, given, below))
 
     def _leaf(self, value: Any, token: Token, tangent: Any, moving: Any) -> Token:
         alg = self.alg
         if isinstance(alg, NestedTangents):
             assert alg.over is not None
-            own = Moving(*fitted(alg.over, value, tangent, moving))
-            if kind_of(type(value)) == "array":
-                alg.note(value, own)
-            return Pair(alg, own, token)
-        if kind_of(type(value)) == "number":
-            return number_gradient(value, tangent)
-        edge = array_gradient(value, tangent)
-        alg.note(value, edge)
-        return edge
+            return Pair(alg, Moving(*fitted(alg.over, value, tangent, moving)), token)
+        return (number_gradient if kind_of(type(value)) == "number" else array_gradient)(value, tangent)
 
 
 def _shadow(alg: Algebra, tangent: Any) -> Any:
@@ -143,9 +155,9 @@ class _Mirrors:
             return self._leaf(value, token)
         refuse_unknown(own_of(self.alg, hidden(self.alg, value)))
         if form == "inert":
-            if kind_of(type(value)) == "array":
-                refuse_unknown(own_of(self.alg, read_whole(self.alg, value, token, result=True)))
             return None, None
+        if form in PARTED:
+            return self._parted(form, value, token)
         if form == "tuple":
             items = [self.mirrored(item, token_at(token, i)) for i, item in enumerate(value)]
             return tuple_like(value, [v for v, _ in items]), tuple([t for _, t in items])
@@ -168,6 +180,14 @@ class _Mirrors:
             own = None
         make = number_gradient if kind_of(type(value)) == "number" else array_gradient
         return make(value, own), None
+
+    def _parted(self, form: str, value: Any, token: Token) -> Carried:
+        refuse_unknown(own_of(self.alg, token))
+        fields: Any = blank(value, form_of)
+        trees = {}
+        for key, part in parts_of(value, form):
+            fields[key], trees[key] = self.mirrored(part, load(self.alg, *slot_of(form, value, key), part))
+        return fields, trees
 
     def _reference(self, form: str, value: Any) -> None:
         fields: Any = [] if form == "list" else {}
@@ -193,6 +213,8 @@ def check_tangent(form: str, value: Any, tangent: Any, where: str) -> None:
     elif form in ("tuple", "list"):
         fits = given in ("tuple", "list") and len(tangent) == len(value)
         wanted = f"a {form} of {len(value)} tangents"
+    elif form in PARTED:
+        fits, wanted = is_like(value, tangent), f"an array of {form} of the shape {value.shape}"
     elif form in ("dict", "object"):
         fits = given == "dict" or isinstance(tangent, Tangent)
         wanted = "a dict of tangents" if form == "dict" else "a Tangent"

@@ -10,17 +10,24 @@ from collections.abc import Iterable
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, is_list
+import numpy as np
+
+from autodiff_hook.algebras.object_slots import selected_places
+from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, is_list, keep, lose
 from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.mirror import Mirror
+from autodiff_hook.runtime.mirror import Mirror, form_of, parts_of
+from autodiff_hook.runtime.parted import PARTED, array_of
 from autodiff_hook.runtime.reachable import names_in, reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SHARED: Final = "a store into an array whose memory several arguments show: whose derivative it changes is not known"
+_PARTS_SHARED: Final = (
+    "several arguments show the memory of one array of records or objects, whose parts are known by their places there"
+)
 _SCAN_LIMIT: Final = 100_000
-_REFERENCES: Final = ("list", "dict", "object")
+_REFERENCES: Final = PARTED | {"list", "dict", "object"}
 
 
 class Given:
@@ -32,7 +39,8 @@ class Given:
         self._function = function
         self._outside: dict[int, Any] | None = None
         self.ids: set[int] = set()
-        self._roots: set[int] = set()
+        self._roots: dict[int, list[Mirror]] = {}
+        """The arrays among the arguments, by their memories."""
         self.shared: set[int] = set()
         """The memories that several arrays among the arguments show."""
         self.kept: set[tuple[int, Any]] = set()
@@ -41,9 +49,10 @@ class Given:
             self._holds_leaves(mirror, {})
 
     def _holds_leaves(self, mirror: Mirror, found: dict[Mirror, bool]) -> bool:
-        if mirror.kind == "array":
-            self._note_memory(id(root_of(mirror.value)))
-        if mirror.kind in ("number", "array"):
+        if mirror.kind == "array" or mirror.kind in PARTED:
+            self._note_memory(mirror)
+        if mirror.kind in ("number", "array", "records"):
+            self.ids |= {id(mirror.value)} if mirror.kind == "records" else set()
             return True
         if mirror not in found:
             found[mirror] = False
@@ -52,8 +61,19 @@ class Given:
                 self.ids |= {id(mirror.value), *(id(holder_of(mirror.value, key)) for key in _attributes(mirror))}
         return found[mirror]
 
-    def _note_memory(self, root: int) -> None:
-        (self.shared if root in self._roots else self._roots).add(root)
+    @property
+    def has_parts(self) -> bool:
+        """Whether there are structured arrays, or arrays of objects, that hold something with a derivative."""
+        return any(mirror.kind in PARTED for mirrors in self._roots.values() for mirror in mirrors)
+
+    def _note_memory(self, mirror: Mirror) -> None:
+        root = id(root_of(array_of(mirror.value)))
+        others = self._roots.setdefault(root, [])
+        if others:
+            self.shared.add(root)
+        if any(_share_parts(mirror, other) for other in others):
+            raise NotDifferentiable(_PARTS_SHARED, remedies=("pass copies (x.copy())",))
+        others.append(mirror)
 
     def require_one_array(self, array: Any) -> None:
         """Raise if what is stored into an array would change another argument, whose derivatives are others."""
@@ -72,11 +92,22 @@ class Given:
     def _lose(self, alg: Algebra, value: Any, why: NotDifferentiable) -> None:
         """What an argument holds is unknown from now on."""
         unknown = alg.unknown(why)
+        if form_of(value) in PARTED:
+            self._lose_parts(alg, value, unknown)
         for item in reachable(value):
             entry = alg.shadows.get(id(item))
             tokens = [] if entry is None else entry[1]
             for key in range(len(tokens)) if is_list(tokens) else list(tokens):
                 tokens[key] = _lost(tokens[key], unknown)
+
+    def _lose_parts(self, alg: Algebra, array: Any, unknown: Token) -> None:
+        for key, part in parts_of(array, form_of(array)):
+            if array.dtype.names is None:
+                keep(alg, root_of(array), int(selected_places(array, key)), lose(alg, part, unknown))
+            elif form_of(part) in PARTED:
+                self._lose_parts(alg, part, unknown)
+            else:
+                alg.begin(part, unknown)
 
     def _is_outside(self, reference: Any) -> bool:
         """Whether a reference was there before the program ran."""
@@ -85,6 +116,13 @@ class Given:
         if self._outside is None:
             self._outside = _environment(self._function)
         return id(reference) in self._outside or len(self._outside) >= _SCAN_LIMIT
+
+
+def _share_parts(a: Mirror, b: Mirror) -> bool:
+    """Whether parts of one array are (in) another one, which is known by its parts or by its token."""
+    if a.kind in PARTED and b.kind in PARTED:
+        return np.may_share_memory(array_of(a.value), array_of(b.value))
+    return a.kind in PARTED or b.kind in PARTED
 
 
 def _attributes(mirror: Mirror) -> Iterable[str]:

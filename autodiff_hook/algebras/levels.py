@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Token, keep_all
+from autodiff_hook.algebras.object_slots import selected_places
+from autodiff_hook.algebras.shadows import Algebra, Token, keep, keep_all
+from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 
 
@@ -92,9 +94,23 @@ def settled(alg: Algebra, value: Any, tree: Any) -> Token:
     if form == "list":
         keep_all(alg, value, [settled(alg, item, part) for item, part in zip(value, tree)])
         return None
+    if form == "array" and type(tree) is dict:
+        keep_parts(alg, value, tree)
+        return None
     if form == "object" and type(value).__name__ == "Tangent":
         value, form = value._fields, "dict"
     if form == "dict":
         keep_all(alg, value, {key: settled(alg, item, tree.get(key)) for key, item in value.items()})
         return None
     return tree
+
+
+def keep_parts(alg: Algebra, array: Any, tree: dict[Any, Any]) -> None:
+    """The tokens of the fields of a structured array, or of the elements of one of objects, are these."""
+    for key, part in tree.items():
+        if array.dtype.names is None:
+            keep(alg, root_of(array), int(selected_places(array, key)), settled(alg, array[key], part))
+        elif type(part) is dict:
+            keep_parts(alg, array[key], part)
+        elif part is not None:
+            alg.begin(array[key], part)

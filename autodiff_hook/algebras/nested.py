@@ -148,6 +148,13 @@ class Nested(Algebra):
             put = None
         self.buffers[id(root)] = (root, self.stored(root, array, value, own, put, places))
 
+    def begin(self, array: Any, token: Token) -> None:
+        root, own, below = root_of(array), own_of(self, token), over_of(self, token)
+        if below is not None:
+            self.over.begin(array, below)
+        if own is not None:
+            self.buffers[id(root)] = (root, self.stored(root, array, array, None, own, places_in(root, array)))
+
 
 def pulled(over: Algebra, pullback: Any, cotangent: Carried) -> Carried:
     """The cotangents that a pullback gives, which is looked at if nothing is known of its rule."""

@@ -19,6 +19,7 @@ from autodiff_hook.errors import NotDifferentiable, Unsupported, located
 from autodiff_hook.registry import NotImplementedCotangent, registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.parted import part_at
 from autodiff_hook.semantics.library import (
     hooked,
     keyed_pullback,
@@ -27,7 +28,6 @@ from autodiff_hook.semantics.library import (
     taken_pullback,
 )
 from autodiff_hook.strong import quietly
-from autodiff_hook.tangent import Tangent
 
 
 class NestedTape(Nested, Tape):
@@ -197,8 +197,7 @@ class NestedTape(Nested, Tape):
                 return
             found[target] = (cotangent, tokens) if before is None else added(self.over, before, (cotangent, tokens))
         else:
-            if isinstance(cotangent, Tangent):
-                cotangent = cotangent._fields
-            for key in target if isinstance(target, dict) else range(len(target)):
-                if not isinstance(target, dict) or key in cotangent:
-                    self._give(found, target[key], cotangent[key], token_at(tokens, key), node)
+            is_named = isinstance(target, dict)
+            for key in target if is_named else range(len(target)):
+                part = part_at(cotangent, key) if is_named else cotangent[key]
+                self._give(found, target[key], part, token_at(tokens, key), node)

@@ -25,7 +25,7 @@ from autodiff_hook.runtime.preparing import deeper_recursion, prepare
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.scope import module_of_callable
-from autodiff_hook.semantics.structures import gather_result, slot_of
+from autodiff_hook.semantics.structures import gather, slot_of
 from autodiff_hook.semantics.table import TABLE
 
 assert TABLE, "importing the table registers meanings"
@@ -105,7 +105,7 @@ class Reverse:
             tape.refuse_dropped(error)
             raise
         tape.refuse_dropped()
-        tree = gather_result(tape, self.value, token)
+        tree = gather(tape, self.value, token, of="result")
         if tape.over is None:
             tape.lifetimes.end()
         if tape.over is None and (tape.held or tape.buffers):
@@ -117,13 +117,18 @@ class Reverse:
     def _seed(self, mirror: Mirror, below: Token) -> Token:
         """The token of a part of the arguments; what references hold gets its token in their shadows."""
         if mirror.kind in ("number", "array"):
-            return self._leaf(mirror, below)
+            leaf = self._leaf(mirror)
+            self._note(mirror, leaf)
+            return self._token(leaf, below)
         if mirror in self.leaves or mirror.kind == "inert":
             return None
         if mirror.kind == "tuple":
             return tuple([self._seed(child, token_at(below, i)) for i, child in mirror.children.items()])
         self.leaves[mirror] = None
         tape = self.tape
+        if mirror.kind == "records":
+            self._begin_fields(mirror)
+            return None
         if mirror.kind == "list":
             found = [
                 self._seed(child, load(tape, mirror.value, i, child.value)) for i, child in mirror.children.items()
@@ -135,17 +140,31 @@ class Reverse:
             keep(tape, reference, slot, self._seed(child, load(tape, reference, slot, child.value)))
         return None
 
-    def _leaf(self, mirror: Mirror, below: Token) -> Token:
+    def _begin_fields(self, records: Mirror) -> None:
+        """The fields of a structured array are in one memory, whose first version they are."""
+        for field in records.children.values():
+            if field.kind == "array":
+                self.tape.begin(field.value, self._token(self._leaf(field), None))
+            else:
+                self._seed(field, None)
+        self.tape.buffered.given |= {id(root_of(records.value)), id(records.value)}
+
+    def _leaf(self, mirror: Mirror) -> int:
+        leaf = self.leaves[mirror] = self.tape.leaf()
+        return leaf
+
+    def _token(self, leaf: int, below: Token) -> Token:
+        return self.tape.pair(leaf, below) if isinstance(self.tape, NestedTape) else leaf
+
+    def _note(self, mirror: Mirror, leaf: int) -> None:
         tape = self.tape
-        leaf = self.leaves[mirror] = tape.leaf()
+        if mirror.kind != "array":
+            return
         if isinstance(tape, NestedTape):
-            if mirror.kind == "array":
-                tape.note(mirror.value, leaf)
-            return tape.pair(leaf, below)
-        if mirror.kind == "array":
+            tape.note(mirror.value, leaf)
+        else:
             tape.buffered.note(mirror.value, leaf)
             tape.buffered.given |= {id(root_of(mirror.value)), id(mirror.value)}
-        return leaf
 
     def back(self, cotangent: Any) -> Grads:
         """The gradients of the arguments, in their form, for one cotangent of the value."""

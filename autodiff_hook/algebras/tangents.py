@@ -182,6 +182,13 @@ class Tangents(Algebra):
         if len(self.buffers) > self._most:
             self._most = drop_buffers(self.buffers)
 
+    def begin(self, array: Any, token: Token) -> None:
+        root = root_of(array)
+        whole = token if type(token) is UnknownTangent else self._whole(root, array, None)
+        if type(whole) is not UnknownTangent:
+            put(whole, places_in(root, array), token, seen_as(root, array.dtype))
+        self.buffers[id(root)] = (root, whole)
+
     def adopt(self, array: Any, token: Token) -> None:
         if token is not None and type(token) is not UnknownTangent:
             self.note(array, token)

@@ -23,9 +23,9 @@ from autodiff_hook.runtime.checking import checked_rule
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import option_without_derivative
+from autodiff_hook.runtime.parted import part_at
 from autodiff_hook.semantics.library import hooked, item_pullback, keyed_pullback
 from autodiff_hook.strong import quietly, times
-from autodiff_hook.tangent import Tangent
 
 Inputs = tuple[Any, ...]
 """Where the cotangents of a pullback go: numbers of nodes, None, or tuples, lists and dicts of such."""
@@ -125,6 +125,9 @@ class Tape(Algebra):
         if self.nested:
             before, moving = own_of(self, before), own_of(self, moving)
         self.buffered.write(array, key, value, before, moving)
+
+    def begin(self, array: Any, token: Token) -> None:
+        self.buffered.begin(array, own_of(self, token) if self.nested else token)
 
     def adopt(self, array: Any, token: Token) -> None:
         own = own_of(self, token) if self.nested else token
@@ -278,9 +281,8 @@ class Cotangents:
             else:
                 self.values[target] = accumulate(before, cotangent)
         elif isinstance(target, dict):
-            parts = cotangent._fields if isinstance(cotangent, Tangent) else cotangent
             for key, part in target.items():
-                self.give(part, parts.get(key), node)
+                self.give(part, part_at(cotangent, key), node)
         else:
             for part, item in zip(target, cotangent, strict=True):
                 self.give(part, item, node)

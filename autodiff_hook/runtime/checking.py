@@ -15,6 +15,7 @@ from autodiff_hook.parameters import parameters_of
 from autodiff_hook.registry import NotImplementedCotangent, describe, registry
 from autodiff_hook.runtime import mirror
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.parted import PARTED, part_at
 from autodiff_hook.tangent import Tangent
 
 Form = Any
@@ -173,7 +174,7 @@ def require_cotangent(value: Any, cotangent: Any, where: str = "the cotangent gi
     if cotangent is None or isinstance(cotangent, NotImplementedCotangent):
         return
     kind = kind_of(type(value))
-    form = kind if kind in ("number", "array") else "Tangent" if type(value) is Tangent else mirror.form_of(value)
+    form = kind if kind == "number" else "Tangent" if type(value) is Tangent else mirror.form_of(value)
     if form in ("number", "array"):
         if _shape(cotangent) != (value.shape if form == "array" else ()):
             raise AutodiffError(f"{where} is {_described(cotangent)}, but the value is {_described(value)}")
@@ -183,6 +184,8 @@ def require_cotangent(value: Any, cotangent: Any, where: str = "the cotangent gi
             raise AutodiffError(f"{where} is {_sized(cotangent)}, but the value is {_sized(value)}")
         for i, (part, other) in enumerate(zip(value, cotangent)):
             require_cotangent(part, other, f"{where}, at [{i}],")
+    elif form in PARTED:
+        _require_parted(form, value, cotangent, where)
     elif form == "method":
         require_cotangent(value.__self__, cotangent, where)
     elif form != "inert":
@@ -198,6 +201,14 @@ def _require_named(form: str, value: Any, cotangent: Any, where: str) -> None:
         raise AutodiffError(f"{where} is {_sized(cotangent)}, but the value is {what} {list(parts)}")
     for key, part in named.items():
         require_cotangent(parts[key], part, f"{where}, at [{key!r}],")
+
+
+def _require_parted(form: str, value: Any, cotangent: Any, where: str) -> None:
+    """The same for a cotangent of a structured array, or of an array of objects."""
+    if not mirror.is_like(value, cotangent):
+        raise AutodiffError(f"{where} is {_described(cotangent)}, but the value is an array of {form} {value.shape}")
+    for key, part in mirror.parts_of(value, form):
+        require_cotangent(part, part_at(cotangent, key), f"{where}, at [{key!r}],")
 
 
 def _sized(value: Any) -> str:

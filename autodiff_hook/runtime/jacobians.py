@@ -11,6 +11,7 @@ import numpy as np
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.mirror import form_of, formed, gradient_of, mirror_of, parts_of
+from autodiff_hook.runtime.parted import PARTED
 from autodiff_hook.runtime.tangents import is_made_of_numbers
 from autodiff_hook.runtime.trees import kind_in_tree, like_sequence, refuse_complex, tree_leaves, tree_map
 from autodiff_hook.tangent import Tangent
@@ -53,6 +54,8 @@ def by_columns(value: Any, push: Callable[..., Any], args: Sequence[Any], chosen
 def require_numbers(value: Any, what: str) -> None:
     """Raise for a value that holds objects with attributes of their own."""
     form = form_of(value)
+    if form in PARTED:
+        raise Unsupported(f"{what} is not defined for a value that is, or holds, an array of {form}: return its parts")
     if form in ("object", "function", "method"):
         raise Unsupported(
             f"{what} is not defined for a value that is, or holds, a {type(value).__qualname__}: return the numbers "
@@ -103,6 +106,8 @@ def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any
         return Tangent(value._of, {k: _per_leaf(value[k], partial(_in_dict, embed, k), rows) for k in value})
     if kind == "number":
         return rows(embed(1.0))
+    if kind in PARTED:
+        raise Unsupported(f"a Hessian by an array of {kind} has no form: pass its parts, or use autodiff_hook.hvp")
     if kind != "array" or value.dtype.kind not in "fiu":
         return None
     return _array_rows(value, embed, rows)

@@ -16,6 +16,7 @@ import numpy as np
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.parted import PARTED, blank, elements_of, fields_of, parted_form
 from autodiff_hook.tangent import Tangent
 
 Leaf = Callable[["Mirror"], tuple[Any, Any]]
@@ -35,7 +36,7 @@ def mirror_of(value: Any, known: dict[int, Mirror] | None = None) -> Mirror:
     """The form of ``value`` as it is now."""
     known = {} if known is None else known
     kind = form_of(value)
-    if kind in ("list", "dict", "object", "function", "method") and id(value) in known:
+    if kind in _SHARED and id(value) in known:
         return known[id(value)]
     if kind == "method":
         return mirror_of(value.__self__, known)
@@ -43,6 +44,9 @@ def mirror_of(value: Any, known: dict[int, Mirror] | None = None) -> Mirror:
     for key, item in parts_of(value, kind):
         mirror.children[key] = mirror_of(item, known)
     return mirror
+
+
+_SHARED: Final = PARTED | {"list", "dict", "object", "function", "method"}
 
 
 def form_of(value: Any) -> str:
@@ -55,7 +59,9 @@ def form_of(value: Any) -> str:
     if kind == "object" and (issubclass(type(value), deque) or type(value) is array and value.typecode in "fd"):
         return "list"
     if kind == "array":
-        return "array" if value.dtype.kind in "fciu" else "inert"
+        return "array" if value.dtype.kind in "fciu" else parted_form(value, form_of)
+    if issubclass(type(value), np.void):
+        return parted_form(value, form_of)
     if kind == "object":
         return "object" if is_plain_kind(type(value)) and attributes_of(value) else "inert"
     return "inert" if kind in ("set", "cell") else kind
@@ -69,7 +75,16 @@ def parts_of(value: Any, kind: str) -> list[tuple[Any, Any]]:
         return list(value.items())
     if kind == "object":
         return attributes_of(value)
+    if kind in PARTED:
+        return fields_of(value, form_of) if kind == "records" else elements_of(value)
     return _captured(value) if kind == "function" else []
+
+
+def is_like(value: Any, gradient: Any) -> bool:
+    """Whether ``gradient`` is an array of the shape of ``value``, and of records or objects as that is."""
+    if not isinstance(gradient, (np.ndarray, np.void)) or gradient.shape != value.shape:
+        return False
+    return gradient.dtype.kind == value.dtype.kind and (gradient.dtype.names is None) == (value.dtype.names is None)
 
 
 def is_plain_kind(cls: type) -> bool:
@@ -145,7 +160,10 @@ def gradient_of(mirror: Mirror, leaf: Leaf, done: dict[Mirror, tuple[Any, Any]])
         return made, tuple([tree for _, tree in items])
     container: Any = [] if mirror.kind == "list" else {}
     trees: Any = [] if mirror.kind == "list" else {}
-    found = container if mirror.kind in ("list", "dict") else _tangent(mirror, container)
+    if mirror.kind in PARTED:
+        container = blank(mirror.value, form_of)
+    is_plain = mirror.kind in PARTED or mirror.kind in ("list", "dict")
+    found = container if is_plain else _tangent(mirror, container)
     done[mirror] = found, trees
     for key, child in mirror.children.items():
         value, tree = gradient_of(child, leaf, done)

@@ -12,6 +12,8 @@ import numpy as np
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.mirror import form_of, parts_of
+from autodiff_hook.runtime.parted import PARTED, part_at
 from autodiff_hook.tangent import Tangent
 
 T = TypeVar("T")
@@ -77,6 +79,11 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     if kind == "dict":
         changed = {k: tree_map(fn, v, *(r[k] for r in rest)) for k, v in tree.items()}
         return changed if type(tree) is dict else _like_dict(tree, changed)
+    if kind in PARTED:
+        copied = tree.copy()
+        for key, part in parts_of(tree, kind):
+            copied[key] = tree_map(fn, part, *(part_at(r, key) for r in rest))
+        return copied
     if isinstance(tree, Tangent):
         return Tangent(tree._of, {k: tree_map(fn, tree[k], *(_field(r, k) for r in rest)) for k in tree})
     registered = _registered(tree)
@@ -178,6 +185,8 @@ def _parts(tree: Any, kind: str) -> Iterable[Any]:
         return tree  # type: ignore[no-any-return]
     if kind == "dict":
         return tree.values()  # type: ignore[no-any-return]
+    if kind in PARTED:
+        return [part for _, part in parts_of(tree, kind)]
     if isinstance(tree, Tangent):
         return [tree[name] for name in tree]
     registered = _registered(tree)
@@ -195,7 +204,12 @@ def _like_dict(tree: Any, items: dict[Any, Any]) -> Any:
 
 
 def kind_in_tree(value: Any) -> str:
-    return "list" if isinstance(value, deque) else kind_of(type(value))
+    """What a value is in a tree: a container, a number, an array of numbers, an object, or inert."""
+    if isinstance(value, deque):
+        return "list"
+    kind = kind_of(type(value))
+    has_parts = kind == "array" and value.dtype.kind in "OV" or issubclass(type(value), np.void)
+    return form_of(value) if has_parts else kind
 
 
 def like_sequence(value: Any, items: list[Any]) -> Any:
@@ -218,8 +232,8 @@ def refuse_complex(value: Any) -> None:
     if kind in ("list", "tuple"):
         for item in value:
             refuse_complex(item)
-    elif kind == "dict":
-        for item in value.values():
+    elif kind == "dict" or kind in PARTED:
+        for item in _parts(value, kind):
             refuse_complex(item)
     elif isinstance(value, complex) or kind == "array" and value.dtype.kind == "c":
         raise Unsupported("jacobian and hessian are defined here for real arguments and values; this one is complex")

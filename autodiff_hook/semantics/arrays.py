@@ -39,7 +39,7 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
 
 def _made_array(alg: Algebra, array: Any, value: Any, token: Token) -> Result:
     """What ``array`` is given where ``value`` is no array: NumPy makes one of it."""
-    if kind(value) in ("list", "tuple") and gather(alg, value, token) is not None:
+    if kind(value) in ("list", "tuple") and gather(alg, value, token, of="argument") is not None:
         made, moving = apply(alg, (None, token), np.array, (value,), {})
         if made.dtype.kind != "O":
             return made, moving

@@ -12,6 +12,7 @@ from autodiff_hook.algebras.shadows import Algebra, Result, Token, load, lose, r
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import array_mutation, plain
+from autodiff_hook.runtime.parted import record_in_array
 from autodiff_hook.semantics.equivalents import recording
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_opaque
@@ -43,23 +44,6 @@ def token_in_memory(alg: Algebra, array: Any) -> Token:
 def store_records(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     """``array[key] = value``."""
     apply(alg, (None, None, None, t[2]), recording.store_record, (plain(array), key, value), {})
-
-
-def record_in_array(record: Any) -> Any:
-    """The array without dimensions that a record is in; None if it is in none."""
-    array = record.base
-    if not isinstance(array, np.ndarray):
-        return None
-    distance = record.__array_interface__["data"][0] - array.__array_interface__["data"][0]
-    if array.ndim == 1:
-        place: Any = distance // array.strides[0]
-    elif array.flags.c_contiguous:
-        place = np.unravel_index(distance // array.itemsize, array.shape)
-    else:
-        steps = [np.arange(n) * stride for n, stride in zip(array.shape, array.strides)]
-        place = tuple(np.argwhere(sum(np.ix_(*steps)) == distance)[0])
-    found = np.ndarray.__getitem__(plain(array), (*place, ...) if isinstance(place, tuple) else (place, ...))
-    return found if found.dtype == record.dtype else found.view(record.dtype)
 
 
 def item_of_record(alg: Algebra, record: Any, key: Any, value: Any) -> Token:

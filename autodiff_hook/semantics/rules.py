@@ -65,7 +65,7 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
             return value, token
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
     values = (*args, *kwargs.values())
-    tokens = tuple([gather(alg, value, token) for value, token in zip(values, t)])
+    tokens = tuple([gather(alg, value, token, of="argument") for value, token in zip(values, t)])
     carrying = [True if token is not None or _holds(alg, x) else None for x, token in zip(values, tokens)]
     if not some(carrying):
         return call_constant(alg, function, args, kwargs)

@@ -5,72 +5,61 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any, Final
 
+from autodiff_hook.algebras.object_slots import selected_places
 from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_list, kind, known, lose, reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import form_of, parts_of
+from autodiff_hook.runtime.parted import PARTED
 from autodiff_hook.tangent import Tangent
 
 
-def gather(alg: Algebra, value: Any, token: Token) -> Token:
-    """The tokens in a value, in the form of the value; None if it is constant."""
-    return _begun(alg, value, token, result=False)
+def gather(alg: Algebra, value: Any, token: Token, of: str = "value") -> Token:
+    """The tokens in a value, in the form of the value; None if it is constant.
 
-
-def gather_result(alg: Algebra, value: Any, token: Token) -> Token:
-    """The same of what a program returns: unknown where it holds derivatives in no part of its form."""
-    return _begun(alg, value, token, result=True)
-
-
-def _begun(alg: Algebra, value: Any, token: Token, result: bool) -> Token:
+    ``of="result"``: of what a program returns, unknown where it holds derivatives in no part of its form;
+    ``of="argument"``: as rules take it, which know no arrays with parts.
+    """
     form = kind(value)
     if form == "number":
         return token
-    if form == "array":
-        return read_whole(alg, value, token, result)
+    if form == "array" and value.dtype.kind not in "OV":
+        return alg.read(value, token)
     if token is None and not alg.shadows and not alg.buffers and not alg.losses:
-        return hidden(alg, value) if result else None
-    return _gathered(alg, value, token, {}, result)
+        return hidden(alg, value) if of == "result" else None
+    return _gathered(alg, value, token, {}, of)
 
 
-def read_whole(alg: Algebra, array: Any, token: Token, result: bool) -> Token:
-    """The token of all of an array; ``result``: of what a program returns."""
-    if array.dtype.names is None:
-        return alg.read(array, token)
-    if token is None and result and id(root_of(array)) in alg.buffers:
-        return alg.unknown(NotDifferentiable(_RECORDS, remedies=("return its fields",)))
-    return token
-
-
-_RECORDS: Final = "a structured array whose fields have derivatives has none that has its form"
-
-
-def _gathered(alg: Algebra, value: Any, token: Token, seen: dict[int, Any], result: bool) -> Token:
-    if kind_of(type(value)) in ("number", "array"):
-        return _begun(alg, value, token, result)
+def _gathered(alg: Algebra, value: Any, token: Token, seen: dict[int, Any], of: str) -> Token:
+    is_parted = kind(value) == "array" and value.dtype.kind in "OV"
+    if is_parted and (token is not None or of == "argument"):
+        return token
+    if kind(value) in ("number", "array") and not is_parted:
+        return gather(alg, value, token, of)
     value = value._fields if type(value) is Tangent else value
     form = form_of(value)
     if form == "tuple":
-        parts = [_gathered(alg, x, None if token is None else token[i], seen, result) for i, x in parts_of(value, form)]
+        parts = [_gathered(alg, x, None if token is None else token[i], seen, of) for i, x in parts_of(value, form)]
         return tuple(parts) if some(parts) else None
-    if form == "inert" or form in ("function", "method") and not result:
-        return hidden(alg, value) if result else None
+    if form == "inert" or form in ("function", "method") and of != "result":
+        return hidden(alg, value) if of == "result" else None
     if form == "method":
-        return _gathered(alg, value.__self__, None, seen, result)
+        return _gathered(alg, value.__self__, None, seen, of)
+    if form in PARTED:
+        return _of_parts(alg, form, value, seen, of)
     if id(value) not in seen:
         seen[id(value)] = None
-        unknown = hidden(alg, value) if result else None
-        seen[id(value)] = _of_parts(alg, form, value, seen, result) if unknown is None else unknown
+        unknown = hidden(alg, value) if of == "result" else None
+        seen[id(value)] = _of_parts(alg, form, value, seen, of) if unknown is None else unknown
     return seen[id(value)]
 
 
-def _of_parts(alg: Algebra, form: str, value: Any, seen: dict[int, Any], result: bool) -> Token:
+def _of_parts(alg: Algebra, form: str, value: Any, seen: dict[int, Any], of: str) -> Token:
     named = {}
     for key, part in parts_of(value, form):
         token = _held(alg, *slot_of(form, value, key), part)
-        named[key] = _gathered(alg, part, token, seen, result)
+        named[key] = _gathered(alg, part, token, seen, of)
     if not some(named.values()):
         return None
     return list(named.values()) if form == "list" else named
@@ -80,6 +69,8 @@ def slot_of(form: str, value: Any, key: Any) -> tuple[Any, Any]:
     """The reference and the key that a part of a value is kept under."""
     if form == "function":
         return value.__closure__[value.__code__.co_freevars.index(key)], 0
+    if form == "objects":
+        return root_of(value), int(selected_places(value, key))
     return (holder_of(value, key) if form == "object" else value), key
 
 
@@ -100,7 +91,7 @@ _NO_FORM: Final = "has a derivative, but no cotangent or tangent has a form that
 def hidden(alg: Algebra, value: Any) -> Token:
     """Unknown if a value holds what has a token, but not in a part of its form; else None."""
     form = form_of(value)
-    if form == "tuple" or not _hides(alg, form, value):
+    if form == "tuple" or form in PARTED or not _hides(alg, form, value):
         return None
     if id(value) in alg.losses:
         return alg.losses[id(value)][1]

@@ -40,6 +40,7 @@ SHOWN = {
     "function": (lambda x: lambda: x * x, {"x": 1.0}, 1.0),
     "method": (lambda x: Box(x * x).__init__, {"a": 1.0}, 3.0),
     "shared list": (shared, [[1.0], [2.0]], 9.0),
+    "array of objects": (lambda x: np.array([x * 2, None], dtype=object), np.array([1.0, None]), 2.0),
     "object that refers to itself": (cyclic, {"a": 1.0}, 3.0),
 }
 
@@ -70,7 +71,7 @@ HIDDEN = {
     "function in a function": lambda x: (lambda g: lambda: g())(lambda: x),
     "class": lambda x: type("T", (), {"a": x * 2}),
     "number of ctypes": lambda x: ctypes.c_double(x * 2),
-    "array of objects": lambda x: np.array([x * 2, None], dtype=object),
+    "array of sets": lambda x: np.array([{x * 2}, None], dtype=object),
     "set in an object": lambda x: Box({x * 2}),
 }
 

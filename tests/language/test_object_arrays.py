@@ -334,8 +334,3 @@ def test_right_or_a_clear_error(f):
         except NotDifferentiable:
             continue
         assert found == pytest.approx(differences(along, 0.0, 1))
-
-
-def test_an_array_of_objects_that_is_returned_has_no_tangent():
-    with pytest.raises(NotDifferentiable):
-        jvp(lambda x: np.array([x[0], x[1]], dtype=object), (AT,), (WAY,))
