@@ -162,6 +162,9 @@ def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
             return apply(alg, (None, t[0], None), elementwise.as_numbers, (args[0], dtype), {})
     if type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, np.ndarray.astype)):
         return _moved(alg, t, function, args, kwargs)
+    if function is operator.getitem:
+        array, key = args
+        return array[key], part_of_objects(alg, array, key, array[key], t[0])
     operation = elementwise.OPERATIONS.get(_UFUNCS.get(function, function))
     if operation is not None and not kwargs:
         return apply(alg, (None, None, *t), elementwise.by_element, (operation, *args), {})

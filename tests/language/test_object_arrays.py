@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 
 import numpy as np
 import pytest
@@ -141,6 +142,15 @@ def matrices(x):
     a = np.array([[x[0], x[1]], [x[2], 1]], dtype=object)
     b = a @ a + np.dot(a, [1.0, 2.0]) + a.T.dot(a)
     return float(b.sum() + np.trace(a))
+
+
+def rows_beside_numbers(x):
+    a = np.empty((2, 2), dtype=object)
+    a[0, 0] = x[0]
+    a[0, 1] = a[1, 0] = x[1] * x[2]
+    a[1, 1] = 3.0
+    rows = np.array([a @ x[:2], [x[2], x[0]]])
+    return float(rows[0][1] * rows[1, 0] + operator.getitem(rows, (0, 0)) ** 2 + operator.getitem(rows, 1)[1])
 
 
 def moved(x):
@@ -298,7 +308,7 @@ RIGHT = (
     *(filled_with_one, reduced, with_arrays_of_numbers, matrices),
     *(moved, of_lists, of_dicts, of_functions),
     *(in_an_object, of_objects_with_arithmetic, stored_by_slices, functions_by_element),
-    functions_with_two_results,
+    *(functions_with_two_results, rows_beside_numbers),
 )
 
 
