@@ -48,12 +48,12 @@ def home_of(cls: type, name: str) -> type | None:
     return None
 
 
-def find_after(cls: type, after: type, name: str) -> Any:
-    """What ``super(after, …).name`` finds in the MRO of ``cls``; None if nothing."""
+def home_after(cls: type, after: type, name: str) -> type | None:
+    """The class in which ``super(after, …).name`` finds it in the MRO of ``cls``."""
     order = cls.__mro__
     for base in order[order.index(after) + 1 :]:
         if name in base.__dict__:
-            return base.__dict__[name]
+            return base
     return None
 
 

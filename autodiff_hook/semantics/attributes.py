@@ -37,9 +37,9 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import (
     dictionary_of,
-    find_after,
     find_in_type,
     has_in_type,
+    home_after,
     home_of,
     is_data_descriptor,
 )
@@ -197,7 +197,7 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
     held = special_attributes.introspected(owner, name)
     if held is not None:
         return "held", held
-    if isinstance(found, (GetSetDescriptorType, MemberDescriptorType)) or type(found).__module__ == "numpy":
+    if isinstance(found, (GetSetDescriptorType, MemberDescriptorType)):
         owned = float if getattr(found, "__objclass__", None) is float else cls
         rule = registry.rule(found, (owned,)) if registry.has_rules(found) else None
         return ("builtin", None) if rule is None else ("rule", rule)
@@ -210,9 +210,11 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
 def _reading_after(owner: Any, name: str) -> Plan:
     """How an attribute of ``super(...)`` is read; what the code of a descriptor is given is behind it."""
     receiver = owner.__self__
-    found = find_after(owner.__self_class__, owner.__thisclass__, name)
+    home = home_after(owner.__self_class__, owner.__thisclass__, name)
+    found = None if home is None else home.__dict__[name]
+    data: Plan = ("plain", None) if home is None else ("inherited", home)
     if receiver is owner.__self_class__:
-        return "plain", None
+        return data
     if isinstance(found, property) and found.fget is not None:
         return "super", ("property", found.fget, receiver)
     if isinstance(found, functools.cached_property):
@@ -220,7 +222,7 @@ def _reading_after(owner: Any, name: str) -> Plan:
     getter = find_in_type(type(found), "__get__") if found is not None else None
     if isinstance(getter, FunctionType):
         return "super", ("getter", (found, getter), receiver)
-    return "plain", None
+    return data
 
 
 def _reading_by_code(cls: type, found: Any, name: str) -> Plan:
@@ -370,6 +372,15 @@ def carried_getattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         if not default:
             raise
         return default[0], t[2]
+
+
+@means(hasattr)
+def carried_hasattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``hasattr``: the attribute is read, and that may store something."""
+    with contextlib.suppress(AttributeError):
+        getattr_(alg, t[:1], args[1], args[0])
+        return True, None
+    return False, None
 
 
 @means(setattr)

@@ -55,7 +55,7 @@ from autodiff_hook.semantics.meanings import (
     meaning_of,
 )
 from autodiff_hook.semantics.methods import Method, method_of
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
@@ -209,7 +209,9 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
     if misfit is not None:
         return call_opaque(alg, t[1:], function, args, kwargs, f"of which the rule does not know {misfit}")
     if registry.is_constant(function):
-        value, token = call_constant(alg, function, args, kwargs)
+        # What a rule pack declares stores nothing itself, but may show objects, and so run their code.
+        shows = function is not type and registry.reason(function) is not None
+        value, token = (call_showing if shows else call_constant)(alg, function, args, kwargs)
         if is_odd(value) and function not in _EMPTY and loses(alg, t[1:], function, args, kwargs):
             return value, alg.unknown(odd_result(function))
         return value, token

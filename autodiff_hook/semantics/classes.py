@@ -33,7 +33,6 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
-from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
@@ -272,27 +271,6 @@ def dict_setitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     plain_dict(owner).__setitem__(owner, key, value)
     keep(alg, owner, key, t[2])
     return None, None
-
-
-def by_method(function: Any, name: str) -> Meaning:
-    """A builtin that calls a special method, for objects whose class is written in Python."""
-
-    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        method = python_method(args[0], name) if args else None
-        if method is not None and not kwargs:
-            return calls.apply(alg, (None, *t), method, args, {})
-        if args and is_own_number(args[0]) and issubclass(type(args[0]), float):
-            return calls.apply(alg, (None, *t), function, (calls.plain_float(args[0]), *args[1:]), kwargs)
-        return call_opaque(alg, t, function, args, kwargs, "which has no rule for these types")
-
-    return carried
-
-
-for _function, _name in (
-    *((float, "__float__"), (complex, "__complex__"), (abs, "__abs__")),
-    *((round, "__round__"), (divmod, "__divmod__")),
-):
-    means(_function)(by_method(_function, _name))
 
 
 for _target in (classmethod, staticmethod, property, property.getter, property.setter, property.deleter):

@@ -96,6 +96,20 @@ def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Re
     return result, None
 
 
+def call_showing(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    """Call natively what makes texts of objects by their own code: what that stores into them is unknown."""
+    values = [value for value in (*args, *kwargs.values()) if kind(value) not in ("number", "inert", "array")]
+    if not values or not reaches(alg, *values):
+        return call_constant(alg, function, args, kwargs)
+    before = [(reference, content) for reference, content in contents(values) if content is not None]
+    try:
+        return call_constant(alg, function, args, kwargs)
+    finally:
+        unknown = alg.unknown(failure(function, "which runs code of objects that stores what it computes"))
+        for reference, content in before:
+            note_changes(alg, reference, content, unknown)
+
+
 def overwritten(alg: Algebra, array: Any, before: Any, unknown: Token) -> None:
     """Native code has written to an array, or to the fields of records, or may have."""
     if array.dtype.kind == "O":

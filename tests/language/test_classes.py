@@ -12,6 +12,7 @@ import math
 import types
 import typing
 
+import numpy as np
 from helpers import gradient_at
 
 from autodiff_hook import gradient
@@ -886,3 +887,28 @@ def test_new_gives_an_instance_of_a_subclass(x):
 def test_not_equal_by_equal(x):
     s = Square(x)
     return s.side * x if s != None and s != Square(0.5) else x  # noqa: E711
+
+
+class Shared:
+    w = None
+    s = 1.0
+
+    @classmethod
+    def of_class(cls):
+        return cls.w.sum() * cls.s
+
+
+class SharedAfter(Shared):
+    def after(self):
+        return super().w.sum() * super().s
+
+    @classmethod
+    def of_class(cls):
+        return super().w.sum() * super().s * cls.s
+
+
+@gradient_at(1.3)
+def test_numpy_values_as_class_attributes(x):
+    Shared.w, Shared.s = np.array([x, x * x]), np.float64(x)
+    shared = SharedAfter()
+    return shared.w.sum() * shared.s + shared.after() * Shared.of_class() + SharedAfter.of_class()

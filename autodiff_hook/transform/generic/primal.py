@@ -1,7 +1,7 @@
 """A function that is to be carried, and what of it can carry a derivative.
 
 Operations fall into three groups. *Plain* ones have no derivative and stay as they are (tests of identity,
-formatting, …). *Structural* ones (tuples put together and taken apart) are the same for values and for tokens.
+imports, …). *Structural* ones (tuples put together and taken apart) are the same for values and for tokens.
 All others are *tracked*: the carried program hands them to the runtime, which looks at the actual values.
 
 A variable is *live* if it may carry a derivative: beside it there is a token. What is not live is certainly constant.
@@ -17,7 +17,7 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
 from autodiff_hook.transform.generic.runs import Lookup, Run, runs_of
 
 _PLAIN: Final = frozenset(
-    "delete_global cell_del is is_not build_string format get_len check yield "
+    "delete_global cell_del is is_not build_string get_len check yield "
     "build_class_function import_name import_from push_exc pop_exc eg_match prep_reraise_star "
     "match_mapping match_sequence aiter anext end_async_for enter_async intrinsic "
     "cleanup_throw forget".split()
