@@ -24,7 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.invariants import is_total, item_or_none, sites_changed
+from autodiff_hook.transform.specialise.invariants import is_total, item_or_none, sites_changed, sums_floats
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
@@ -127,7 +127,7 @@ def _may_raise(s: Statement, inference: Inference) -> bool:
         return True
     if s.op == "call_method" and s.data == ("copy", ()) and isinstance(inference.type_of(s.operands[0]), Array):
         return False
-    if s.op in _ALLOCATING:
+    if s.op in _ALLOCATING or sums_floats(s, inference.type_of):
         return False
     if s.op in ("binary", "inplace", "unary", "compare", "truth", "not"):
         plain = frozenset({float, int, bool})

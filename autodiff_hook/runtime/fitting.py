@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import chain
+from operator import attrgetter, countOf, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +14,9 @@ from autodiff_hook.runtime.buffers import lender_of, root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.mirror import attributes_of
+
+_FEW: Final = 16
+"""For how many items it is fastest to have one iterator each."""
 
 
 class Kind:
@@ -28,10 +33,7 @@ def is_of(value: Any, kind: Kind) -> bool:
 def fits(items: Any, kind: Any) -> bool:
     """Whether all items are of one kind: a set of types, one object, or lists, dicts, tuples, objects of such kinds."""
     if type(kind) is frozenset:
-        if len(kind) != 1:
-            return kind.issuperset(map(type, items))
-        types, (only,) = list(map(type, items)), kind
-        return types.count(only) == len(types)
+        return _are(items, kind, len(items))
     cls, *inner = kind
     if cls == "same":
         return all([x is inner[0] for x in items])
@@ -42,13 +44,30 @@ def fits(items: Any, kind: Any) -> bool:
     if not {cls}.issuperset(map(type, items)):
         return False
     if cls is tuple:
-        lengths = {len(inner)}.issuperset(map(len, items))
-        return lengths and all(map(fits, zip(*items), inner))
+        if not {len(inner)}.issuperset(map(len, items)):
+            return False
+        if len(items) <= _FEW:
+            return all(map(fits, zip(*items), inner))
+        return all([_parts_fit(itemgetter(i), items, x) for i, x in enumerate(inner)])
     if cls is dict:
         return all([fits(x, frozenset({str})) and fits(x.values(), inner[0]) for x in items])
     if cls is list:
         return all([fits(x, inner[0]) for x in items])
     return all([x.dtype == inner[0] and x.ndim == inner[1] for x in items])
+
+
+def _are(items: Iterable[Any], types: frozenset[type], count: int) -> bool:
+    """Whether so many items are of these types; one type is counted, which takes no list of them."""
+    if len(types) != 1:
+        return types.issuperset(map(type, items))
+    (only,) = types
+    return countOf(map(type, items), only) == count
+
+
+def _parts_fit(part: Callable[[Any], Any], items: Any, kind: Any) -> bool:
+    """Whether one part of all items is of a kind."""
+    found = map(part, items)
+    return _are(found, kind, len(items)) if type(kind) is frozenset else fits(list(found), kind)
 
 
 def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], absent: frozenset[str]) -> bool:
@@ -60,7 +79,7 @@ def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], abse
         if len(items) == 1:
             (only,) = items
             return _has_parts(only, kinds)
-        return all([fits([getattr(x, name) for x in items], kind) for name, kind in kinds])
+        return all([_parts_fit(attrgetter(name), items, kind) for name, kind in kinds])
     except AttributeError:
         return False
 

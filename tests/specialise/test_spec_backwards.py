@@ -465,3 +465,109 @@ def test_the_memory_of_a_sum_does_not_grow():
 
     check(of_steps, 0.7, 5)
     assert used(1000) < used(10) + 1000
+
+
+def sum_of_a_generator(xs, k):
+    return sum(math.exp(-k * x) for x in xs) / len(xs)
+
+
+def sum_of_a_list(xs, k):
+    return 0.5 * sum([x * x * k if x > 0.0 else x for x in xs])
+
+
+def sums_on_the_way(xs, k):
+    total, items = k, []
+    for x in xs:
+        items.append(x * k)
+        total = total * x + sum(items)
+        items.append(total)
+    return total
+
+
+def sum_between(xs, k):
+    items = []
+    items.append(k * k)
+    first = sum(items)
+    for x in xs:
+        items.append(x * first)
+    return first * sum(items, 1) - sum(items)
+
+
+def sums_within(xs, k):
+    total = 1.0
+    for i in range(3):
+        total = total * k + sum([x * i for x in xs]) * math.sin(sum([total * x for x in xs]))
+    return total
+
+
+def sum_behind_a_break(xs, k):
+    items = []
+    for x in xs:
+        items.append(x * k)
+        if x > 1.0:
+            break
+    return math.sqrt(abs(sum(items)))
+
+
+def sum_of_no_items(xs, k):
+    items = []
+    for x in xs:
+        if x > 100.0:
+            items.append(x)
+    return k * k + sum(items) / len(xs)
+
+
+def sum_and_items(xs, k):
+    items = [x * k for x in xs]
+    return sum(items) * items[1] + len(items) * k
+
+
+def sum_of_what_is_changed(xs, k):
+    items = []
+    for x in xs:
+        items.append(x * k)
+    total = sum(items)
+    items[0] = total
+    items.pop()
+    return total * sum(items)
+
+
+def sum_by_two_names(xs, k):
+    items = other = []
+    for x in xs:
+        items.append(x)
+        other.append(k * x)
+    return sum(items) * sum(other)
+
+
+SUMS = [
+    sum_of_a_generator,
+    sum_of_a_list,
+    sums_on_the_way,
+    sum_between,
+    sums_within,
+    sum_behind_a_break,
+    sum_of_no_items,
+    sum_and_items,
+    sum_of_what_is_changed,
+    sum_by_two_names,
+]
+
+
+@pytest.mark.parametrize("f", SUMS, ids=lambda f: f.__name__)
+def test_sums_of_lists(f):
+    check(f, [0.5, 1.5, -0.5, 2.0], 0.7)
+    hessian = ad.hessian(lambda k: f([0.5, 1.5, -0.5, 2.0], k))(0.7)
+    slope = [ad.gradient(lambda k: f([0.5, 1.5, -0.5, 2.0], k), 0.7 + d)[0] for d in (-1e-5, 1e-5)]
+    assert hessian == pytest.approx((slope[1] - slope[0]) / 2e-5, rel=1e-6, abs=1e-6)
+
+
+@shown
+@pytest.mark.parametrize("f", [sum_of_a_generator, sum_of_a_list])
+def test_no_lists_are_made_for_sums(f):
+    assert "list_append" not in ad.code_adjoint(f, WEIGHTS, 0.7)
+
+
+def test_what_is_divided_by_the_length_of_a_list_raises():
+    with pytest.raises(ZeroDivisionError):
+        ad.gradient(sum_of_a_generator, [], 0.7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import tracemalloc
 import types
 
 import numpy as np
@@ -315,3 +316,22 @@ def test_numbers_that_come_out_of_a_table_which_carries_derivatives():
     for _ in range(3):
         (slope,) = ad.gradient(names["f"], 2.0)
         assert slope == 3 * 4.0 + 2 * 2.0
+
+
+def test_what_is_captured_is_checked_in_little_memory():
+    pairs = [(0.5 * i, i) for i in range(4000)]
+
+    def weighted(k):
+        total = 0.0
+        for x, i in pairs:
+            total += k * x * i
+        return total
+
+    for _ in range(3):
+        expected = ad.gradient(weighted, 2.0)
+    tracemalloc.start()
+    try:
+        assert ad.gradient(weighted, 2.0) == expected
+        assert tracemalloc.get_traced_memory()[1] < 20_000 or specialising.GENERIC or specialising.ONE_WAY
+    finally:
+        tracemalloc.stop()

@@ -23,6 +23,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
 from autodiff_hook.transform.specialise.folding import computed, merge
+from autodiff_hook.transform.specialise.invariants import sums_floats
 from autodiff_hook.transform.specialise.lattice import number_types
 
 _REMOVABLE = frozenset(
@@ -89,10 +90,19 @@ def _forget_dividends(ir: IR, essential: set[Statement], live: _Liveness, types:
     found = False
     for s in [s for block in ir.blocks for s in block.statements if s in essential]:
         if s.op in ("binary", "inplace") and s.data == "/" and s.result not in live.variables:
-            dividend, divisor = [number_types(types.get(x, Abstract())) or frozenset() for x in s.operands]  # type: ignore[arg-type]
-            if dividend == {float} and divisor and divisor <= {float, int, bool}:
+            first, second = s.operands
+            divisor = number_types(types.get(second, Abstract())) or frozenset()  # type: ignore[arg-type]
+            if divisor and divisor <= {float, int, bool} and _is_never_large(first, live, types):
                 s.operands[0], found = Constant(1.0), True
     return found
+
+
+def _is_never_large(x: Operand, live: _Liveness, types: dict[Variable, Abstract]) -> bool:
+    """Whether a number is no int, but for the sum of no floats at all: large ints may be too large to be divided."""
+    if number_types(types.get(x, Abstract())) == frozenset({float}):  # type: ignore[arg-type]
+        return True
+    made = live.made.get(x)  # type: ignore[arg-type]
+    return made is not None and sums_floats(made, lambda operand: types.get(operand, Abstract()))  # type: ignore[arg-type]
 
 
 def _iterate_again(
@@ -224,6 +234,8 @@ class _Liveness:
         self.home: dict[Variable, tuple[Block, int]] = {}
         self.records: dict[object, Statement] = {}
         self.kept: dict[object, set[int]] = {}
+        self.appended: dict[Operand, list[Operand]] = {}
+        """What is appended to lists that begin in the program."""
         self.variables: set[Variable] = set()
         self.pending: list[Operand] = []
         for block in ir.blocks:
@@ -235,6 +247,8 @@ class _Liveness:
                 if s.op == "record":
                     self.records[s.data[0]] = s
                     self.pending.append(s.operands[0])
+                elif s.op == "list_append" and self._begins(s.operands[0]):
+                    self.appended.setdefault(s.operands[0], []).append(s.operands[1])
                 elif not removable(s, essential):
                     self.pending += s.operands
             assert block.terminator is not None
@@ -242,10 +256,19 @@ class _Liveness:
         while self.pending:
             self._need(self.pending.pop())
 
+    def _begins(self, items: Operand) -> bool:
+        made = self.made.get(items)  # type: ignore[arg-type]
+        return made is not None and made.op == "build_list"
+
+    def is_idle(self, s: Statement) -> bool:
+        """Whether a statement appends to a list that nobody reads."""
+        return s.op == "list_append" and s.operands[0] in self.appended and s.operands[0] not in self.variables
+
     def _need(self, operand: Operand) -> None:
         if not isinstance(operand, Variable) or operand in self.variables:
             return
         self.variables.add(operand)
+        self.pending += self.appended.get(operand, ())
         statement = self.made.get(operand)
         if statement is not None:
             self.pending += statement.operands
@@ -275,7 +298,11 @@ def removable(s: Statement, essential: set[Statement]) -> bool:
 
 def _sweep(ir: IR, live: _Liveness, essential: set[Statement]) -> None:
     for block in ir.blocks:
-        block.statements = [s for s in block.statements if s.result in live.variables or not removable(s, essential)]
+        block.statements = [
+            s
+            for s in block.statements
+            if s.result in live.variables or not removable(s, essential) and not live.is_idle(s)
+        ]
     for block in ir.blocks:
         terminator = block.terminator
         assert terminator is not None

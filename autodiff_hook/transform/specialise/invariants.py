@@ -173,6 +173,15 @@ def is_total(s: Statement, type_of: TypeOf) -> bool:
     return s.data in ("+", "-", "*")
 
 
+def sums_floats(s: Statement, type_of: TypeOf) -> bool:
+    """Whether a statement is the sum of a list of floats, which cannot raise, and is no int but 0."""
+    if s.op != "call" or s.data or not isinstance(s.operands[0], Constant) or s.operands[0].value is not sum:
+        return False
+    kind = type_of(s.operands[1])
+    begins = all(isinstance(x, Constant) and type(x.value) in (int, float) and not x.value for x in s.operands[2:])
+    return begins and isinstance(kind, List) and kind.item is not None and number_types(kind.item) == _FLOAT
+
+
 def _is_small(operand: Operand) -> bool:
     """Whether an operand is an int that is a float, too."""
     return isinstance(operand, Constant) and type(operand.value) is int and abs(operand.value) < 1 << 53

@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise.joint_primal import NONE, leaves_of
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.splice import splice
+from autodiff_hook.transform.specialise.sums import is_sum
 
 
 class Cotangents(Items):
@@ -192,6 +193,10 @@ class Cotangents(Items):
             cotangent = self.builder.emit(out, "call", Constant(self.runtime["array"]), cotangent, value, data=())
         if s.op == "getitem" and s.operands[0] in self.buffered:
             return self._reverse_array_load(s, cotangent, out)
+        items = plan.values[0] if is_sum(plan) else None
+        if isinstance(items, Variable) and items in self.summed:
+            self._reverse_sum(items, cotangent, out)
+            return out
         use = self.uses[s]
         wanted = [x in self.needs for x in use.arguments]
         cotangents, out, sure = splice(self.builder, use, cotangent, wanted, self._residual, out, s.position)

@@ -133,10 +133,21 @@ class Items(Buffers):
 
     def _reverse_append(self, s: Statement, owner: Variable, out: Block) -> None:
         """What was appended last is the last item."""
+        if owner in self.summed:
+            self._give_slot(self.builder.read(("c", owner, ()), out), s.operands[1], (), out)
+            return
         buffer, last = self._buffer(owner, out), Constant(-1)
         slot = self.builder.emit(out, "getitem", buffer, last, position=s.position)
         self.builder.emit(out, "delitem", buffer, last, result=False, position=s.position)
         self._give_slot(slot, s.operands[1], (), out)
+
+    def _reverse_sum(self, items: Variable, cotangent: Operand, out: Block) -> None:
+        """Go back over the sum of a list of which nothing else is asked."""
+        key = ("c", items, ())
+        present = self.builder.read(key, out)
+        if not is_zero(present):
+            cotangent = self.builder.emit(out, "binary", present, cotangent, data="+")
+        self.builder.write(key, out, cotangent)
 
     def _reverse_drop(self, s: Statement, owner: Variable, out: Block) -> None:
         """What was dropped is there again, with the cotangent zero."""

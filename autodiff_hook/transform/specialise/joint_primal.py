@@ -34,6 +34,7 @@ from autodiff_hook.transform.specialise.lists import Iteration, has_slots, itera
 from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, use_of
+from autodiff_hook.transform.specialise.sums import summed_lists
 
 Split = Literal["numbers", "anything"] | None
 """Whether the program is to be cut in two, and what its value may be made of then."""
@@ -69,6 +70,7 @@ class PrimalHalf:
         self.lengths: dict[Statement | None, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
         self.memory = shape.memory
+        self.summed = summed_lists(program, shape.ir.blocks)
         self.table = Variable("table")
         """The buffers of lists and dicts, by their identity."""
         self.parts = set[Variable]()
@@ -88,7 +90,7 @@ class PrimalHalf:
         return has_slots(item)
 
     def _default(self, key: Any) -> Operand:
-        if key[0] == "c" and isinstance(self._type_at(key[1], key[2]), Number):
+        if key[0] == "c" and (key[1] in self.summed or isinstance(self._type_at(key[1], key[2]), Number)):
             return ZERO
         return NONE
 
