@@ -13,12 +13,11 @@ from decimal import Context, Decimal
 from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.extend import effects
 from autodiff_hook.registry import Exact, Real, nondifferentiable, rrule
-from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.strong import over, times
-from autodiff_rules._constants import CONSISTS_OF_STEPS, SETTING, TAKES_APART, declare, refuse
+from autodiff_rules._constants import CONSISTS_OF_STEPS, SETTING, TAKES_APART, declare, declare_names, refuse
 from autodiff_rules._exact import (
     of_absolute,
     of_difference,
@@ -43,9 +42,9 @@ def decimal_rule(value="0", context=None):
     return Decimal(value, context), decimal_pullback
 
 
-@means(find_in_type(Decimal, "from_float"))
+@means(*[vars(Decimal)[name] for name in ("from_float", "from_number") if name in vars(Decimal)])
 def from_float(alg, t, args, kwargs):
-    """``Decimal.from_float``: the class called."""
+    """``Decimal.from_float`` and ``Decimal.from_number``: the class called."""
     cls, number = args
     return apply(alg, (None, *t[1:]), cls, (number,), kwargs)
 
@@ -230,6 +229,7 @@ for owner in (Decimal, Context):
         ):
             nondifferentiable(vars(owner)[name], CONSISTS_OF_STEPS)
 refuse(Decimal, {TAKES_APART: "as_integer_ratio rotate shift"})
+refuse(Context, {TAKES_APART: "rotate shift"})
 
 
 @means(Decimal.as_tuple)
@@ -243,4 +243,6 @@ def as_tuple(alg, t, args, kwargs):
 
 
 declare(SETTING, Context, decimal.getcontext, decimal.setcontext, decimal.localcontext)
-effects(Context, decimal.getcontext, decimal.setcontext, decimal.localcontext)
+declare_names(decimal, {SETTING: "IEEEContext"})
+effects(Context, decimal.getcontext, decimal.setcontext, decimal.localcontext, Context.clear_flags, Context.clear_traps)
+declare_names(Context, {SETTING: "Emax Emin Etiny Etop capitals clamp clear_flags clear_traps copy prec rounding"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import builtins
 import math
+from array import array
 
 from autodiff_hook.extend import cotangents, effects, pure
 from autodiff_hook.registry import Complex, Real, frule, nondifferentiable, not_implemented, rrule
@@ -274,6 +275,8 @@ declare(IS_TEXT, str, bytes, repr, ascii, format, bin, hex, oct, chr, ord, dir, 
 declare(IS_A_SHAPE, object, id, hash, type)
 declare(ASKS_THE_SYSTEM, print, input, open, compile, breakpoint, __import__)
 declare_names(int, {COMPARES: "is_integer"})
+declare_names(array, {IS_A_SHAPE: "itemsize typecode", IS_TEXT: "fromunicode tounicode"})
+refuse(array, {SHOWS_MEMORY: "buffer_info byteswap frombytes fromfile tofile"})
 
 # What a text says of a number is a constant
 for name, method in vars(str).items():

@@ -10,8 +10,9 @@ from typing import Final
 from autodiff_hook.commands.covering import KINDS, Coverage, totals
 
 MODULES: Final = (
-    *("builtins", "math", "cmath", "statistics", "fractions", "fractions.Fraction", "decimal", "decimal.Decimal"),
-    *("random", "random.Random", "itertools", "functools", "operator", "collections", "heapq", "bisect"),
+    *("builtins", "math", "cmath", "statistics", "statistics.NormalDist", "fractions", "fractions.Fraction"),
+    *("decimal", "decimal.Decimal", "decimal.Context", "random", "random.Random", "itertools", "functools"),
+    *("operator", "collections", "heapq", "bisect", "array", "array.array"),
     *("numpy", "numpy.ndarray", "numpy.generic", "numpy.ufunc", "numpy.linalg", "numpy.fft"),
     *("numpy.random", "numpy.random.Generator", "numpy.random.RandomState"),
     *("scipy.special", "scipy.linalg", "scipy.fft", "scipy.stats", "scipy.optimize", "scipy.integrate"),

@@ -1,0 +1,48 @@
+"""The whole public surface of the numeric standard library: each name has a derivative that is right, or a reason."""
+
+import pytest
+from language.in_all_modes import MODES, differences
+from standard_library_names import NO_FLOATS, PROGRAMS
+
+import autodiff_hook as ad
+from autodiff_hook.commands.covering import coverage
+
+AT = 0.7
+FOUND = {found.module: found for found in coverage(*PROGRAMS)}
+
+
+def without_floats(module):
+    return {name for table in NO_FLOATS.values() for name in table.get(module, "").split()}
+
+
+@pytest.mark.parametrize("module", PROGRAMS)
+def test_every_name_has_a_program_or_a_reason(module):
+    found = FOUND[module]
+    assert found.names["missing"] == [] == found.names["in part"]
+    reasons = set(found.names["constant"] + found.names["refused"])
+    assert all(found.reasons[name] for name in reasons)
+    known = set(found.names["rule"] + found.names["own source"])
+    assert known - PROGRAMS[module].keys() - without_floats(module) == set()
+
+
+def public():
+    return [(module, name) for module in PROGRAMS for name in PROGRAMS[module] if is_here(module, name)]
+
+
+def is_here(module, name):
+    return any(name in names for names in FOUND[module].names.values())
+
+
+@pytest.mark.parametrize(("module", "name"), public())
+def test_derivatives(module, name):
+    f = PROGRAMS[module][name]
+    with ad.install("standard_library_names"):
+        for mode, derivative in MODES.items():
+            expected = differences(f, AT, 2 if mode == "hvp" else 1)
+            assert derivative(f, AT) == pytest.approx(expected, rel=1e-5, abs=1e-6), mode
+
+
+def test_programs_are_of_public_names():
+    later = {"fma", "sumprod", "kde", "kde_random", "from_number", "batched", "clear"}
+    unknown = {(m, name) for m in PROGRAMS for name in PROGRAMS[m] if not is_here(m, name) and name not in later}
+    assert {name for _, name in unknown if not name.endswith("_max")} == set()
