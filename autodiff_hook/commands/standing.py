@@ -28,12 +28,12 @@ BY_SEMANTICS: Final = frozenset({id(np.ndarray.flat)})
 
 def standing(function: Any, packages: Iterable[str] = ()) -> Standing:
     """What is known of ``function``, if ``packages`` are opted in."""
-    if registry.has_rules(function) or id(function) in MEANINGS or id(function) in WITH_OPTIONS:
-        return "rule"
-    if id(function) in BY_SEMANTICS:
+    if registry.has_rules(function):
         return "rule"
     if registry.is_constant(function):
-        return "constant"
+        return "constant"  # of numbers, whatever it means for objects
+    if id(function) in MEANINGS or id(function) in WITH_OPTIONS or id(function) in BY_SEMANTICS:
+        return "rule"
     if registry.refusal(function) is not None:
         return "refused"
     form, inner = unfolding(function)

@@ -385,7 +385,6 @@ PROGRAMS = {
     "array.array": ARRAY,
 }
 NO_FLOATS = {
-    "of steps and positions": {"math": "ceil floor trunc", "operator": "index"},
     "of whole numbers and bits": {
         "operator": "and_ iand ilshift inv invert ior irshift ixor lshift or_ rshift xor",
         "fractions.Fraction": "denominator numerator as_integer_ratio is_integer limit_denominator imag",
