@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 
+import numpy as np
 import pytest
 
 import autodiff_hook as ad
@@ -52,6 +53,30 @@ def asked_while_changed(x):
     y = x * x if current() == "other" else x
     _mode = before
     return y
+
+
+@functools.lru_cache
+def weights(count, step):
+    _asked.append(count)
+    found = np.arange(1.0, count + 1, step)
+    found.setflags(write=False)
+    return found, found.size
+
+
+def series(x, step):
+    found, count = weights(int(x) + 2, step)
+    return np.sum(found * np.sin(x * found)) / count
+
+
+def test_caches_are_asked_with_whole_numbers():
+    _asked.clear()
+    weights.cache_clear()
+    for x in (2.5, 3.5, 2.7, 3.1, 2.2):
+        want = sum(k * k * math.cos(x * k) for k in range(1, int(x) + 3)) / (int(x) + 2)
+        for _ in range(3):
+            assert ad.gradient(series, x, 1)[0] == pytest.approx(want, rel=1e-12)
+    assert set(_asked) == {4, 5}
+    assert "typed for one way" in str(ad.explain(series, 2.5, 1))
 
 
 def test_caches_are_asked_with_strings():

@@ -15,6 +15,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.results import outcome
 
@@ -24,8 +25,8 @@ def cached_call(
 ) -> Abstract | None:
     """Ask the cache, as the plain run does: its answer may be older than what the function says now.
 
-    The arguments have to be known, or strings, which are guarded; so is a string that is the answer. None if this
-    is no such call.
+    The arguments have to be known, or strings or whole numbers, which are guarded; so is a string that is the
+    answer. None if this is no such call.
     """
     if type(function) is not functools._lru_cache_wrapper:
         return None
@@ -45,7 +46,9 @@ def cached_call(
 
 def _guarded(inf: Path, operand: Operand) -> Any:
     value = inf.type_of(operand)
-    return inf.pin(operand) if isinstance(value, Instance) and value.cls is str else known_value(inf, operand)
+    text = isinstance(value, Instance) and value.cls is str
+    whole = (number_types(value) or {float}) <= {int, bool}
+    return inf.pin(operand) if text or whole else known_value(inf, operand)
 
 
 def _names(function: Any) -> set[str]:
