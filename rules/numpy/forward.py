@@ -12,7 +12,7 @@ from autodiff_rules.numpy.accumulations import prod_tangent
 from autodiff_rules.numpy.arithmetic import nonzero_square
 from autodiff_rules.numpy.calculus import diff_tangent
 from autodiff_rules.numpy.extremes import extreme_tangent, sort_tangent
-from autodiff_rules.numpy.linalg import det_tangent, slogdet_tangent, solve_tangent
+from autodiff_rules.numpy.linalg import adjugate, adjugate_slope, det_tangent, slogdet_tangent, solve_tangent
 from autodiff_rules.numpy.norms import norm_tangent
 from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
 from autodiff_rules.numpy.reductions import std_tangent, var_tangent
@@ -79,6 +79,7 @@ frule(np.linalg.norm, lambda ẋ, y, x, ord, axis, keepdims: norm_tangent(ẋ, y
 frule(np.linalg.inv, lambda ȧ, y, a: -np.matmul(np.matmul(y, ȧ), y))
 frule(np.linalg.solve, lambda ȧ, y, a, b: solve_tangent(ȧ, y, a, b), LINEAR)
 frule(np.linalg.det, lambda ȧ, y, a: det_tangent(ȧ, y, a))
+frule(adjugate, lambda ȧ, z, a, y: adjugate_slope(ȧ, a, y), None)
 frule(np.linalg.slogdet, lambda ȧ, y, a: slogdet_tangent(ȧ, y, a))
 for _target in (np.max, np.amax, np.ndarray.max, np.generic.max):
     frule(

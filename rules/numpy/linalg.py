@@ -104,15 +104,52 @@ def det_tangent(ȧ, y, a):
 
 
 def adjugate(a, y):
-    """det(a) times the inverse of ``a``, also of singular matrices."""
+    """det(a), which is ``y``, times the inverse of ``a``, also of singular matrices."""
     if np.all(np.not_equal(y, 0)):
-        return np.reshape(y, (*np.shape(y), 1, 1)) * np.linalg.inv(a)
+        inverse = np.linalg.inv(a)
+        if _far_from_singular(a, inverse):
+            return np.reshape(y, (*np.shape(y), 1, 1)) * inverse
     factors = np.linalg.svd(a)
-    u, s, vh = factors[0], factors[1], factors[2]
-    n = s.shape[-1]
-    left = [np.prod(np.delete(s, i, -1), -1) for i in range(n)]
-    phase = np.reshape(np.linalg.det(u) * np.linalg.det(vh), (*np.shape(y), 1, 1))
-    return phase * np.matmul(adjoint(vh) * np.stack(left, -1)[..., None, :], adjoint(u))
+    s = factors[1]
+    cofactors = np.prod(np.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]), -1)
+    return _in_bases(np.eye(s.shape[-1]) * cofactors[..., None], factors)
+
+
+@rrule(adjugate)
+def adjugate_rule(a, y):
+    def adjugate_pullback(c):
+        return unbroadcast(adjoint(adjugate_slope(adjoint(c), a, y)), a), None
+
+    return adjugate(a, y), adjugate_pullback
+
+
+def adjugate_slope(ȧ, a, y):
+    """The tangent of adjugates."""
+    if np.all(np.not_equal(y, 0)):
+        inverse = np.linalg.inv(a)
+        if _far_from_singular(a, inverse):
+            turned = np.matmul(inverse, ȧ)
+            trace = np.trace(turned, axis1=-2, axis2=-1)[..., None, None]
+            return np.reshape(y, (*np.shape(y), 1, 1)) * (trace * inverse - np.matmul(turned, inverse))
+    factors = np.linalg.svd(a)
+    s = factors[1]
+    same = np.eye(s.shape[-1], dtype=bool)
+    others = np.prod(np.where(same[:, None] | same, 1.0, s[..., None, None, :]), -1) * ~same
+    m = np.matmul(np.matmul(adjoint(factors[0]), ȧ), adjoint(factors[2]))
+    diagonal = np.sum(others * np.diagonal(m, axis1=-2, axis2=-1)[..., None, :], -1)
+    return _in_bases(same * diagonal[..., None] - others * m, factors)
+
+
+def _far_from_singular(a, inverse):
+    """Whether a determinant and an inverse have most of their digits, however the rows and columns are scaled."""
+    return np.all(np.sum(np.abs(inverse) * np.abs(np.swapaxes(a, -1, -2)), -1) < 1e6)
+
+
+def _in_bases(core, factors):
+    """The adjugate of a matrix in terms of that of its singular values."""
+    u, vh = factors[0], factors[2]
+    phase = np.linalg.det(u) * np.linalg.det(vh)
+    return np.reshape(phase, (*np.shape(phase), 1, 1)) * np.matmul(np.matmul(adjoint(vh), core), adjoint(u))
 
 
 @array_rrule(np.linalg.slogdet)

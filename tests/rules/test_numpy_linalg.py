@@ -13,7 +13,7 @@ from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.numpy.linalg import solved
+from autodiff_rules.numpy.linalg import adjugate, solved
 
 MATMUL_SHAPES = (
     *(((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4))),
@@ -396,6 +396,32 @@ def test_norms_at_zero_are_finite(order):
 
 def test_a_rank_one_determinant_has_no_derivative_of_its_own():
     assert np.abs(cotangent(np.linalg.det, np.ones((3, 3)))).max() < 1e-12
+
+
+RANK_TWO = normal(3, 2) @ normal(2, 3, seed=1)
+
+
+@pytest.mark.parametrize("det", [np.linalg.det, linalg.det])
+@pytest.mark.parametrize(
+    "a",
+    [
+        RANK_TWO,  # its determinant is rounding
+        *(np.zeros((2, 2)), np.diag([2.0, 2.0, 0.0]), np.eye(4), normal(2, 2, 2)),
+        *(np.stack([RANK_TWO, S]), np.diag([0.1, 1.0, 10.0]) @ S, np.zeros((1, 1))),
+    ],
+)
+def test_second_derivatives_of_determinants(det, a):
+    check_orders(lambda a: det(a) + np.sum(a, (-1, -2)), a)
+
+
+def test_second_derivatives_of_determinants_of_singular_complex_matrices():
+    shift = complexes(3, 3)
+    check_orders(lambda x: np.real(np.linalg.det((x + 1j * x[:, ::-1]) @ shift)), RANK_TWO)
+
+
+@pytest.mark.parametrize("a", [S, BATCH, C, RANK_TWO, C * [1.0, 1.0, 0.0]])
+def test_adjugates(a):
+    check_rule(adjugate, a, np.linalg.det(a), differences=lambda a, y: adjugate(a, np.linalg.det(a)))
 
 
 def test_full_singular_vectors_say_so():
