@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.runtime.buffers import lender_of, root_of
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.mirror import attributes_of
 
@@ -73,7 +74,7 @@ def _parts_fit(part: Callable[[Any], Any], items: Any, kind: Any) -> bool:
 def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], absent: frozenset[str]) -> bool:
     if not {cls}.issuperset(map(type, items)):
         return False
-    if absent and not all([absent.isdisjoint(getattr(x, "__dict__", ())) for x in items]):
+    if absent and not all([absent.isdisjoint(dictionary_of(x) or ()) for x in items]):
         return False
     try:
         if len(items) == 1:

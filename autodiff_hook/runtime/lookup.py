@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 MISSING: Final = object()
@@ -27,14 +27,14 @@ def has_in_type(cls: type, name: str) -> bool:
 
 def dictionary_of(value: Any) -> Any:
     """The dict of the attributes that an object has itself, not what its class may show as ``__dict__``; else None."""
-    shown = find_in_type(type(value), "__dict__")
-    if shown is None or isinstance(shown, _DESCRIPTORS):
-        return getattr(value, "__dict__", None)
-    for base in type(value).__mro__:
+    cls = type(value)
+    for base in cls.__mro__:
         found = base.__dict__.get("__dict__")
         if isinstance(found, _DESCRIPTORS):
             return found.__get__(value)
-    return None
+    # A weak proxy shows that of another object; what the code of a class would answer is none.
+    asked = map(type, (find_in_type(cls, "__getattr__"), find_in_type(cls, "__getattribute__")))
+    return None if has_in_type(cls, "__dict__") or FunctionType in asked else getattr(value, "__dict__", None)
 
 
 _DESCRIPTORS: Final = (GetSetDescriptorType, MemberDescriptorType)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import weakref
 from array import array
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.parted import PARTED, blank, elements_of, fields_of, parted_form
 from autodiff_hook.tangent import Tangent
 
@@ -98,7 +100,7 @@ def is_plain_kind(cls: type) -> bool:
 def attributes_of(value: Any) -> list[tuple[str, Any]]:
     """The attributes of an object, those in slots too."""
     try:
-        own = getattr(value, "__dict__", None)
+        own = dictionary_of(value)
     except ReferenceError:  # a weak proxy of what is dead
         return []
     slots = _slots_of(type(value))
@@ -106,8 +108,9 @@ def attributes_of(value: Any) -> list[tuple[str, Any]]:
         return list(own.items()) if isinstance(own, dict) else []
     found = dict(own) if isinstance(own, dict) else {}
     for name in slots:
-        if hasattr(value, name):
-            found.setdefault(name, getattr(value, name))
+        # A slot that is empty has no value, whatever __getattr__ would give.
+        with contextlib.suppress(AttributeError):
+            found.setdefault(name, object.__getattribute__(value, name))
     return list(found.items())
 
 
@@ -121,12 +124,11 @@ def _slots_of(cls: type) -> list[str]:
         return known[0]
     found: list[str] = []
     for base in cls.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        found += (slots,) if isinstance(slots, str) else slots
-    names = [name for name in found if name not in ("__dict__", "__weakref__")]
+        if "__slots__" in base.__dict__:
+            found += [name for name, item in base.__dict__.items() if type(item) is MemberDescriptorType]
     # Another class may get this number next, so the callback runs no Python code, which may be interrupted.
-    _SLOTS[id(cls)] = (names, weakref.ref(cls, partial(_SLOTS.pop, id(cls))))
-    return names
+    _SLOTS[id(cls)] = (found, weakref.ref(cls, partial(_SLOTS.pop, id(cls))))
+    return found
 
 
 def _captured(function: FunctionType) -> list[tuple[str, Any]]:

@@ -19,6 +19,7 @@ from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.fitting import apart, elsewhere, given_ids, is_alone
 from autodiff_hook.runtime.guards import Guards
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.semantics.meanings import MEANINGS
@@ -46,7 +47,7 @@ def _is_container(value: Abstract) -> bool:
 
 def _is_own(owner: Any, name: str) -> bool:
     """Whether an attribute is one of the object itself, not of its class."""
-    return name in getattr(owner, "__dict__", ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
+    return name in (dictionary_of(owner) or ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
 
 
 def _is_of_class(value: Any) -> bool:
@@ -366,7 +367,7 @@ class Prologue(Guards):
 
     def has(self, owner: Operand, example: Any, name: str) -> bool:
         """Whether an object from outside has an attribute of its own, guarded."""
-        own = getattr(example, "__dict__", None)
+        own = dictionary_of(example)
         if own is None:
             return False
         if name in own and not hasattr(type(example), name):

@@ -13,6 +13,7 @@ import numpy as np
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import dictionary_of
 
 _HEAP_TYPE: Final = 1 << 9
 _WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules"}
@@ -74,7 +75,7 @@ def _referents(item: Any, kind: str) -> list[Any]:
     if cls is np.nditer:
         return list(operands_of(item))
     if _DICTS_ASIDE and kind == "object" and cls.__dictoffset__:
-        dictionary = getattr(item, "__dict__", None)
+        dictionary = dictionary_of(item)
         if type(dictionary) is dict:
             return [dictionary, *gc.get_referents(item)]
     return gc.get_referents(item)

@@ -201,7 +201,7 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
         owned = float if getattr(found, "__objclass__", None) is float else cls
         rule = registry.rule(found, (owned,)) if registry.has_rules(found) else None
         return ("builtin", None) if rule is None else ("rule", rule)
-    dictionary = getattr(owner, "__dict__", None)
+    dictionary = dictionary_of(owner)
     if isinstance(dictionary, dict) and name in dictionary and not is_data_descriptor(found):
         return "plain", None
     return _reading_by_code(cls, found, name)

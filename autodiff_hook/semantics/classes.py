@@ -31,7 +31,7 @@ from autodiff_hook.algebras.shadows import (
     reaches,
     some,
 )
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
@@ -164,7 +164,7 @@ def type_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     data = [value for value in namespace.values() if not issubclass(type(value), _CODE)]
     given = some((*t[len(args) :], *tokens.values())) or reaches(alg, (data, kwargs))
     for hook, owner in hooks(bases, namespace):
-        own = holds(alg, owner) or holds(alg, getattr(owner, "__dict__", None))
+        own = holds(alg, owner) or holds(alg, dictionary_of(owner))
         if own or not in_library(hook) and (given or reaches(alg, hook)):
             fail(hook, "which is called while a class is made, where it is not differentiated")
     cls = type.__new__(*args, **kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
 
 _GETATTRIBUTE: Final = object.__dict__["__getattribute__"]
 
@@ -28,7 +28,7 @@ def method_of(receiver: Any, name: str) -> Any:
         return None
     found = find_in_type(cls, name)
     if isinstance(found, (FunctionType, MethodDescriptorType, WrapperDescriptorType)):
-        dictionary = getattr(receiver, "__dict__", None)
+        dictionary = dictionary_of(receiver)
         if dictionary is None or name not in dictionary:
             return found
     return None

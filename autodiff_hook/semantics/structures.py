@@ -10,6 +10,7 @@ from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_li
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED
 from autodiff_hook.tangent import Tangent
@@ -111,10 +112,10 @@ def _hides(alg: Algebra, form: str, value: Any) -> bool:
         if type(value).__name__ == "CarriedIterator":
             return True
         names = {name for name, _ in parts_of(value, form)}
-        return any(_has_more(alg, holder, names) for holder in (value, getattr(value, "__dict__", None)))
+        return any(_has_more(alg, holder, names) for holder in (value, dictionary_of(value)))
     if form == "dict" and _has_more(alg, value, value.keys()):
         return True
-    return _has_more(alg, getattr(value, "__dict__", None), ())
+    return _has_more(alg, dictionary_of(value), ())
 
 
 def _has_more(alg: Algebra, holder: Any, names: Any) -> bool:

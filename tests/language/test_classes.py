@@ -15,7 +15,7 @@ import typing
 import numpy as np
 from helpers import gradient_at
 
-from autodiff_hook import gradient
+from autodiff_hook import gradient, jvp
 
 
 class Point:
@@ -597,6 +597,34 @@ class Spied:
 @gradient_at(1.3)
 def test_fallbacks_beside_readers(x):
     return Spied(x).hidden * x
+
+
+class Swizzled:
+    """Its fallback reads its own slots: asked before they are filled, it would call itself without end."""
+
+    __slots__ = ("__z", "x", "y")
+
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+        self.__z = x * y
+
+    def __getattr__(self, name):
+        return [(self.x, self.y)["xy".index(c)] for c in name]
+
+    def total(self):
+        return self.yx[0] * self.__z
+
+
+@gradient_at(1.3)
+def test_fallbacks_that_read_slots(x):
+    return Swizzled(x, x * x).total()
+
+
+def test_private_slots_of_arguments():
+    found, at = gradient(Swizzled.total, Swizzled(2.0, 3.0))[0], Swizzled(2.0, 3.0)
+    assert (found.x, found.y, found._Swizzled__z) == (0.0, 6.0, 3.0)
+    assert jvp(Swizzled.total, (at,), ({"_Swizzled__z": 1.0, "y": 10.0},)) == (18.0, 63.0)
 
 
 class Spy:

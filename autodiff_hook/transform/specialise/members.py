@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
 from autodiff_hook.transform.specialise import changing, dicts, draws, lists, named_tuples, records, texts
 from autodiff_hook.transform.specialise.abstract import (
@@ -319,7 +320,7 @@ def _method_of_class(inf: Inference, s: Statement, value: Fresh | Outside, name:
         if read(inf, s, value, name)[0] != "class":
             return None
         inf.world.attribute(value.cls, name)
-    elif name in getattr(value.example, "__dict__", ()):
+    elif name in (dictionary_of(value.example) or ()):
         return None
     else:
         inf.world.method(inf.final(owner), value.example, name)
@@ -352,7 +353,7 @@ def _outside_method(
         return alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
     found = look(inf, value.cls, name)
     inf.assume(owner)
-    if isinstance(found, FunctionType) and name not in getattr(value.example, "__dict__", ()):
+    if isinstance(found, FunctionType) and name not in (dictionary_of(value.example) or ()):
         if not inf.world.in_scope(found) and lookup(METHODS, found) is None:
             raise Refused(f"a call of {named(found)}")
         inf.world.method(inf.final(owner), value.example, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Bound,
@@ -71,4 +72,4 @@ def _require_absent(value: Record, name: str) -> None:
 
 def _any_has(value: Record, name: str) -> bool:
     """Whether an object has an attribute of its own."""
-    return any(name in getattr(example, "__dict__", ()) for example in value.site.examples)
+    return any(name in (dictionary_of(example) or ()) for example in value.site.examples)
