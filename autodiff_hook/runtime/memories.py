@@ -48,12 +48,15 @@ def _may_hide(cls: type) -> bool:
 
 def _is_of_python(cls: type) -> bool:
     """Whether a class was made by a class statement: its instances have a dict, or slots, and nothing more."""
-    if not cls.__flags__ & _HEAP_TYPE or package_of(type(cls)) not in STANDARD:
+    if not cls.__flags__ & _HEAP_TYPE:
+        return False
+    meta: type = type(cls)
+    if not all([package_of(base) in STANDARD or _is_of_python(base) for base in meta.__mro__]):
         return False
     slots = cls.__dict__.get("__slots__", ())
     own = 2 + (1 if isinstance(slots, str) else len(tuple(slots)))
-    base = cls.__base__
-    return base is not None and cls.__basicsize__ - base.__basicsize__ <= 8 * own
+    parent = cls.__base__
+    return parent is not None and cls.__basicsize__ - parent.__basicsize__ <= 8 * own
 
 
 class Memories:

@@ -63,7 +63,7 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
     finally:
         for reference, content in before:
             note_changes(alg, reference, content, unknown)
-    if not (isinstance(result, (bool, np.bool_)) and not any(is_changed(*pair) for pair in arrays)):
+    if not (is_answer(result) and not any(is_changed(*pair) for pair in arrays)):
         for array, content in arrays:
             overwritten(alg, array, content, unknown)
     if isinstance(result, _SUSPENDED):
@@ -220,7 +220,14 @@ def is_plain(value: Any) -> bool:
     """Whether no number can be got out of ``value``."""
     if type(value) in (tuple, list):
         return all(map(is_plain, value))
+    if is_answer(value):
+        return True
     return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, bytes))
+
+
+def is_answer(value: Any) -> bool:
+    """Whether a value is a truth value, or an array of some: what gives one has looked at its arguments."""
+    return isinstance(value, (bool, np.bool_)) or type(value) is np.ndarray and value.dtype.kind == "b"
 
 
 def fail(function: Any, reason: str) -> None:

@@ -364,6 +364,19 @@ def test_a_predicate_that_is_not_python_code_takes_nothing_away():
     check_gradient(f, 2.0)
 
 
+def test_a_mask_that_is_not_of_python_code_is_a_constant():
+    compare = ctypes.PyDLL(None).PyObject_RichCompare
+    compare.argtypes, compare.restype = [ctypes.py_object, ctypes.py_object, ctypes.c_int], ctypes.py_object
+
+    def f(x):
+        a = x * np.array([1.0, -2.0, 3.0])
+        positive = compare(a, 0.0, 4)
+        return (a[positive] ** 2).sum() + (a * positive).sum() + a[1]
+
+    check_gradient(f, 2.0)
+    check_gradient(f, -2.0)
+
+
 def test_declared_effects():
     copy_in = opaque("def f(source, out): g(source, out)", g=lambda source, out: out.__setitem__(..., source))
     writes(copy_in, 1)

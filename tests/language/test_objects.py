@@ -205,3 +205,29 @@ def test_slots_of_a_class_that_makes_up_its_dict():
     for operator in (gradient, generic_gradient):
         np.testing.assert_allclose(operator(f, 2.0, 3.0), (2 * 2.0 * 9.0 + 2 * 2.0 * 3.0, 2 * 4.0 * 3.0 + 4.0))
     assert gradient(lambda held, x: held.a * x, Slotted(2.0, 3.0), 5.0)[1] == 2.0
+
+
+class Registered(type):
+    made = 0
+
+    def __call__(cls, *args):
+        Registered.made += 1
+        return super().__call__(*args)
+
+
+class Filled(metaclass=Registered):
+    def __init__(self, values):
+        self.values = values
+        self.__dict__["doubled"] = values * 2.0
+
+
+def test_objects_of_a_class_whose_metaclass_is_of_python_hide_nothing():
+    def f(x):
+        values = np.zeros(2)
+        values[0] = x
+        held = Filled(values)
+        values[1] = x * x
+        return (held.doubled**2).sum() + held.__dict__["values"].sum()
+
+    for operator in (gradient, generic_gradient):
+        np.testing.assert_allclose(operator(f, 3.0), (8.0 * 3.0 + 1.0 + 2 * 3.0,))
