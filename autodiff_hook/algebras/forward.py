@@ -114,7 +114,7 @@ class _Seeder:
             name = f".{key}" if form == "object" else f"[{key!r}]"
             holder, slot = slot_of(form, value, key)
             given = tangent[key] if form == "list" else part_at(tangent, key)
-            below = load(self.alg, holder, slot, item)
+            below = over_of(self.alg, load(self.alg, holder, slot, item))
             keep(self.alg, holder, slot, self.seed(item, below, given, token_at(moving, key), f"{where}{name}"))
         return None
 

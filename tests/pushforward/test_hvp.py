@@ -144,3 +144,22 @@ def test_second_derivatives_of_forward_forms(name):
     for _ in range(2):
         assert ad.hvp(f, (M,), (v,))[0] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-6)
         assert ad.jvp(f, (M,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, M)[0] * v))
+
+
+def test_an_object_that_is_given_twice():
+    class Spring:
+        def __init__(self, k):
+            self.k = k
+
+    def energy(springs, x):
+        total = 0.0
+        for _ in range(30):
+            for spring in springs:
+                total = total + spring.k * spring.k * 0.5 * x
+        return total
+
+    shared = Spring(2.0)
+    for _ in range(2):
+        slope, moved = ad.hvp(energy, ([shared, shared], 3.0), ([{"k": 1.0}, {"k": 1.0}], 0.0))
+        assert [part.k for part in slope] == pytest.approx([180.0, 180.0])
+        assert moved == pytest.approx(120.0)
