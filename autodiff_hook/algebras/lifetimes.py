@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.finalizers import SEEN, watch
+from autodiff_hook.runtime.lookup import dictionary_of
 
 Table = dict[int, tuple[Any, ...]]
 """By identity: what holds the reference, what is known of it; the dict of an object, if it is the object that holds."""
@@ -191,7 +192,7 @@ def _own_again(table: Table, key: int) -> None:
     holder, tokens = table.pop(key)
     owner = holder()
     if owner is not None:
-        dictionary = owner.__dict__
+        dictionary = dictionary_of(owner)
         table[id(dictionary)] = holder, tokens, dictionary
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, is_plain_kind, parts_of, tuple_like
 from autodiff_hook.runtime.references import added, record_buffer
 from autodiff_hook.runtime.slots import Attribute
@@ -51,8 +52,8 @@ def _slots(table: dict[int, Slots], owner: Any) -> Slots:
 
 def _held(owner: Any, key: Any) -> Any:
     if type(key) is Attribute:
-        own = getattr(owner, "__dict__", {})
-        return own[key.name] if key.name in own else getattr(owner, key.name)
+        own = dictionary_of(owner)
+        return own[key.name] if own is not None and key.name in own else getattr(owner, key.name)
     return owner.cell_contents if type(owner) is CellType else owner[key]
 
 

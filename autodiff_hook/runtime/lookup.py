@@ -32,9 +32,18 @@ def dictionary_of(value: Any) -> Any:
         found = base.__dict__.get("__dict__")
         if isinstance(found, _DESCRIPTORS):
             return found.__get__(value)
+    if cls.__dictoffset__ and has_in_type(cls, "__dict__"):
+        state: Any = object.__getstate__(value)
+        return state[0] if type(state) is tuple else state
     # A weak proxy shows that of another object; what the code of a class would answer is none.
     asked = map(type, (find_in_type(cls, "__getattr__"), find_in_type(cls, "__getattribute__")))
     return None if has_in_type(cls, "__dict__") or FunctionType in asked else getattr(value, "__dict__", None)
+
+
+def shows_another_dictionary(cls: type) -> bool:
+    """Whether a class answers for ``__dict__`` itself."""
+    shown = find_in_type(cls, "__dict__")
+    return shown is not None and not isinstance(shown, _DESCRIPTORS)
 
 
 _DESCRIPTORS: Final = (GetSetDescriptorType, MemberDescriptorType)

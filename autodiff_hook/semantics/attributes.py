@@ -115,7 +115,7 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
         inner, code, receiver = found
         return read_by(alg, t, inner, code, name, receiver, None)
     if form == "kept":
-        value = owner.__dict__[name]
+        value = dictionary_of(owner)[name]
         return value, load_attribute(alg, owner, name, value)
     if form == "field":
         return owner[found], None if t[0] is None else t[0][found]
@@ -123,7 +123,7 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
         return call_rule(alg, t, found, functools.partial(read, name), (owner,), {})
     if form == "cached":
         value, token = apply(alg, (None, t[0]), found, (owner,), {})
-        owner.__dict__[name] = value
+        dictionary_of(owner)[name] = value
         keep_attribute(alg, owner, name, token)
         return value, token
     if form == "getter":
@@ -218,7 +218,7 @@ def _reading_after(owner: Any, name: str) -> Plan:
     if isinstance(found, property) and found.fget is not None:
         return "super", ("property", found.fget, receiver)
     if isinstance(found, functools.cached_property):
-        return "super", ("kept" if name in receiver.__dict__ else "cached", found.func, receiver)
+        return "super", ("kept" if name in dictionary_of(receiver) else "cached", found.func, receiver)
     getter = find_in_type(type(found), "__get__") if found is not None else None
     if isinstance(getter, FunctionType):
         return "super", ("getter", (found, getter), receiver)
@@ -276,7 +276,7 @@ def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
 def _store(alg: Algebra, token: Any, name: str, owner: Any, value: Any) -> None:
     """Store an attribute that no class of the owner has."""
     _SET_PLAINLY(owner, name, value)
-    dictionary = owner.__dict__
+    dictionary = dictionary_of(owner)
     entry = alg.shadows.get(id(dictionary))
     if entry is not None:
         entry[1][name] = token
@@ -467,7 +467,7 @@ def carried_delattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(vars)
 def carried_vars(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return args[0].__dict__, None
+    return getattr_(alg, t, "__dict__", args[0]) if args else call_opaque(alg, t, vars, args, kwargs, NOT_PYTHON)
 
 
 def is_followed(method: Any) -> bool:

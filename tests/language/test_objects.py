@@ -8,6 +8,7 @@ import types
 
 import numpy as np
 import pytest
+from in_all_modes import MODES, differences
 
 from autodiff_hook import Tangent, gradient, pullback
 from autodiff_hook.api import generic_gradient
@@ -231,3 +232,73 @@ def test_objects_of_a_class_whose_metaclass_is_of_python_hide_nothing():
 
     for operator in (gradient, generic_gradient):
         np.testing.assert_allclose(operator(f, 3.0), (8.0 * 3.0 + 1.0 + 2 * 3.0,))
+
+
+class Shown:
+    """An object whose attributes are its own, and what it shows something else."""
+
+    def __init__(self, k):
+        self.k = k
+        self.held = [k, 2.0 * k]
+
+    @property
+    def __dict__(self):
+        return {"k": 1.0, "more": self.held[0]}
+
+
+class Kept:
+    """An object that keeps its attributes in a dict of its own, and shows that."""
+
+    __slots__ = ("kept",)
+
+    def __init__(self, **kept):
+        self.kept = kept
+
+    def __getattr__(self, name):
+        return self.kept[name]
+
+    @property
+    def __dict__(self):
+        return self.kept
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_attributes_beside_a_dict_that_a_class_makes_up(mode):
+    def f(x):
+        shown = Shown(x)
+        shown.k = shown.k * x
+        setattr(shown, "z", shown.k)
+        del shown.k
+        return shown.z * shown.held[1] * vars(shown)["more"] if not hasattr(shown, "k") else x
+
+    for x in (0.7, 1.3):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_attributes_in_a_dict_that_a_class_shows(mode):
+    def f(x):
+        held = Kept(a=x, b=[x, 2.0])
+        held.kept["c"] = held.a * held.b[0]
+        vars(held).update(d=held.c * x)
+        held.__dict__["a"] = held.d * held.a
+        return held.a * held.b[1] + sum(v for v in vars(held).values() if isinstance(v, float))
+
+    for x in (0.7, 1.3):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-6)
+
+
+def test_gradients_of_what_is_behind_a_dict_that_a_class_makes_up():
+    def of_shown(o):
+        o.z = o.k * o.held[0]
+        return o.z * o.held[1]
+
+    def of_kept(o):
+        o.__dict__["z"] = o.a * o.b[0]
+        return o.z * o.a
+
+    for operator in (gradient, generic_gradient):
+        (found,) = operator(of_shown, Shown(2.0))
+        assert (found.k, found.held) == (8.0, [8.0, 4.0])
+        (found,) = operator(of_kept, Kept(a=2.0, b=[3.0]))
+        assert (found.kept["a"], found.kept["b"]) == (12.0, [4.0])

@@ -12,6 +12,7 @@ from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.lookup import shows_another_dictionary
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -51,6 +52,8 @@ def lookup(cls: type, name: str, hooked: bool = False) -> Any:
     getattribute = next(d["__getattribute__"] for d in own if "__getattribute__" in d)
     if not hooked and any("__getattr__" in d for d in own) or getattribute not in _PLAIN:
         raise Refused(f"{cls.__qualname__} looks up attributes by itself")
+    if shows_another_dictionary(cls):
+        raise Refused(f"{cls.__qualname__} shows a __dict__ of its own")
     return next((d[name] for d in own if name in d), None)
 
 
