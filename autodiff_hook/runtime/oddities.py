@@ -55,9 +55,9 @@ def has_odd(function: Any, given: Iterable[tuple[Any, Any]]) -> bool:
 
 
 def _keeps(function: Any, pairs: list[tuple[Any, Any]]) -> bool:
-    """Whether elements stay what they are: those of an object, and where a dtype is asked for, may not."""
+    """Whether the elements of an array stay what they are: where a dtype is asked for, they may not."""
     converts = len(pairs) > 1 and any(function is f for f in _MAKING)
-    return kind_of(type(pairs[0][0])) != "object" and not converts
+    return kind_of(type(pairs[0][0])) == "array" and not converts
 
 
 def is_strange(result: Any, args: tuple[Any, ...]) -> bool:

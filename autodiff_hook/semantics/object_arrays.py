@@ -20,7 +20,6 @@ from autodiff_hook.algebras.object_slots import (
 )
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, known, load, lose, note_kept, opened, some
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import plain
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.semantics import equivalents
@@ -128,23 +127,6 @@ def made_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs
 def has_objects(values: Any) -> bool:
     """Whether arrays of objects are among the arguments of a call."""
     return any(any(map(is_objects, x)) if type(x) in (list, tuple) else is_objects(x) for x in values)
-
-
-def converted(alg: Algebra, function: Any, args: Args, t: Any) -> tuple[Any, Args] | None:
-    """Tokens and arguments of a call with arrays in the place of what NumPy makes some of; None if there is none."""
-    pairs = [_converted(alg, function, *pair) for pair in zip(args, t)]
-    if all(value is before for (value, _), before in zip(pairs, args)):
-        return None
-    return (None, *[token for _, token in pairs], *t[len(args) :]), tuple([value for value, _ in pairs])
-
-
-def _converted(alg: Algebra, function: Any, value: Any, token: Token) -> Result:
-    method = find_in_type(type(value), "__array__")
-    if kind(value) == "object" and isinstance(method, FunctionType):
-        return apply(alg, (None, token), method, (value,), {})
-    if type(value) in (list, tuple) and id(function) not in MAKING and makes_objects(np.array, (value,), {}):
-        return made_objects(alg, (token,), np.array, (value,), {})
-    return value, token
 
 
 def takes_objects(function: Any, args: Args) -> bool:

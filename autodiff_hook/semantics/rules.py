@@ -12,11 +12,11 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.mirror import tuple_like
 from autodiff_hook.runtime.oddities import has_odd, is_strange
+from autodiff_hook.semantics.converting import converted
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.object_arrays import (
     MAKING,
     call_on_objects,
-    converted,
     has_objects,
     made_objects,
     makes_objects,

@@ -12,7 +12,6 @@ CLEAR_ERRORS = {
     "array_filled_by_fortran": EVERY_MODE,
     "read_by_a_memoryview": FIRST_ORDER,
     "checkpoint_of_a_function_with_state": FIRST_ORDER,
-    "dot_of_a_sequence": EVERY_MODE,
     "other_names.a global list": EVERY_MODE,
     "other_names.a global dict": EVERY_MODE,
     "other_names.a global object": EVERY_MODE,

@@ -300,7 +300,37 @@ def holders_of_arrays(x):
     return float(np.sum(np.asarray(held) * 2) + np.sum(np.sin(held)) + np.sum(x * held))
 
 
+class Pair:
+    """A sequence by code."""
+
+    def __init__(self, first, second):
+        self.items = (first, second)
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return self.items[i]
+
+
+def sequences_by_code(x):
+    rows = [Pair(x[0], x[1]), Pair(x[1] ** 2, 2.0)]
+    table = np.array(rows) @ np.array(Pair(x[2], 1.0))
+    return float(
+        np.sum(table**2) + np.dot(Pair(x[0], 3.0), rows[1]) + np.sum(np.stack(rows) * np.cos(Pair(rows[0], rows[1])))
+    )
+
+
+def places_of_arrays(x):
+    table = np.outer(x, x)
+    flat = np.asarray(table.T.flat)
+    return float(
+        np.sum(flat[1:4] ** 2) + np.sum(np.array([x.flat, table[1].flat]) ** 3) + np.mean(np.sin((x * x).flat))
+    )
+
+
 RIGHT = (
+    *(sequences_by_code, places_of_arrays),
     *(taken_apart, copied_deeply, nested_and_swapped, holders_of_arrays),
     *(stored, arithmetic, made_of_numbers, products),
     *(converted, vectorized, of_arrays, of_arrays_in_two_dimensions),

@@ -92,7 +92,7 @@ class Sequence:
         raise AttributeError(name)
 
 
-@program("sequences of the program given to NumPy", 1.3, error_allowed=True)
+@program("sequences of the program given to NumPy", 1.3)
 def dot_of_a_sequence(x):
     return float(np.dot(Sequence(x, x * x), [1.0, 2.0]))
 
