@@ -154,7 +154,44 @@ def imports_within(x, y):
     return sum(sin(x * k) * plain.cos(y) for k in range(4)) * tau
 
 
-PROGRAMS = [bisected, searched, signs, bools_and_ints, whole_numbers, texts, checked, timed, grids]
+TABLE = {"a": 2.0}
+
+
+def containers_and_none(x, y):
+    made, total = [x, y], 0.0
+    for k in range(2):
+        if TABLE != None and not (None == made):  # noqa: E711
+            total += made[k] * TABLE["a"]
+    return total if (x, y) != None else x * y  # noqa: E711
+
+
+def real_parts(x, y):
+    factor = x
+    for k in range(3):
+        factor = factor.real * y if k else 2
+    return factor.real * x.real + factor.imag
+
+
+def of_their_type(x, y):
+    kind = np.dtype(type(x))
+    scale = 0.5 if kind.names is None and kind.kind == "f" and kind.itemsize == 8 else 2.0
+    return x * y * scale
+
+
+PROGRAMS = [
+    containers_and_none,
+    real_parts,
+    of_their_type,
+    bisected,
+    searched,
+    signs,
+    bools_and_ints,
+    whole_numbers,
+    texts,
+    checked,
+    timed,
+    grids,
+]
 PROGRAMS += [keyword_only, imports_within, of_kinds, by_name, of_version]
 
 

@@ -50,7 +50,13 @@ from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, ou
 from autodiff_hook.transform.specialise.wording import named
 
 _DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)
+_OF_DTYPE_CLASS: Final = ("names", "fields", "subdtype", "kind", "char", "num", "type", "itemsize", "hasobject")
+"""What all dtypes of a class of numbers have in common."""
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
+
+
+def _is_dtype_of_numbers(value: Any) -> bool:
+    return isinstance(value, np.dtype) and value.kind in "biufc"
 
 
 def attribute_of(inf: Inference, s: Statement) -> Abstract | None:
@@ -80,8 +86,12 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return part_of(inf, s, value.items, found)
     if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
         return known_as(inf, s, getattr(value.value, name))
+    if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:
+        return known_as(inf, s, getattr(value.example, name))
     types = number_types(value)
     if types is not None:
+        if name == "real" and types <= {float, int, bool}:
+            return by_rule(inf, s, float.real, [owner], {}, lambda x: x.real)
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
         if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
             return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))

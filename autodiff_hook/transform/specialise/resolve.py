@@ -54,10 +54,12 @@ from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import BODIES, by_rule, call_expanded, call_known, call_of, inline_call
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
     example_of,
     inert_class,
+    is_none,
     is_true,
     is_virtual,
     join,
@@ -203,8 +205,14 @@ def _compare(inf: Inference, s: Statement) -> Abstract | None:
     if types[0] is not None and types[1] is not None:
         numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
         return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
+    other = b if is_none(a) else a if is_none(b) else None
+    if s.data in ("==", "!=") and other is not None and set(classes_of(other)) <= _CONTAINERS:
+        return known_as(inf, s, s.data == "!=")
     require_inert(a, b)
     return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
+
+
+_CONTAINERS: Final = frozenset({dict, list, tuple, set, frozenset})
 
 
 def _compared(s: Statement, a: Any, b: Any) -> bool:
