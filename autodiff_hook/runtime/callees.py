@@ -147,7 +147,8 @@ class Callee:
         needs = needed(inner.program, shape, sources)
         joint = joint_pass(inner.program, shape, sources, needs, RUNTIME | {"strong": strong}, "anything")
         own = {s for block in joint.builder.blocks[: len(shape.ir.blocks)] for s in block.statements}
-        cotangents = [joint.cotangents[x] if x in needs else Constant(None) for x in taken]
+        absent = [Constant(0.0 if sure else None) for sure in self.certain(active)]
+        cotangents = [joint.cotangents[x] if x in needs else none for x, none in zip(taken, absent)]
         result = joint.builder.emit(joint.last, "build_tuple", *cotangents)
         joint.last.terminator = Terminator("return", [result])
         blocks = joint.builder.finish()

@@ -34,6 +34,9 @@ class Forms:
     def __init__(self, builder: Builder, out: Block, inference: Inference, table: Operand) -> None:
         self.builder, self.out, self.types, self.table = builder, out, inference.types, table
         self.plain = _only_floats(inference)
+        self.parts: dict[tuple[Operand, int], Operand] = {}
+        self.objects: dict[Operand, Operand] = {}
+        """The gradients of objects, and of lists and dicts of some."""
 
     def gradients(
         self, params: list[Variable], cotangents: Mapping[Variable, Operand], slots: Mapping[Variable, Slot]
@@ -42,11 +45,15 @@ class Forms:
         objects = [holds_objects(self.types[p]) for p in params]
         if not any(objects):
             return [self.form(self.types[p], p, cotangents[p]) for p in params]
+        if not any(isinstance(self.types[p], Outside) for p in params):
+            held = [x for p, is_object in zip(params, objects) if is_object for x in self._held(self.types[p], p)]
+            made = self._call("object_gradients", self._emit("build_tuple", *held), self.table)
+            self.objects = {x: self._emit("getitem", made, Constant(i)) for i, x in enumerate(held)}
+            return [self.form(self.types[p], p, cotangents[p]) for p in params]
         parts: list[Operand] = []
-        if any(isinstance(self.types[p], Outside) for p in params):
-            for part, slot in slots.items():
-                if not isinstance(self.types[part], Reference):
-                    parts += [slot.owner, Constant(slot.key), Constant(slot.path), cotangents[part]]
+        for part, slot in slots.items():
+            if not isinstance(self.types[part], Reference):
+                parts += [slot.owner, Constant(slot.key), Constant(slot.path), cotangents[part]]
         values = [p if given else Constant(None) for p, given in zip(params, objects)]
         made = self._call("object_gradients", self._emit("build_tuple", *values), self.table, *parts)
         return [
@@ -54,8 +61,23 @@ class Forms:
             for i, (p, given) in enumerate(zip(params, objects))
         ]
 
+    def _held(self, abstract: Abstract, value: Operand) -> list[Operand]:
+        """What is in a value, as far as it is or holds objects; it is itself, if it is no tuple."""
+        if not isinstance(abstract, Tuple):
+            return [value] if holds_objects(abstract) else []
+        return [x for i, item in enumerate(abstract.items) for x in self._held(item, self._part(abstract, value, i))]
+
+    def _part(self, abstract: Tuple, value: Operand, place: int) -> Operand:
+        found = self.parts.get((value, place))
+        if found is None:
+            key = Constant(abstract.keys[place] if abstract.keys else place)
+            found = self.parts[value, place] = self._emit("getitem", value, key)
+        return found
+
     def form(self, abstract: Abstract, value: Operand, cotangent: Operand) -> Operand:
         """The gradient in the form of a value."""
+        if value in self.objects:
+            return self.objects[value]
         if isinstance(abstract, Number) and bool not in abstract.types:
             if isinstance(cotangent, Constant) and type(cotangent.value) is float and abstract.types <= {float, int}:
                 return cotangent
@@ -76,7 +98,7 @@ class Forms:
     def _of_parts(self, abstract: Tuple, value: Operand, cotangent: Operand) -> Operand:
         parts: list[Operand] = []
         for i, item in enumerate(abstract.items):
-            part = self._emit("getitem", value, Constant(abstract.keys[i] if abstract.keys else i))
+            part = self._part(abstract, value, i)
             parts.append(self.form(item, part, self._emit("getitem", cotangent, Constant(i))))
         if abstract.cls is dict:
             return self._emit(

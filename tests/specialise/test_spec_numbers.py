@@ -66,6 +66,16 @@ def chosen(x, y):
             agree(names[name], x, y)
 
 
+@pytest.mark.parametrize("first, then", [((3, -2), (3, 2)), ((3, 2), (3, -2)), ((True, -2), (True, 2))])
+def test_a_power_of_whole_numbers_is_whole_or_not(first, then):
+    def kind(x, y):
+        z = x**y
+        return z * 2 if isinstance(z, float) else z * 3 + x
+
+    check(kind, *first, specialised=None)
+    check(kind, *then, specialised=None)
+
+
 def oracle_value(f, *args):
     try:
         return f(*args)

@@ -282,6 +282,16 @@ def test_objects_hold_lists_tuples_dicts_and_objects():
     check(lambda model: sum(w * w for w in model.weights) * model.vector.y, Model())
 
 
+def test_numbers_and_arrays_beside_objects():
+    v, w = Vector(1.5, 2.5), np.array([0.3, 0.7])
+    check(lambda pair: pair[0].x ** 2 * pair[1], (v, 3.0))
+    check(
+        lambda d: d["v"].x * d["x"] ** 2 + np.sum(d["w"] * d["pair"][0].y), {"v": v, "x": 3.0, "w": w, "pair": (v, w)}
+    )
+    check(lambda t, x: t[0][0].dot(t[0][1]) * t[1][0] * np.sum(t[1][1] * x), ((v, Vector(0.5, 0.2)), (2.0, w)), 1.5)
+    check(lambda t: t[0].x * t[1][0] * t[2][0].y, (v, [2.0, 3.0], [v, v]))
+
+
 def test_objects_that_change_their_kind():
     def f(model):
         return model.pair[0] * model.weights[1]

@@ -251,8 +251,8 @@ def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
         example = value if example is MISSING else example
     if run in (max, min):
         return Number(frozenset().union(*(number_types(t) or () for t in types)), example=example)
-    if getattr(run, "__name__", "") in ("pow", "ipow") and all({int} >= t for t in map(number_types, types) if t):
-        results |= {float}
+    if getattr(run, "__name__", "") in ("pow", "ipow") and all(t <= {int, bool} for t in map(number_types, types) if t):
+        results |= {int, float}
     return Number(frozenset(results), example=example)
 
 
