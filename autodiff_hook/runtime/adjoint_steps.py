@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.runtime.tangents import partial
 from autodiff_hook.strong import PLAIN, contraction
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, Optional
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -222,4 +223,5 @@ _STEPS: Final[dict[str, Step]] = {
 
 BODIES.update({function: _product for function in PLAIN})
 BODIES[contraction] = _contraction
+BODIES[partial] = _present_or(_number)
 BODIES.update({RUNTIME[name]: step for name, step in _STEPS.items()})

@@ -9,8 +9,9 @@ from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import holds_objects
 from autodiff_hook.runtime.programs import Made, Understood, following, is_returned
+from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded
+from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded, slot_tangents, tangent_at
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.pushforward import Pushed, Pushforward
@@ -40,24 +41,41 @@ def _value_and_tangent(strong: bool, known: Understood) -> Made:
 def pushed_program(
     known: Understood, strong: bool = False, aim: tuple[int, ...] = ()
 ) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
-    """The program with tangents of the part of the value that ``aim`` leads to, and those of the parameters."""
+    """The program with tangents of the part of the value that ``aim`` leads to, and those of its sources."""
     inference, shape = known.inference, known.shape
-    effects = inference.warnings or inference.commits or inference.strict
-    if effects or known.prologue.leaves() or any(map(holds_objects, known.types)):
-        raise Refused("a program with effects, or of objects, in forward mode")
-    seeds = _seeds(known)
+    if inference.warnings or inference.commits or inference.strict:
+        raise Refused("a program with effects, in forward mode")
+    moving = [(i, p) for i, p in enumerate(known.params) if known.call.shape.moving[i]]
     with known.located():
-        needs = needed(inference.program, shape, list(seeds))
+        sources = [p for _, p in moving]
+        needs = needed(inference.program, shape, [*sources, *known.prologue.leaves()])
         known.clock("activity")
+        seeds = _seeds(known, moving, needs)
         program = Pushforward(inference.program, shape, needs, RUNTIME | TANGENTS | {"strong": strong})
         return program, program.build(seeds, aim), seeds
 
 
-def _seeds(known: Understood) -> dict[Variable, Operand]:
-    """The tangents of the parameters, as they are given, in the form that a program takes."""
-    prologue, seeds = known.prologue, dict[Variable, Operand]()
-    moving = [(i, p) for i, p in enumerate(known.params) if known.call.shape.moving[i]]
-    for (i, param), tangent in zip(moving, prologue.tangents):
-        where = Constant(f"tangents[{i}]")
-        seeds[param] = prologue.emit("call", Constant(seeded), known.taken[param], tangent, where, data=())
+Moving = list[tuple[int, Variable]]
+"""The places and parameters of the arguments that have tangents."""
+
+
+def _seeds(known: Understood, moving: Moving, needs: set[Variable]) -> dict[Variable, Operand]:
+    """The tangents of the parameters, and of the parts of objects that are read, in the form that a program takes."""
+    prologue, types, seeds = known.prologue, known.inference.types, dict[Variable, Operand]()
+    given = [(param, i, tangent) for (i, param), tangent in zip(moving, prologue.tangents)]
+    for param, i, tangent in given:
+        if not holds_objects(types[param]):
+            taken = known.taken[param]
+            seeds[param] = prologue.emit("call", Constant(seeded), taken, tangent, Constant(f"tangents[{i}]"), data=())
+    if len(seeds) < len(given):
+        held = {known.taken[p]: Slot(Constant(None), i) for p, i, _ in given if p not in seeds}
+        mine = dict(zip(known.taken.values(), known.taken))
+        values = prologue.emit("build_tuple", *known.taken.values())
+        tangents = {i: tangent for _, i, tangent in given}
+        whole = prologue.emit("build_tuple", *[tangents.get(i, Constant(None)) for i in range(len(known.taken))])
+        found = prologue.emit("call", Constant(slot_tangents), values, whole, data=())
+        for part, (owner, key, path) in (held | prologue.leaves()).items():
+            if mine.get(part, part) in needs:
+                place = found, owner, Constant(key), Constant(path), part
+                seeds[mine.get(part, part)] = prologue.emit("call", Constant(tangent_at), *place, data=())
     return seeds

@@ -7,6 +7,7 @@ function of that, which is differentiated like any other.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
 from typing import Any, Final
@@ -19,15 +20,17 @@ from autodiff_hook.ir.types import IR, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
+from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Made, Understood, following, joint_ir, require_pair
+from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import no_nan
-from autodiff_hook.runtime.tangents import seeded
-from autodiff_hook.transform.specialise.abstract import Known
+from autodiff_hook.runtime.tangents import slot_tangents
+from autodiff_hook.transform.specialise.abstract import Known, Outside, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import differentiable, number_types
 
 _REAL: Final = {float, np.float64, int}
 _STATEMENTS: Final = 20000
@@ -42,19 +45,20 @@ def second_order(
     With ``has_aux`` the function returns a pair, of which the first part is differentiated.
     """
     _require_seeds(call)
-    made, collecting = following(call, one_way, partial(_slope, has_aux, strong))
+    made, collecting, sources = following(call, one_way, partial(_slope, has_aux, strong))
     f = call.function
     collect, slope = [FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (collecting, made.ir)]
     found = collect(f, call.values)
     if found is MISS:
         raise Refused("what is guarded on entry is not so")
-    constants, primals = found
+    constants, primals, _ = found
     given = Call(slope, (*primals, *constants), Shape(len(primals), len(constants)))
     gradients = _gradients(given, one_way, strong)
     code = emit(gradients.ir, release=True, small=gradients.small)
     for stage, seconds in gradients.times.items():
         made.times[stage] = made.times.get(stage, 0.0) + seconds
-    return made, partial(product, collect, FunctionType(code, f.__globals__, f.__name__), slope)
+    gradient = FunctionType(code, f.__globals__, f.__name__)
+    return made, _Product(call.shape.given, collect, gradient, slope, sources)
 
 
 class Postponed(Refused):
@@ -63,10 +67,9 @@ class Postponed(Refused):
 
 def _require_seeds(call: Call) -> None:
     """Leave it to the carried program to say what is wrong with tangents."""
-    moving = [i for i, moves in enumerate(call.shape.moving) if moves]
+    tangents = iter(call.values[len(call.values) - sum(call.shape.moving) :])
     try:
-        for i, tangent in zip(moving, call.values[-len(moving) :]):
-            seeded(call.args[i], tangent, f"tangents[{i}]")
+        slot_tangents(call.args, tuple([next(tangents) if moves else None for moves in call.shape.moving]))
     except Unsupported as error:
         raise Postponed(str(error)) from error
 
@@ -81,7 +84,7 @@ def _gradients(call: Call, one_way: int, strong: bool) -> Made:
         return joint_ir(call, one_way=one_way, strong=strong)
 
 
-def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR]:
+def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR, _Sources]:
     value = known.inference.type_of(known.shape.exit.params[0])
     aim = require_pair(known) if has_aux else ()
     for place in aim:
@@ -98,29 +101,82 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR]:
     derivatives = {s for block in blocks for s in block.statements} - set(program.primal)
     made = known.simplified(ir, blocks[0], derivatives, program.primal, polished=False)
     # What is dead may have named what is nowhere made.
-    constants = take_parameters(ir, known.params)
+    used = take_parameters(ir, ())
+    sources = _Sources.of(known, used)
+    constants = take_parameters(ir, sources.variables)
     verify(ir)
-    return made, _collecting(known, constants)
+    return made, _collecting(known, constants, sources), sources
 
 
-def _collecting(known: Understood, constants: list[Variable]) -> IR:
-    """What loads and guards on entry: it gives the constants and the primals, or ``MISS``."""
+@dataclass(slots=True)
+class _Sources:
+    """What a tangent is differentiated by: arguments, and the parts of those that are objects."""
+
+    plain: list[tuple[int, Variable]]
+    """The arguments that are no objects, with their places."""
+    parts: dict[Variable, Slot]
+    lists: list[bool]
+    """Which parts are lists or dicts."""
+
+    @classmethod
+    def of(cls, known: Understood, used: list[Variable]) -> _Sources:
+        types, leaves = known.inference.types, known.prologue.leaves()
+        plain = [(i, p) for i, p in enumerate(known.params) if not isinstance(types[p], Outside)]
+        parts = {x: leaves[x] for x in used if x in leaves and differentiable(types[x])}
+        return cls(plain, parts, [isinstance(types[x], Reference) for x in parts])
+
+    @property
+    def variables(self) -> list[Variable]:
+        return [*[p for _, p in self.plain], *self.parts]
+
+    def products(self, values: tuple[Any, ...], primals: Any, owners: Any, found: Any) -> tuple[Any, ...]:
+        """The products in the form of the arguments."""
+        whole = {i: x for (i, _), x in zip(self.plain, found)}
+        if len(whole) == len(values):
+            return tuple(found)
+        parts: list[Any] = []
+        begin = len(self.plain)
+        for slot, owner, is_list, part, x in zip(
+            self.parts.values(), owners, self.lists, primals[begin:], found[begin:]
+        ):
+            if is_list:
+                items = x.items() if isinstance(x, dict) else enumerate(x)
+                parts += [y for key, item in items for y in (part, key, (), item)]
+            else:
+                parts += [owner, slot.key, slot.path, x]
+        objects = object_gradients(tuple([None if i in whole else x for i, x in enumerate(values)]), {}, *parts)
+        return tuple([whole.get(i, x) for i, x in enumerate(objects)])
+
+
+def _collecting(known: Understood, constants: list[Variable], sources: _Sources) -> IR:
+    """What loads and guards on entry: it gives the constants, the primals and what holds them, or ``MISS``."""
     prologue = known.prologue
     made: list[Operand] = [prologue.emit("build_tuple", *constants)]
-    made.append(prologue.emit("build_tuple", *known.taken.values()))
+    made.append(prologue.emit("build_tuple", *[known.taken.get(x, x) for x in sources.variables]))
+    made.append(prologue.emit("build_tuple", *[slot.owner for slot in sources.parts.values()]))
     prologue.block.terminator = Terminator("return", [prologue.emit("build_tuple", *made)])
     ir = known.program(("f", "args"), [*prologue.blocks, prologue.miss])
     verify(ir)
     return ir
 
 
-def product(collect: Any, gradients: Any, slope: Any, f: Any, values: tuple[Any, ...]) -> Any:
-    """The Hessian-vector product, or ``MISS``."""
-    found = collect(f, values)
-    if found is MISS:
-        return MISS
-    constants, primals = found
-    products = gradients(slope, (*primals, *constants))
-    if products is not MISS:
+@dataclass(slots=True)
+class _Product:
+    """Gives Hessian-vector products, by what is loaded on entry, and the gradients of the tangent."""
+
+    given: int
+    collect: Any
+    gradients: Any
+    slope: Any
+    sources: _Sources
+
+    def __call__(self, f: Any, values: tuple[Any, ...]) -> Any:
+        found = self.collect(f, values)
+        if found is MISS:
+            return MISS
+        constants, primals, owners = found
+        products = self.gradients(self.slope, (*primals, *constants))
+        if products is MISS:
+            return MISS
         no_nan(*products)
-    return products
+        return self.sources.products(values[: self.given], primals, owners, products)

@@ -10,7 +10,11 @@ from autodiff_hook.algebras.forward import check_tangent
 from autodiff_hook.algebras.tangents import refuse_unknown, transpose
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.mirror import array_gradient, form_of, number_gradient, parts_of, tuple_like
+from autodiff_hook.runtime.slots import Attribute
+from autodiff_hook.tangent import Tangent
 
+Slot = tuple[int | None, Any]
+"""The identity of what holds something, or None for the arguments, and the key there."""
 _DOUBLE: Final = np.dtype(float)
 _CONTAINERS: Final = ("list", "tuple", "dict")
 
@@ -38,13 +42,96 @@ def _check(value: Any, tangent: Any, where: str) -> None:
     form = form_of(value)
     check_tangent(form, value, tangent, where)
     if form in _CONTAINERS:
+        parts = _parts_of_given(tangent)
         for key, item in parts_of(value, form):
-            _check(item, tangent.get(key) if form == "dict" else tangent[key], f"{where}[{key!r}]")
+            _check(item, parts.get(key) if form == "dict" else parts[key], f"{where}[{key!r}]")
+
+
+def _parts_of_given(tangent: Any) -> Any:
+    return tangent._fields if isinstance(tangent, Tangent) else tangent
+
+
+class Moved:
+    """The tangents of the attributes of an object, under their names."""
+
+
+def slot_tangents(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> dict[Slot, Any]:
+    """The tangents of numbers, arrays and tuples that arguments hold, as they are given, by the slots that hold them.
+
+    What is given last for a slot counts, None being nothing.
+    """
+    found: dict[Slot, Any] = {}
+    seen = set[tuple[int, int]]()
+    for i, (value, tangent) in enumerate(zip(values, tangents)):
+        _note(found, (None, i), value, tangent, f"tangents[{i}]", seen)
+    return found
+
+
+def _note(found: dict[Slot, Any], slot: Slot, value: Any, tangent: Any, where: str, seen: set[tuple[int, int]]) -> None:
+    if tangent is None:
+        return
+    form = form_of(value)
+    check_tangent(form, value, tangent, where)
+    parts = _parts_of_given(tangent)
+    if form in ("number", "array"):
+        found[slot] = tangent
+    elif form == "tuple":
+        made, held = [], found.get(slot) or (None,) * len(value)
+        for i, row in enumerate(zip(value, parts, held)):
+            made.append(_noted(found, *row, f"{where}[{i}]", seen))
+        found[slot] = tuple(made)
+    elif (id(value), id(tangent)) not in seen:
+        seen.add((id(value), id(tangent)))
+        for key, part in parts_of(value, form):
+            given = parts[key] if form == "list" else parts.get(key)
+            name = f".{key}" if form == "object" else f"[{key!r}]"
+            _note(found, _slot(form, value, key), part, given, where + name, seen)
+
+
+def _noted(found: dict[Slot, Any], value: Any, tangent: Any, held: Any, where: str, seen: set[tuple[int, int]]) -> Any:
+    """What is given for an item of a tuple."""
+    found[None, None] = held
+    _note(found, (None, None), value, tangent, where, seen)
+    return found.pop((None, None), None)
+
+
+def _slot(form: str, value: Any, key: Any) -> Slot:
+    return id(value), Attribute(key) if form == "object" else key
+
+
+def tangent_at(found: dict[Slot, Any], owner: Any, key: Any, path: tuple[tuple[int, int], ...], value: Any) -> Any:
+    """The tangent of what is in a slot, at a place in tuples there, as a program takes it."""
+    given = found.get((None if owner is None else id(owner), key))
+    for _, place in path:
+        given = None if given is None else given[place]
+    return _built(found, value, given, {})
+
+
+def _built(found: dict[Slot, Any], value: Any, given: Any, known: dict[int, Any]) -> Any:
+    form = form_of(value)
+    if form == "tuple":
+        given = given or (None,) * len(value)
+        return tuple([_built(found, item, part, known) for item, part in zip(value, given)])
+    if form not in ("list", "dict", "object"):
+        return given_back(value, given)
+    if id(value) in known:
+        return known[id(value)]
+    made: Any = {"list": list, "dict": dict, "object": Moved}[form]()
+    known[id(value)] = made
+    for key, part in parts_of(value, form):
+        tangent = _built(found, part, found.get(_slot(form, value, key)), known)
+        if form == "list":
+            made.append(tangent)
+        elif form == "dict":
+            made[key] = tangent
+        else:
+            setattr(made, key, tangent)
+    return made
 
 
 def zero_tangent(value: Any) -> Any:
     """The tangent of what is constant."""
-    return given_back(value, None)
+    return _built({}, value, None, {})
 
 
 def is_made_of_numbers(value: Any) -> bool:

@@ -1,11 +1,14 @@
 """Trees of numbers and arrays: directions, products and differences; and what typed programs alone give."""
 
+import copy
+
 import numpy as np
 import pytest
 
 import autodiff_hook as ad
-from autodiff_hook._testing_trees import cotangent, inner, leaves, mapped
+from autodiff_hook._testing_trees import cotangent, inner, leaves
 from autodiff_hook.runtime.specialising import differentiated
+from autodiff_hook.tangent import Tangent
 
 
 def direction(point, seed=0):
@@ -13,7 +16,19 @@ def direction(point, seed=0):
 
 
 def moved(point, tangents, step):
-    return mapped(lambda x, v: x if v is None else x + step * v, point, tangents)
+    """A point further along tangents; objects in it are copies."""
+    if tangents is None:
+        return point
+    if isinstance(point, (list, tuple)):
+        return type(point)([moved(x, v, step) for x, v in zip(point, tangents)])
+    if isinstance(point, dict):
+        return {key: moved(x, tangents.get(key), step) for key, x in point.items()}
+    if not isinstance(tangents, Tangent):
+        return point + step * tangents
+    made = copy.copy(point)
+    for name in tangents:
+        setattr(made, name, moved(getattr(point, name), tangents[name], step))
+    return made
 
 
 def slope(f, point, tangents, step=1e-6):
@@ -41,4 +56,4 @@ def typed(form, f, point, tangents):
     return found
 
 
-__all__ = ["assert_slopes", "direction", "inner", "moved", "slope", "slopes", "typed"]
+__all__ = ["assert_slopes", "direction", "inner", "slope", "slopes", "typed"]

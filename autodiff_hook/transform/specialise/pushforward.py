@@ -15,7 +15,17 @@ from autodiff_hook import budget
 from autodiff_hook.ir.analysis import used_operands
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Iterator, List, Number, Optional, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Iterator,
+    List,
+    Number,
+    Optional,
+    Reference,
+    Site,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
@@ -60,8 +70,9 @@ class Pushforward(Rules):
         self.given = set[Variable]()
         self.primal: list[Statement] = []
         """The statements that are not of tangents."""
+        seen = set[Site]()
         for variable in needs:
-            _require_plain(program.types[variable])
+            _require_plain(program.types[variable], seen)
 
     def build(self, seeds: Mapping[Variable, Operand], aim: Path = ()) -> Pushed:
         """The program; ``seeds`` are the tangents of its parameters, ``aim`` leads to what the tangent is of."""
@@ -223,10 +234,10 @@ class Pushforward(Rules):
             whole = self._whole(s.operands[-1], (), out)
             self.tangents[result, ()] = builder.emit(out, "call_method", whole, data=("copy", ()))
         else:
-            if s.op != "getitem":
+            if s.op not in ("getitem", "getattr"):
                 raise Refused(f"{s.op} has no tangent", s)
-            owner, key = s.operands[-2:]
-            part = builder.emit(out, "getitem", self._whole(owner, (), out), key)
+            owner, *key = s.operands[-2:]
+            part = builder.emit(out, s.op, self._whole(owner, (), out), *key, data=s.data)
             if result in self.memory.copied:
                 part = builder.emit(out, "call_method", part, data=("copy", ()))
             self._spread(result, part, out)
@@ -252,18 +263,19 @@ def _defined(blocks: list[Block]) -> set[Variable]:
     return params | {s.result for block in blocks for s in block.statements if s.result is not None}
 
 
-def _require_plain(value: Abstract) -> None:
-    """Refuse tangents of what they are not defined for."""
+def _require_plain(value: Abstract, seen: set[Site]) -> None:
+    """Refuse tangents of what they are not defined for; ``seen`` are the sites that were looked through."""
     if isinstance(value, Optional) and isinstance(value.content, Tuple):
         raise Refused("a tangent of a tuple that may be absent")
     value = content_of(value)
     if isinstance(value, Tuple):
         for item in value.items:
-            _require_plain(item)
-    elif isinstance(value, (List, Dict)):
-        for kind in value.site.kinds():
-            if kind is not value:
-                _require_plain(kind)
+            _require_plain(item, seen)
+    elif isinstance(value, Reference):
+        if value.site.root() not in seen:
+            seen.add(value.site.root())
+            for kind in value.site.kinds():
+                _require_plain(kind, seen)
     elif isinstance(value, Array):
         if value.dtype is None or value.dtype.kind not in "fb":
             raise Refused("a tangent of an array that is not of floats")

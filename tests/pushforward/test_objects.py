@@ -1,0 +1,266 @@
+"""``jvp`` and ``hvp`` with respect to objects, by typed programs alone: against differences."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from trees import assert_slopes, slope, slopes, typed
+
+import autodiff_hook as ad
+from autodiff_hook import Tangent
+
+
+@dataclass
+class Layer:
+    w: np.ndarray
+    b: np.ndarray
+    kind: str = "tanh"
+
+    def __call__(self, x):
+        z = self.w @ x + self.b
+        return np.tanh(z) if self.kind == "tanh" else z
+
+
+@dataclass
+class Net:
+    layers: list
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def net_loss(net, xs, ys):
+    return sum(np.sum((net(x) - y) ** 2) for x, y in zip(xs, ys)) / len(xs)
+
+
+class Cell:
+    def __init__(self, wx, wh, out):
+        self.wx, self.wh, self.out = wx, wh, out
+
+    def step(self, h, x):
+        return np.tanh(self.wx @ x + self.wh @ h)
+
+    def loss(self, xs, target):
+        h, total = np.zeros(len(self.out)), 0.0
+        for x, y in zip(xs, target):
+            h = self.step(h, x)
+            total += (self.out @ h - y) ** 2
+        return total
+
+
+def recurrent(cell, xs, ys):
+    return cell.loss(xs, ys)
+
+
+class Node:
+    def __init__(self, x, y, m):
+        self.x, self.y, self.m = x, y, m
+
+
+class Spring:
+    __slots__ = ("a", "b", "k")
+
+    def __init__(self, a, b, k):
+        self.a, self.b, self.k = a, b, k
+
+
+def springs_energy(nodes, springs):
+    energy = 0.0
+    for s in springs:
+        a, b = nodes[s.a], nodes[s.b]
+        energy += 0.5 * s.k * (math.sqrt((a.x - b.x) ** 2 + (a.y - b.y) ** 2) - 0.5) ** 2
+    for n in nodes:
+        energy += n.m * 9.81 * n.y
+    return energy
+
+
+@dataclass
+class Rates:
+    beta: float
+    gamma: float
+    scale: np.float64 = np.float64(1.5)
+
+    @property
+    def ratio(self):
+        return self.beta / self.gamma
+
+
+class Epidemic:
+    def __init__(self, rates):
+        self.rates = rates
+
+    def run(self, n):
+        s, i, p = 0.99, 0.01, self.rates
+        for _ in range(n):
+            s, i = s - p.beta * s * i * p.scale, i + p.beta * s * i - p.gamma * i
+        return i * p.ratio
+
+
+def epidemic(rates):
+    return Epidemic(rates).run(8)
+
+
+class Bond:
+    def __init__(self, coupon, n):
+        self.coupon, self.n = coupon, n
+
+    def price(self, r):
+        return sum(self.coupon / (1 + r) ** t for t in range(1, self.n + 1)) + 1.0 / (1 + r) ** self.n
+
+
+class Swap(Bond):
+    def price(self, r):
+        return sum((r - self.coupon) / (1 + r) ** t for t in range(1, self.n + 1))
+
+
+def portfolio(instruments, weights, r):
+    return sum(w * i.price(r) for w, i in zip(weights, instruments))
+
+
+@dataclass
+class Tree:
+    value: float
+    left: object = None
+    right: object = None
+
+
+def folded(tree, x):
+    if tree is None:
+        return 1.0
+    return tree.value * math.sin(folded(tree.left, x)) + x * folded(tree.right, x)
+
+
+def beside_numbers(pair, named):
+    return pair[0].x * pair[1] ** 2 * named["node"].y ** 3 * named["k"] + np.sum(pair[2] ** 2) * pair[0].m
+
+
+class Held:
+    unit = 0.7
+
+    def __init__(self, pair, named, rows):
+        self.pair, self.named, self.rows, self.count = pair, named, rows, 3
+
+    def value(self):
+        total = self.unit * self.pair[0] * np.sum(self.pair[1] ** 2) * self.named["a"] ** self.count
+        for row in self.rows:
+            total += row[0] * row[1] ** 2
+        return total
+
+
+def held(holder):
+    return holder.value()
+
+
+def mixed(holder, x):
+    """The list holds several kinds of things, so this is followed on one way."""
+    found = [x, "a", holder.pair, holder.rows]
+    return found[0] * found[2][0] * np.sum(found[2][1] * found[0]) * found[3][1][0] ** 2 * holder.rows[0][1]
+
+
+R = np.random.default_rng(7)
+NODES = [Node(0.1 * i, 0.3 * (i % 3), 1.0 + i) for i in range(4)]
+CELL = Cell(R.normal(size=(2, 3)), R.normal(size=(2, 2)), R.normal(size=2))
+HELD = Held((0.6, np.array([0.3, 0.9])), {"a": 1.2, "b": 0.1}, [[0.5, 0.7], [1.1, 0.2]])
+CASES = {
+    net_loss: (
+        Net([Layer(R.normal(size=(3, 2)), R.normal(size=3)), Layer(R.normal(size=(1, 3)), R.normal(size=1), "id")]),
+        R.normal(size=(4, 2)),
+        R.normal(size=(4, 1)),
+    ),
+    recurrent: (
+        Cell(R.normal(size=(2, 3)), R.normal(size=(2, 2)), R.normal(size=2)),
+        R.normal(size=(4, 3)),
+        R.normal(size=4),
+    ),
+    springs_energy: (NODES, [Spring(0, 1, 1.0), Spring(1, 3, 2.0), Spring(2, 0, 0.5)]),
+    epidemic: (Rates(0.5, 0.3),),
+    portfolio: ([Bond(0.3, 3), Swap(0.1, 2), Bond(0.2, 1)], [1.0, 2.0, 0.5], 0.1),
+    folded: (Tree(0.5, Tree(1.2, None, Tree(0.4)), Tree(0.9)), 0.7),
+    beside_numbers: ((NODES[1], 1.5, np.array([0.2, 0.4])), {"node": NODES[2], "k": 0.7}),
+    held: (HELD,),
+    mixed: (HELD, 0.8),
+}
+
+
+def direction(value):
+    """A direction in the form of a gradient: whole numbers stay where they are."""
+    if isinstance(value, np.ndarray):
+        return R.normal(size=value.shape)
+    if isinstance(value, float):
+        return R.normal()
+    if isinstance(value, (list, tuple)):
+        return type(value)([direction(x) for x in value])
+    if isinstance(value, dict):
+        return {key: direction(x) for key, x in value.items()}
+    if value is None or isinstance(value, (int, str)):
+        return None
+    names = getattr(type(value), "__slots__", None) or vars(value)
+    return Tangent(type(value).__name__, {name: direction(getattr(value, name)) for name in names})
+
+
+@pytest.mark.parametrize("f", CASES)
+def test_directions(f):
+    point = CASES[f]
+    v = tuple(map(direction, point))
+    expected, products = slope(f, point, v), slopes(f, point, v)
+    for _ in range(2):
+        value, found = typed("jvp", f, point, v)
+        assert value == f(*point) and found == pytest.approx(expected, rel=1e-6)
+        assert_slopes(typed("hvp", f, point, v), products)
+
+
+def kinetic(a, b, x):
+    return a.x**2 * b[0].x * b[1].y * x
+
+
+def test_an_object_of_several_names_moves_as_one():
+    shared = Node(1.1, 0.7, 2.0)
+    v = (Tangent("Node", {"x": 0.3, "y": None, "m": 0.1}), [None, {"x": 0.3, "y": 0.4}], 0.5)
+    value, found = ad.jvp(kinetic, (shared, [Node(0.4, 0.2, 1.0), shared], 1.5), v)
+    x, y = shared.x, shared.y
+    assert found == pytest.approx(0.4 * 1.5 * (2 * x * 0.3 * y + x * x * 0.4) + value / 1.5 * 0.5)
+    aliased = [shared, shared]
+    for _ in range(2):
+        value, found = ad.jvp(lambda b: b[0].x * b[1].x, (aliased,), ([{"x": 5.0}, {"x": 0.3}],))
+        assert found == pytest.approx(2 * x * 0.3)
+
+
+def test_only_some_arguments_move():
+    point = (NODES, CASES[springs_energy][1])
+    v = (None, [None, {"k": 0.3}, Tangent("Spring", {"a": None, "k": 2.0})])
+    expected = ad.gradient(springs_energy, *point)[1]
+    found = typed("jvp", springs_energy, point, v)[1]
+    assert found == pytest.approx(0.3 * expected[1].k + 2.0 * expected[2].k)
+
+
+def test_objects_that_refer_to_each_other():
+    a, b = Node(1.0, 2.0, 3.0), Node(0.5, 0.2, 0.1)
+    a.other, b.other = b, a
+    there, back = Tangent("Node", {"x": 0.3}), Tangent("Node", {"y": 0.7})
+    there._fields["other"], back._fields["other"] = back, there
+    for _ in range(2):
+        found = ad.jvp(lambda a: a.x**2 * a.other.y * a.other.other.x, (a,), (there,))[1]
+        assert found == pytest.approx(3 * 0.2 * 0.3 + 0.7)
+
+
+@pytest.mark.parametrize("f", (springs_energy, mixed))
+def test_wrong_tangents_are_named(f):
+    wrong = {springs_energy: ([{"x": "1"}, None, None, None], None), mixed: ({"rows": [[1.0, [2.0]], None]}, None)}[f]
+    where = {springs_energy: r"tangents\[0\]\[0\]\.x", mixed: r"tangents\[0\]\.rows\[0\]\[1\]"}[f]
+    for form in (ad.jvp, ad.hvp):
+        with pytest.raises(ad.Unsupported, match=f"{where} must be a number"):
+            form(f, CASES[f], wrong)
+
+
+def test_products_of_the_same_object_in_two_places():
+    def f(pair):
+        return pair[0].x ** 2 * pair[1].x
+
+    shared = Node(1.1, 0.7, 2.0)
+    tangent = Tangent("Node", {"x": 0.3, "y": None, "m": None})
+    for _ in range(2):
+        (found,) = ad.hvp(f, ([shared, shared],), ([tangent, tangent],))
+        assert found[0].x == found[1].x == pytest.approx(6 * 1.1 * 0.3)
