@@ -11,17 +11,10 @@ from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.iteration import get_iter, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, as_function, means
+from autodiff_hook.semantics.operations import COMPARE
 
-_COMPARE: Final = {
-    "<": (operator.lt, "__lt__", "__gt__"),
-    "<=": (operator.le, "__le__", "__ge__"),
-    "==": (operator.eq, "__eq__", "__eq__"),
-    "!=": (operator.ne, "__ne__", "__ne__"),
-    ">": (operator.gt, "__gt__", "__lt__"),
-    ">=": (operator.ge, "__ge__", "__le__"),
-}
-
-
+_MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
+_METHODS: Final = {op: [f"__{COMPARE[x].__name__}__" for x in (op, mirrored)] for op, mirrored in _MIRRORED.items()}
 _NUMBERS: Final = frozenset({float, int, bool})
 
 
@@ -33,7 +26,7 @@ def special(alg: Algebra, method: Any, t: Any, *args: Any) -> Result:
 def compare(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     """``a op b``."""
     if type(a) in _NUMBERS and type(b) in _NUMBERS:
-        return _COMPARE[op][0](a, b), None
+        return COMPARE[op](a, b), None
     if not quiet(alg, t):
         for method, reflected in attempts(op, a, b):
             if method is None:
@@ -41,12 +34,12 @@ def compare(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
             value, token = special(alg, method, t[::-1], b, a) if reflected else special(alg, method, t, a, b)
             if value is not NotImplemented:
                 return value, token
-    return _COMPARE[op][0](a, b), None
+    return COMPARE[op](a, b), None
 
 
 def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
     """The special methods that Python tries in turn, with whether they are reflected; None: not Python code."""
-    _, name, mirrored = _COMPARE[op]
+    name, mirrored = _METHODS[op]
     left, right = _method(a, name), _method(b, mirrored)
     if not isinstance(left, FunctionType) and not isinstance(right, FunctionType):
         return []
@@ -148,7 +141,7 @@ def not_contains(alg: Algebra, t: Any, data: Any, item: Any, container: Any) -> 
     return not contains(alg, t, data, item, container)[0], None
 
 
-for _op, (_function, *_) in _COMPARE.items():
+for _op, _function in COMPARE.items():
     means(_function)(as_function(compare, _op))
 means(operator.truth)(as_function(truth))
 means(operator.not_)(as_function(not_))

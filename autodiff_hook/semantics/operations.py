@@ -31,6 +31,10 @@ def _operator(name: str) -> Any:
 BINARY: Final = {op: _operator(name) for op, name in NAMES.items()}
 INPLACE: Final = {op: getattr(operator, "i" + name) for op, name in NAMES.items()}
 UNARY: Final[dict[str, Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+COMPARE: Final[dict[str, Any]] = {
+    **{"<": operator.lt, "<=": operator.le, "==": operator.eq},
+    **{"!=": operator.ne, ">": operator.gt, ">=": operator.ge},
+}
 UFUNCS: Final = {
     **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
     **{"%": np.remainder, "**": np.power, "@": np.matmul},

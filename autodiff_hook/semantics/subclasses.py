@@ -160,16 +160,12 @@ def _wrapped(alg: Algebra, rule: Any, ufunc: Any, args: Args, kwargs: Kwargs, wh
     for place, (part, moving) in enumerate(zip(made, tokens if tokens is not None else (None,) * len(made))):
         scalar = np.ndim(part) == 0
         part, moving = apply(alg, (None, moving), np.asarray, (part,), {}) if scalar else (part, moving)
-        operands = (wrapping, part, (ufunc, args, place), scalar)[: 4 if _WITH_SCALARS else 3]
-        moved = (None, own, moving, (None, tuple(t[: len(args)]), None), None)[: 1 + len(operands)]
+        operands = (wrapping, part, (ufunc, args, place), scalar)
+        moved = (None, own, moving, (None, tuple(t[: len(args)]), None), None)
         pairs.append(apply(alg, moved, find_in_type(type(wrapping), "__array_wrap__"), operands, {}))
     if not several:
         return pairs[0]
     return tuple([value for value, _ in pairs]), tuple([moving for _, moving in pairs])
-
-
-_WITH_SCALARS: Final = int(np.__version__.partition(".")[0]) >= 2
-"""Whether NumPy tells ``__array_wrap__`` that all operands were scalars."""
 
 
 def is_function_overridden(function: Any, args: Args) -> bool:

@@ -279,6 +279,6 @@ def summed_at_rule(rows, indices):
 
 
 define_all_with_options(vars(np).values())
-for product in (np.matmul, *[getattr(np, name) for name in ("vecdot", "matvec", "vecmat") if hasattr(np, name)]):
+for product in (np.matmul, np.vecdot, np.matvec, np.vecmat):
     define_product_with_options(product)
 natively(np.frompyfunc)  # what it makes calls the Python function for each element, and is followed there

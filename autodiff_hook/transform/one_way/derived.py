@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.one_way.containers import guarded_length
 from autodiff_hook.transform.one_way.derived_values import (
     ARRAY,
@@ -40,7 +40,6 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
-from autodiff_hook.transform.specialise.resolve import COMPARE
 from autodiff_hook.transform.specialise.wording import named
 
 _COMPARISONS: Final = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
@@ -74,12 +73,12 @@ def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
 
 def _binary(inf: Path, s: Statement) -> Abstract | None:
     left, right = s.operands
-    name = NAMES[s.data].strip("_")
+    name = NAMES[s.data]
     own, reflected = _method(inf, left, f"__{name}__"), _method(inf, right, f"__r{name}__")
     if own is None and reflected is None:
         if s.op == "inplace" and is_derived(inf.type_of(left), inf):
             raise Refused("an array of a derived class is changed in place")
-        return computed(inf, s, getattr(operator, NAMES[s.data]), s.operands)
+        return computed(inf, s, BINARY[s.data], s.operands)
     kind = inf.type_of(left)
     if reflected is not None and isinstance(kind, Array) and not kind.scalar:
         result = inf.call(Constant(reflected), [right, left])
@@ -98,10 +97,7 @@ def _compare(inf: Path, s: Statement) -> Abstract | None:
 
 def _unary(inf: Path, s: Statement) -> Abstract | None:
     name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[s.data]
-    return None if _method(inf, s.operands[0], name) else computed(inf, s, _UNARY[s.data], s.operands)
-
-
-_UNARY: Final = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+    return None if _method(inf, s.operands[0], name) else computed(inf, s, UNARY[s.data], s.operands)
 
 
 def _getitem(inf: Path, s: Statement) -> Abstract | None:

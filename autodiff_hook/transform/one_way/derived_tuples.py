@@ -55,7 +55,7 @@ def step(inf: Path, s: Statement) -> Abstract | None:
         return _field(inf, s)
     place, names = _METHODS.get(s.op, (0, ()))
     if s.op == "binary":
-        place, names = None, (f"__{(name := NAMES[s.data].strip('_'))}__", f"__r{name}__")
+        place, names = None, (f"__{(name := NAMES[s.data])}__", f"__r{name}__")
     if not names:
         return None
     operands = list(s.operands)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.operations import NAMES, UFUNCS
+from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UFUNCS
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path
@@ -26,14 +26,13 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
-from autodiff_hook.transform.specialise.resolve import COMPARE
 from autodiff_hook.transform.specialise.results import example_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
 ARRAY: Final = np.ndarray.__dict__
 """What arrays have of their class."""
 _NUMPY_OF: Final[dict[Any, np.ufunc]] = {
-    **{getattr(operator, NAMES[symbol]): ufunc for symbol, ufunc in UFUNCS.items()},
+    **{BINARY[symbol]: ufunc for symbol, ufunc in UFUNCS.items()},
     **{ARRAY[f"__{NAMES[symbol]}__"]: ufunc for symbol, ufunc in UFUNCS.items()},
     **dict(zip(COMPARE.values(), (np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal))),
     **{operator.neg: np.negative, operator.pos: np.positive, abs: np.absolute},
@@ -42,7 +41,6 @@ _OWN_PROTOCOLS: Final = (
     *("__array_ufunc__", "__array_function__", "__array__", "__array_interface__", "__array_struct__"),
     *("__array_prepare__", "__buffer__", "__array_priority__"),
 )
-_TELLS_SCALARS: Final = int(np.__version__.partition(".")[0]) >= 2
 
 
 def is_derived_class(cls: Any) -> bool:
@@ -184,7 +182,7 @@ def _wrapped(
     """What ``__array_wrap__`` makes of the result of a ufunc."""
     ufunc = function if isinstance(function, np.ufunc) else _NUMPY_OF.get(function)
     kind = inf.type_of(result)
-    if ufunc is None or not _TELLS_SCALARS or not isinstance(kind, Array) or not kind.ndim:
+    if ufunc is None or not isinstance(kind, Array) or not kind.ndim:
         raise Refused(f"{named(function)} with an __array_wrap__ that is Python code")
     context = inf.perform("build_tuple", [Constant(ufunc), inf.perform("build_tuple", given), Constant(0)])
     return inf.call(Constant(wrap), [source, result, context, Constant(False)])

@@ -11,6 +11,7 @@ import numpy as np
 
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.semantics.operations import COMPARE, NAMES
 from autodiff_hook.transform.one_way import (
     containers,
     derived,
@@ -59,7 +60,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.resolve import COMPARE, NAMES, evaluate
+from autodiff_hook.transform.specialise.resolve import evaluate
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 
@@ -121,7 +122,7 @@ def changed_by_method(inf: Path, s: Statement) -> Operand | None:
     value = inf.type_of(s.operands[0])
     if not isinstance(value, (Fresh, Outside)):
         return None
-    name = f"__i{NAMES[s.data].strip('_')}__"
+    name = f"__i{NAMES[s.data]}__"
     method = look(inf, value.cls, name)
     if method is None:
         return None

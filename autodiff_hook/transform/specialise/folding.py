@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.semantics.operations import BINARY, COMPARE
 from autodiff_hook.transform.specialise.bodies import Body, resolve, substitute
 
-_ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+_ARITHMETIC: Final = {op: BINARY[op] for op in "+-*/"} | COMPARE
 _NUMBERS: Final = (int, float, bool)
 
 

@@ -55,9 +55,7 @@ class Buffers(PrimalHalf):
         if owner in self.buffered or present in self.allocated:
             return present
         whole = self._residual(owner, out)
-        name = "zeros_like" if is_zero(present) else "array"
-        operands = [whole] if is_zero(present) else [present, whole]
-        made = self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
+        made = self._call("zeros_like", whole, out) if is_zero(present) else self._call("array", present, whole, out)
         self.builder.write(("c", owner, ()), out, made)
         self.allocated.add(made)
         return made
@@ -89,7 +87,7 @@ class Buffers(PrimalHalf):
         self.beginning = out, len(out.statements)
         for variable in self.buffered:
             if isinstance(self.program.types[variable], Array):
-                buffer = self.builder.emit(out, "call", Constant(self.runtime["zeros_like"]), variable, data=())
+                buffer = self._call("zeros_like", variable, out)
                 self.builder.write(("c", variable, ()), out, buffer)
 
     def _look_up_first(self) -> None:
@@ -106,16 +104,14 @@ class Buffers(PrimalHalf):
         """Add to the buffer of an array that is stored into: it belongs to nobody else."""
         present = self.builder.read(("c", array, ()), out)
         if is_zero(present):
-            first = Constant(self.runtime["first"])
-            made = self.builder.emit(out, "call", first, contribution, self._residual(array, out), data=())
+            made = self._call("first", contribution, self._residual(array, out), out)
             self.builder.write(("c", array, ()), out, made)
             self.allocated.add(made)
             return
         self._add_to_part(self._buffer(array, out), contribution, out, None)
 
     def _add_to_part(self, part: Operand, contribution: Operand, out: Block, position: Position | None) -> None:
-        add_part = Constant(self.runtime["add_part"])
-        self.builder.emit(out, "call", add_part, part, contribution, data=(), position=position)
+        self._call("add_part", part, contribution, out, position=position)
 
     def _add_value(
         self,
@@ -161,8 +157,7 @@ class Buffers(PrimalHalf):
             slots = self.builder.emit(out, "getitem", slots, index)
         place = Constant(path[-1])
         if isinstance(self._type_at(value, path), Array):
-            add_item = Constant(self.runtime["add_item"])
-            self.builder.emit(out, "call", add_item, slots, place, cotangent, data=(), result=False)
+            self._call("add_item", slots, place, cotangent, out, result=False)
             return
         item = self.builder.emit(out, "getitem", slots, place)
         item = self.builder.emit(out, "binary", item, cotangent, data="+")
@@ -175,8 +170,7 @@ class Buffers(PrimalHalf):
         index = self._index(index, out)
         buffer = self._buffer(owner, out)
         if self._holds_arrays(owner, index):
-            add_item = Constant(self.runtime["add_item"])
-            builder.emit(out, "call", add_item, buffer, index, cotangent, data=(), result=False, position=position)
+            self._call("add_item", buffer, index, cotangent, out, result=False, position=position)
             return
         item = self._item(owner, buffer, index, out, position)
         item = builder.emit(out, "binary", item, cotangent, data="+", position=position)

@@ -49,7 +49,7 @@ class Cotangents(Items):
                 self.builder.write(("c", value, aim), out, Constant(1.0))
         elif isinstance(abstract, Array) and (abstract.dtype is None or abstract.dtype.kind != "c"):
             part = self._part(value, self.program.types[value], aim, out)
-            seed = self.builder.emit(out, "call", Constant(self.runtime["seed"]), part, data=())
+            seed = self._call("seed", part, out)
             self.builder.write(("c", value, aim), out, seed)
         else:
             raise Refused("the function does not return a real scalar")
@@ -68,12 +68,12 @@ class Cotangents(Items):
                 raise Refused("the value is not made of numbers")
             part: Operand = given
             for index in path:
-                part = self.builder.emit(out, "call", Constant(self.runtime["part"]), part, Constant(index), data=())
+                part = self._call("part", part, Constant(index), out)
             if isinstance(leaf, Array):
                 shaped = self._part(value, self.program.types[value], path, out)
-                part = self.builder.emit(out, "call", Constant(self.runtime["array"]), part, shaped, data=())
+                part = self._call("array", part, shaped, out)
             elif path:
-                part = self.builder.emit(out, "call", Constant(self.runtime["number"]), part, data=())
+                part = self._call("number", part, out)
             if value in self.needs:
                 self.builder.write(("c", value, path), out, part)
 
@@ -89,27 +89,22 @@ class Cotangents(Items):
             return
         if isinstance(abstract, Tuple):
             for i in range(len(abstract.items)):
-                part = self.builder.emit(
-                    out, "call", Constant(self.runtime["part"]), contribution, Constant(i), data=()
-                )
+                part = self._call("part", contribution, Constant(i), out)
                 self._add(variable, (*path, i), part, out, sure=False)
             return
         if isinstance(abstract, Reference):
             whole = self._part(self._residual(variable, out), self.program.types[variable], path, out)
-            add_items = Constant(self.runtime["add_items"])
-            self.builder.emit(out, "call", add_items, self.table, whole, contribution, data=(), result=False)
+            self._call("add_items", self.table, whole, contribution, out, result=False)
             return
         present = self.builder.read(key, out)
         certain = present in self.present or sure and contribution not in self.unsure
         if not sure:
-            counted = Constant(self.runtime["counted"])
-            contribution = self.builder.emit(out, "call", counted, present, contribution, data=())
+            contribution = self._call("counted", present, contribution, out)
         elif not is_zero(present):
             if isinstance(abstract, Number):
                 contribution = self.builder.emit(out, "binary", present, contribution, data="+")
             else:
-                accumulate = Constant(self.runtime["accumulate"])
-                contribution = self.builder.emit(out, "call", accumulate, present, contribution, data=())
+                contribution = self._call("accumulate", present, contribution, out)
         (self.present if certain else self.unsure).add(contribution)
         self.builder.write(key, out, contribution)
 
@@ -183,14 +178,14 @@ class Cotangents(Items):
                 raise Refused("a rule that returns nested tuples", s)
             cotangent: Operand = NONE
             if not all(map(is_zero, parts)):
-                cotangent = self.builder.emit(out, "call", Constant(self.runtime["tuple_cotangent"]), *parts, data=())
+                cotangent = self._call("tuple_cotangent", *parts, out)
         else:
             cotangent = self._take(s.result, (), out)
         if is_zero(cotangent):
             return out
         if isinstance(result, Array) and (cotangent in self.unsure or cotangent not in self.present):
             value = self._residual(s.result, out)
-            cotangent = self.builder.emit(out, "call", Constant(self.runtime["array"]), cotangent, value, data=())
+            cotangent = self._call("array", cotangent, value, out)
         if s.op == "getitem" and s.operands[0] in self.buffered:
             return self._reverse_array_load(s, cotangent, out)
         items = plan.values[0] if is_sum(plan) else None

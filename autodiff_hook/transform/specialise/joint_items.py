@@ -83,8 +83,7 @@ class Items(Buffers):
             return out
         index = self._index(index, out)
         buffer = self.builder.read(("c", owner, ()), out)
-        add_at = Constant(self.runtime["add_at"])
-        self.builder.emit(out, "call", add_at, buffer, index, cotangent, data=(), result=False, position=s.position)
+        self._call("add_at", buffer, index, cotangent, out, result=False, position=s.position)
         return out
 
     def _reverse_read(self, s: Statement, out: Block) -> None:
@@ -108,9 +107,8 @@ class Items(Buffers):
             part = self.builder.emit(out, "getitem", buffer, self._index(index, out), position=s.position)
             self._add_to_part(part, cotangent, out, s.position)
         else:
-            add_at, buffer = Constant(self.runtime["add_at"]), self._buffer(owner, out)
-            places = self._index(index, out)
-            self.builder.emit(out, "call", add_at, buffer, places, cotangent, data=(), result=False)
+            buffer = self._buffer(owner, out)
+            self._call("add_at", buffer, self._index(index, out), cotangent, out, result=False)
 
     def _reverse_copy(self, s: Statement, out: Block) -> None:
         """Go back over the copy of a whole array."""
@@ -188,9 +186,7 @@ class Items(Buffers):
         builder, kind = self.builder, self.program.types[value]
         if isinstance(kind, Array):
             part = builder.emit(out, "call_method", part, data=("copy", ()), position=s.position)
-            fitted = Constant(self.runtime["fitted"])
-            whole = self._residual(value, out)
-            return builder.emit(out, "call", fitted, part, whole, data=(), position=s.position)
+            return self._call("fitted", part, self._residual(value, out), out, position=s.position)
         owner, key = map(self.program.type_of, s.operands[:2])
         if isinstance(owner, Array) and rank_of(owner, key) == 0:
             return part

@@ -109,10 +109,10 @@ class PrimalHalf:
             kind = kind.items[index]
         return whole
 
-    def _call(self, name: str, *operands_and_block: Any) -> Operand:
+    def _call(self, name: str, *operands_and_block: Any, **more: Any) -> Variable:
         """Call a function of the runtime, at the end of the block that comes last."""
         *operands, out = operands_and_block
-        return self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=())
+        return self.builder.emit(out, "call", Constant(self.runtime[name]), *operands, data=(), **more)
 
     def _paths(self, variable: Variable) -> list[tuple[int, ...]]:
         """The leaves of a tuple, or the value itself."""
@@ -240,7 +240,7 @@ class PrimalHalf:
     def _check(self, s: Statement, plan: RulePlan, out: Block) -> None:
         """Look at a result whose type the arguments' types do not say."""
         if plan.checks and s.result is not None:
-            self.builder.emit(out, "call", Constant(self.runtime["real"]), s.result, data=(), position=s.position)
+            self._call("real", s.result, out, position=s.position)
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         assert s.result is not None

@@ -15,6 +15,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents.changing import extended, value_or_made
+from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     cells,
     changing,
@@ -92,25 +93,6 @@ from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
 
-NAMES: Final = {
-    **{"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul"},
-    **{"<<": "lshift", ">>": "rshift", "&": "and_", "|": "or_", "^": "xor"},
-}
-
-
-_UNARY: Final = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
-
-
-COMPARE: Final = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
 def evaluate(inf: Inference, s: Statement) -> Abstract | None:
     """The abstract value of the result of ``s``; None if a body was put in its place."""
     meaning = _MEANINGS.get(s.op)
@@ -146,7 +128,7 @@ def _same(inf: Inference, s: Statement) -> Abstract:
 
 
 def _binary(inf: Inference, s: Statement) -> Abstract | None:
-    function = getattr(operator, NAMES[s.data])
+    function = BINARY[s.data]
     if _is_of_numbers(inf, s.operands) and registry.has_rules(function):
         return by_rule(inf, s, function, s.operands, {}, function)
     if s.op == "inplace":
@@ -157,10 +139,7 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
             return _extended(inf, s, owner)
         if isinstance(owner, Tuple) and owner.cls is list:
             lists.ask_for_changes(inf, s.operands[0])
-        if (
-            isinstance(owner, (Fresh, Outside, Record))
-            and look(inf, owner.cls, f"__i{NAMES[s.data].strip('_')}__") is not None
-        ):
+        if isinstance(owner, (Fresh, Outside, Record)) and look(inf, owner.cls, f"__i{NAMES[s.data]}__") is not None:
             raise Refused("an object is changed in place")
     elif s.data in _OF_LISTS:
         found = _OF_LISTS[s.data](inf, s)
@@ -189,7 +168,7 @@ _OF_LISTS: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
 
 
 def _unary(inf: Inference, s: Statement) -> Abstract | None:
-    return call_known(inf, s, _UNARY[s.data], s.operands, {})
+    return call_known(inf, s, UNARY[s.data], s.operands, {})
 
 
 def _compare(inf: Inference, s: Statement) -> Abstract | None:
@@ -345,17 +324,9 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     if items is not None:
         if isinstance(key, Known) and type(key.value) is int:
             return part_of(inf, s, items, key.value)
-        if isinstance(key, Known) and type(key.value) is slice and isinstance(owner, Tuple) and owner.cls is tuple:
-            s.operands, s.op = spread(inf, s.operands[0], range(len(items))[key.value]), "build_tuple"
-            return _build_tuple(inf, s)
-        code = any(isinstance(x, Known) and callable(x.value) for x in items)
-        if (
-            isinstance(key, Known)
-            and type(key.value) is slice
-            and isinstance(owner, (Known, Tuple))
-            and not inf.one_way
-        ):
+        if isinstance(key, Known) and type(key.value) is slice and isinstance(owner, (Known, Tuple)):
             return _slice_of_tuple(inf, s, owner, items, key.value)
+        code = any(isinstance(x, Known) and callable(x.value) for x in items)
         if number_types(key) == INT.types and items and not code:
             together = functools.reduce(join, items)
             if isinstance(together, (Number, Instance)):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.semantics.operations import BINARY
 from autodiff_hook.transform.specialise import dicts, lists
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -28,13 +28,7 @@ from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.views import redirect
 
 _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
-_IN_PLACE: Final = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "**": operator.pow,
-}
+_IN_PLACE: Final = ("+", "-", "*", "/", "**")
 
 
 def store(inf: Inference, s: Statement) -> Abstract:
@@ -107,7 +101,7 @@ def augmented(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused("an array is changed in place by what may not fit")
     if _is_stored_back(inf, s):
         s.op = "binary"
-        return call_known(inf, s, _IN_PLACE[s.data], s.operands, {})
+        return call_known(inf, s, BINARY[s.data], s.operands, {})
     old, new = Variable(), Variable()
     whole = Constant(Ellipsis)
     inf.block.statements[inf.index : inf.index + 1] = [

@@ -108,16 +108,15 @@ elementwise(
     b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
     p=lambda a, b, y: 1.0 / beta_density(a, b, y),
 )
-if hasattr(special, "betaincc"):
-    elementwise(
-        special.betaincc,
-        a=lambda a, b, x: -beta_in_first(a, b, x),
-        b=lambda a, b, x: -beta_in_second(a, b, x),
-        x=lambda a, b, x: -beta_density(a, b, x),
-    )
-    elementwise(
-        special.betainccinv,
-        a=lambda a, b, y: -beta_in_first(a, b, y) / beta_density(a, b, y),
-        b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
-        p=lambda a, b, y: -1.0 / beta_density(a, b, y),
-    )
+elementwise(
+    special.betaincc,
+    a=lambda a, b, x: -beta_in_first(a, b, x),
+    b=lambda a, b, x: -beta_in_second(a, b, x),
+    x=lambda a, b, x: -beta_density(a, b, x),
+)
+elementwise(
+    special.betainccinv,
+    a=lambda a, b, y: -beta_in_first(a, b, y) / beta_density(a, b, y),
+    b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
+    p=lambda a, b, y: -1.0 / beta_density(a, b, y),
+)
