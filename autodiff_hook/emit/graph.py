@@ -124,7 +124,6 @@ class Graph:
     def _find_edges(self) -> None:
         for block in self.order:
             terminator = block.terminator
-            assert terminator is not None, "a block without terminator"
             received = RECEIVED.get(terminator.kind, ())
             for edge, count in zip(terminator.edges, received, strict=True):
                 self.incoming[edge.target].append((block, edge, count))
@@ -157,7 +156,6 @@ class Graph:
                     whole.update(self.resolve_all(statement.operands))
             for edge in block.edges():
                 whole.update(self.resolve_all(edge.args))
-            assert block.terminator is not None
             whole.update(self.resolve_all(block.terminator.operands))
         for variable, statement in made.items():
             if variable not in whole:
@@ -204,7 +202,6 @@ class Graph:
         for block in self.order:
             for statement in block.statements:
                 used += statement.operands
-            assert block.terminator is not None
             used += block.terminator.operands
             for edge in block.edges():
                 used += edge.args
@@ -214,14 +211,14 @@ class Graph:
         """A ``for`` loop entered at one place, whose iterator nobody else knows."""
         header = loop.header
         terminator = header.terminator
-        if terminator is None or terminator.kind != "next" or header.statements:
+        if terminator.kind != "next" or header.statements:
             return False
         iterator = self.resolve(terminator.operands[0])
         outside = [(b, e) for b, e, _ in self.incoming[header] if b not in loop.body]
         if len(outside) != 1 or not isinstance(iterator, Variable) or iterator in self.cells:
             return False
         source, edge = outside[0]
-        if source.terminator is None or source.terminator.kind != "jump" or source.handler is edge:
+        if source.terminator.kind != "jump" or source.handler is edge:
             return False
         if terminator.edges[1].target in loop.body or iterator in header.params:
             return False
@@ -246,7 +243,6 @@ class Graph:
     def _continuation(self, block: Block) -> Block | None:
         """The block that can be appended to ``block``."""
         terminator = block.terminator
-        assert terminator is not None
         if terminator.kind != "jump":
             return None
         target = terminator.edges[0].target
@@ -275,7 +271,6 @@ class Graph:
         for block in chain.blocks:
             self._add_steps(chain, block)
         terminator = last.terminator
-        assert terminator is not None
         edges = [Edge(e.target, self.resolve_all(e.args)) for e in terminator.edges]
         operands = self.resolve_all(terminator.operands)
         if terminator.kind == "reraise" and not versions.LASTI:
@@ -285,7 +280,6 @@ class Graph:
     def _add_steps(self, chain: Chain, block: Block) -> None:
         handler = block.handler and Edge(block.handler.target, self.resolve_all(block.handler.args))
         terminator = block.terminator
-        assert terminator is not None
         own = terminator.kind in TERMINATORS_THAT_RAISE or not block.statements
         if own and block is chain.blocks[-1]:
             chain.handler = handler

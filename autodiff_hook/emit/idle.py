@@ -13,10 +13,9 @@ def without_idle_handlers(ir: IR) -> IR:
         return ir
     copies = {b: Block(b.params, b.statements) for b in ir.blocks}
     for block, copy in copies.items():
-        if block.terminator is not None:
-            terminator = block.terminator
-            edges = [Edge(copies[e.target], e.args) for e in terminator.edges]
-            copy.terminator = Terminator(terminator.kind, terminator.operands, edges, terminator.position)
+        terminator = block.terminator
+        edges = [Edge(copies[e.target], e.args) for e in terminator.edges]
+        copy.terminator = Terminator(terminator.kind, terminator.operands, edges, terminator.position)
         handler = block.handler
         while handler is not None and _is_idle(handler.target):
             handler = _handler_beyond(handler)
@@ -26,7 +25,7 @@ def without_idle_handlers(ir: IR) -> IR:
 
 def _is_idle(block: Block) -> bool:
     terminator = block.terminator
-    if terminator is None or terminator.kind != "reraise" or block.statements:
+    if terminator.kind != "reraise" or block.statements:
         return False
     received = block.params[:HANDLER_RECEIVED]
     return (

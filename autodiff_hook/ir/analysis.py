@@ -19,10 +19,7 @@ def predecessors(ir: IR) -> dict[Block, list[tuple[Block, Edge]]]:
 
 def edges_with_received(block: Block) -> list[tuple[Edge, int]]:
     """The edges that leave ``block``, each with the number of parameters its target receives by itself."""
-    terminator = block.terminator
-    edges: list[tuple[Edge, int]] = []
-    if terminator is not None:
-        edges += zip(terminator.edges, RECEIVED.get(terminator.kind, ()))
+    edges = list(zip(block.terminator.edges, RECEIVED.get(block.terminator.kind, ())))
     if block.handler is not None:
         edges.append((block.handler, HANDLER_RECEIVED))
     return edges
@@ -33,8 +30,7 @@ def used_operands(blocks: Iterable[Block]) -> dict[Operand, None]:
     used: dict[Operand, None] = {}
     for block in blocks:
         used.update(dict.fromkeys(x for s in block.statements for x in s.operands))
-        if block.terminator is not None:
-            used.update(dict.fromkeys(block.terminator.operands))
+        used.update(dict.fromkeys(block.terminator.operands))
         used.update(dict.fromkeys(x for edge in block.edges() for x in edge.args))
     return used
 

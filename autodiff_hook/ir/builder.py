@@ -264,8 +264,7 @@ class Builder:
         for block in self.blocks:
             for statement in block.statements:
                 statement.operands = [self.resolve(x) for x in statement.operands]
-            if block.terminator is not None:
-                block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
+            block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
             for edge in block.edges():
                 edge.args = [self.resolve(x) for x in edge.args]
         return self.blocks

@@ -49,8 +49,7 @@ class _Printer:
             head += f" handler {self._edge(block.handler)}"
         out = [f"{head}:"]
         out += [self._with_line(self._statement(s), s.position) for s in block.statements]
-        if block.terminator is not None:
-            out.append(self._with_line(self._terminator(block.terminator), block.terminator.position))
+        out.append(self._with_line(self._terminator(block.terminator), block.terminator.position))
         return out
 
     def _with_line(self, text: str, position: Position | None) -> str:

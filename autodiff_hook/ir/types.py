@@ -145,7 +145,8 @@ class Edge:
     args: list[Operand] = field(default_factory=list)
 
 
-TerminatorKind = Literal["jump", "branch", "next", "send", "return", "raise", "reraise"]
+TerminatorKind = Literal["jump", "branch", "next", "send", "return", "raise", "reraise", "open"]
+"""How blocks end; ``open``: that is not said so far."""
 
 RECEIVED: Final[dict[str, tuple[int, ...]]] = {
     "jump": (0,),
@@ -174,13 +175,12 @@ class Block:
 
     params: list[Variable] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
-    terminator: Terminator | None = None
+    terminator: Terminator = field(default_factory=lambda: Terminator("open"))
     handler: Edge | None = None
 
     def edges(self) -> Iterator[Edge]:
         """The edges that leave this block, the exception edge last."""
-        if self.terminator is not None:
-            yield from self.terminator.edges
+        yield from self.terminator.edges
         if self.handler is not None:
             yield self.handler
 

@@ -90,7 +90,7 @@ class _Verifier:
 
     def _shape(self, block: Block, number: int, known: set[Block]) -> None:
         terminator = block.terminator
-        if terminator is None:
+        if terminator.kind == "open":
             self.fail(f"b{number} has no terminator")
         if len(terminator.operands) not in _OPERANDS.get(terminator.kind, ()):
             self.fail(f"b{number}: {terminator.kind} with {len(terminator.operands)} operands")
@@ -133,7 +133,6 @@ class _Verifier:
         for i, statement in enumerate(block.statements):
             self._available(statement.operands, block, i, statement.op)
         terminator = block.terminator
-        assert terminator is not None
         self._available(terminator.operands, block, last, terminator.kind)
         for edge in terminator.edges:
             self._available(edge.args, block, last, terminator.kind)

@@ -138,7 +138,7 @@ class Machine:
             if meaning is None:
                 self.refuse(f"the opcode {instruction.name}")
             meaning(self, instruction.arg)
-        if self._block.terminator is None:
+        if self._block.terminator.kind == "open":
             self.jump(instruction.following)
 
     @property

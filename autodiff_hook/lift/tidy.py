@@ -32,9 +32,8 @@ def _reachable(blocks: list[Block]) -> list[Block]:
 def _edges(blocks: Iterable[Block]) -> Iterable[tuple[Edge, int]]:
     """All edges, and how many parameters the target of each receives by itself."""
     for block in blocks:
-        if block.terminator is not None:
-            received = RECEIVED.get(block.terminator.kind, ())
-            yield from zip(block.terminator.edges, received, strict=True)
+        received = RECEIVED.get(block.terminator.kind, ())
+        yield from zip(block.terminator.edges, received, strict=True)
         if block.handler is not None:
             yield block.handler, HANDLER_RECEIVED
 
@@ -48,7 +47,7 @@ def _drop_parameters(blocks: list[Block]) -> None:
         for param, arg in zip(edge.target.params[count:], edge.args, strict=True):
             sources.setdefault(param, []).append(arg)
     pending: list[Operand] = [x for block in blocks for s in block.statements for x in s.operands]
-    pending += [x for block in blocks if block.terminator is not None for x in block.terminator.operands]
+    pending += [x for block in blocks for x in block.terminator.operands]
     needed: set[Operand] = set(received)
     while pending:
         value = pending.pop()
@@ -96,13 +95,11 @@ def _merge(blocks: list[Block]) -> list[Block]:
 
 
 def _only_edge(block: Block) -> Edge | None:
-    assert block.terminator is not None
     return block.terminator.edges[0] if block.terminator.kind == "jump" else None
 
 
 def _can_absorb(block: Block, following: Block) -> bool:
     """Whether one exception edge can serve both blocks."""
-    assert following.terminator is not None
     if following is block:
         return False
     if block.handler is not None:
@@ -125,7 +122,6 @@ def _replace(block: Block, replaced: Mapping[Operand, Operand]) -> None:
 
     for statement in block.statements:
         statement.operands = [final(x) for x in statement.operands]
-    assert block.terminator is not None
     block.terminator.operands = [final(x) for x in block.terminator.operands]
     for edge in block.edges():
         edge.args = [final(x) for x in edge.args]

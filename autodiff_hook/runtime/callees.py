@@ -389,10 +389,10 @@ def _variadic(*args: Any) -> Any:
 
 def _returned(inner: Inference) -> Abstract:
     """What a function returns: numbers, arrays, and tuples of them."""
-    blocks = [b for b in inner.program.blocks if b.terminator is not None and b.terminator.kind == "return"]
+    blocks = [b for b in inner.program.blocks if b.terminator.kind == "return"]
     if not blocks or inner.returns_none:
         raise Refused("a function that may not return a value")
-    kinds = [inner.type_of(b.terminator.operands[0]) for b in blocks]  # type: ignore[union-attr]
+    kinds = [inner.type_of(b.terminator.operands[0]) for b in blocks]
     result = general(reduce(join, kinds))
     if not _is_made_of_numbers(result):
         raise Refused("a function that returns something else than numbers and arrays")

@@ -25,7 +25,7 @@ def may_be_undefined(inference: Inference, primal: list[Block], numbers: bool) -
 
     That may come of an adjoint of a way that was not taken, or of a zero that a product with what is infinite loses.
     """
-    if not numbers or any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+    if not numbers or any(b.terminator.kind != "jump" for b in primal[:-1]):
         return True
     rules = {id(plan.rule): plan.rule for plan in inference.program.plans.values() if isinstance(plan, RulePlan)}
     return any(map(multiplies_strongly, rules.values()))
@@ -44,7 +44,7 @@ def value_tells(primal: list[Block], value: Operand) -> bool:
 
     That is so if what is not finite in the results of its steps comes through to the value.
     """
-    if any(b.terminator is not None and b.terminator.kind != "jump" for b in primal[:-1]):
+    if any(b.terminator.kind != "jump" for b in primal[:-1]):
         return False
     through: set[Operand] = {value}
     for block in reversed(primal):

@@ -157,7 +157,7 @@ def test_next_operands_are_iterators() -> None:
 
     for ir in walk(lifted(f)):
         iterators = {s.result for s in statements(ir, "get_iter")}
-        nexts = [b.terminator for b in ir.blocks if b.terminator is not None and b.terminator.kind == "next"]
+        nexts = [b.terminator for b in ir.blocks if b.terminator.kind == "next"]
         assert all(x.operands[0] in iterators for x in nexts)
 
 
@@ -190,7 +190,7 @@ def test_reraise_and_handled_exception() -> None:
 
     ir = lifted(f)
     assert "push_exc" in operations(f) and "pop_exc" in operations(f)
-    last = [b.terminator for b in ir.blocks if b.terminator is not None and b.terminator.kind == "reraise"]
+    last = [b.terminator for b in ir.blocks if b.terminator.kind == "reraise"]
     lastis = [x.operands[1] for x in last]
     assert Constant in map(type, lastis) and Variable in map(type, lastis)
 

@@ -104,7 +104,6 @@ class _Frame:
             if statement.result is not None:
                 self._values[statement.result] = result
         terminator = block.terminator
-        assert terminator is not None
         operands = [self._value(x) for x in terminator.operands]
         edges = terminator.edges
         match terminator.kind:

@@ -110,7 +110,7 @@ def pulled(names: Names, instance: Instance, cotangent: str) -> tuple[list[Node]
         given = Variable()
         names.known[given] = cotangent
     bind_pullback(body, instance.captured, given)
-    returns = {b: results_of(b) for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"}
+    returns = {b: results_of(b) for b in body.blocks if b.terminator.kind == "return"}
     if len(body.blocks) == 1:
         (block,) = body.blocks
         nodes = [node for s in block.statements for node in assigned(names, s)]
@@ -138,7 +138,6 @@ class _Branches:
         if block in before:
             raise Refused("a loop in a pullback")
         names, terminator = self.names, block.terminator
-        assert terminator is not None
         found = [node for s in block.statements for node in assigned(names, s)]
         if terminator.kind == "return":
             for target, operand in zip(self.targets, self.returns[block]):

@@ -181,7 +181,7 @@ class _Way:
 
     def __init__(self, s: Statement, body: Body) -> None:
         self.statement = s
-        returns = [b for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"]
+        returns = [b for b in body.blocks if b.terminator.kind == "return"]
         self.leads_elsewhere = len(returns) > 1
         """Whether other ways return on their own."""
         self.made: dict[Operand, Statement] = {}
@@ -194,7 +194,7 @@ class _Way:
 
     def _follow(self, block: Block, before: tuple[Block, ...]) -> list[Operand]:
         terminator = block.terminator
-        if terminator is None or block in before:
+        if block in before:
             raise Unfit(self.statement)
         results = results_of(block) if terminator.kind == "return" else []
         for statement in block.statements:

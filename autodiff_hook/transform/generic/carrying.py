@@ -70,7 +70,6 @@ class _Carrying:
 
     def _block(self, block: Block) -> None:
         head, terminator = self.heads[block], block.terminator
-        assert terminator is not None
         out = _Writer(head, self.blocks)
         if block is self.primal.ir.entry:
             self._enter(block, out)

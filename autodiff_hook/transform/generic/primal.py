@@ -101,7 +101,7 @@ class Primal:
         for block in self.ir.blocks:
             for edge in block.edges():
                 used.update(edge.args)
-            if block.terminator is not None and block.terminator.kind != "next":
+            if block.terminator.kind != "next":
                 used.update(block.terminator.operands)
         made = {s.result for s in self._statements() if s.op == "get_iter"}
         return {x for x in used if isinstance(x, Variable) and x in made}
@@ -113,7 +113,7 @@ def received_edge(block: Block) -> Edge | None:
     What a delegate yields has none here: it is yielded at once, and the delegate has left its token.
     """
     terminator = block.terminator
-    if terminator is None or terminator.kind not in ("next", "send"):
+    if terminator.kind not in ("next", "send"):
         return None
     return terminator.edges[0 if terminator.kind == "next" else 1]
 

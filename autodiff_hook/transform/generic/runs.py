@@ -114,8 +114,7 @@ def _uses(ir: IR) -> Counter[Operand]:
             found.update(statement.operands)
         for edge in block.edges():
             found.update(edge.args)
-        if block.terminator is not None:
-            found.update(block.terminator.operands)
+        found.update(block.terminator.operands)
     return found
 
 

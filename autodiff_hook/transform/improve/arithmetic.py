@@ -29,7 +29,7 @@ def economise(ir: IR, essential: set[Statement], adjoint: set[Statement]) -> Non
     substitute(ir.blocks, known)
     uses = Counter(x for block in ir.blocks for s in block.statements for x in s.operands)
     uses.update(x for block in ir.blocks for edge in block.edges() for x in edge.args)
-    uses.update(x for block in ir.blocks if block.terminator is not None for x in block.terminator.operands)
+    uses.update(x for block in ir.blocks for x in block.terminator.operands)
     for block in ir.blocks:
         _Factors(block, essential, adjoint, uses, known).run()
     substitute(ir.blocks, known)

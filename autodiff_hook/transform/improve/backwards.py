@@ -67,7 +67,7 @@ class Backwards(Pairs):
         made: set[Operand] = {s.result for s in statements if s.result is not None}
         local = made.union(*(block.params for block in pair.region))
         inside = Counter(x for block in pair.region for x in self.read_in(block))
-        jumps = pair.before.terminator is not None and pair.before.terminator.kind == "jump"
+        jumps = pair.before.terminator.kind == "jump"
         if pair.header.params or not jumps or any(self.uses[x] != inside[x] for x in local):
             return False
         # An item of a list is part of it; those of the others are made for each iteration.
@@ -154,7 +154,6 @@ class Backwards(Pairs):
 
     def _turn(self, pair: Pair) -> None:
         """Run the iterations in the adjoint alone: each goes on with its own adjoint."""
-        assert pair.header.terminator is not None
         # What is iterated over is made, and may raise, in the adjoint.
         made = {*pair.source, self.made[pair.header.terminator.operands[0]]}
         self._iterate_over(pair, set(self.essential))
@@ -260,7 +259,7 @@ class Backwards(Pairs):
 def _goes_on(block: Block, own: set[Operand]) -> bool:
     """Whether the way on from a block of an iteration takes items only of what is the iteration's own."""
     terminator = block.terminator
-    return terminator is not None and (terminator.kind != "next" or terminator.operands[0] in own)
+    return terminator.kind != "next" or terminator.operands[0] in own
 
 
 def _is_of_math(function: object) -> bool:

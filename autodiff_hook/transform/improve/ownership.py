@@ -36,7 +36,6 @@ class Lifetimes:
             if s.result is not None:
                 self.defined[s.result] = place
         terminator = block.terminator
-        assert terminator is not None
         beyond = [*live_out, *terminator.operands, *(x for edge in block.edges() for x in edge.args)]
         self.last.update(dict.fromkeys(beyond, len(block.statements)))
 
@@ -123,7 +122,6 @@ class Ownership:
     def _bind(self, block: Block) -> bool:
         """Let parameters have the roots of what is bound to them."""
         terminator = block.terminator
-        assert terminator is not None
         changed = False
         for edge in block.edges():
             count = len(edge.target.params) - len(edge.args)
@@ -229,7 +227,6 @@ def _live_out(ir: IR) -> dict[Block, set[Variable]]:
 
 def _through(block: Block, out: set[Variable]) -> set[Variable]:
     live = set(out)
-    assert block.terminator is not None
     live |= {x for x in block.terminator.operands if isinstance(x, Variable)}
     for edge in block.edges():
         live |= {x for x in edge.args if isinstance(x, Variable)}

@@ -70,7 +70,6 @@ class Pairs:
                 yield from (s.operands[1 + i] for i in {r.data[1] for r, _ in self.recalls.get(s.data[0], ())})
             else:
                 yield from s.operands
-        assert block.terminator is not None
         yield from block.terminator.operands
         yield from (x for edge in block.edges() for x in edge.args)
 
@@ -78,7 +77,7 @@ class Pairs:
         """The two loops, if only the headers leave them."""
         record, latch = self.records[loop]
         steps = {block for _, block in self.recalls.get(loop, ())}
-        if len(steps) != 1 or latch.terminator is None or latch.terminator.kind != "jump":
+        if len(steps) != 1 or latch.terminator.kind != "jump":
             return None
         (step,), header = steps, latch.terminator.edges[0].target
         region = self._region(header)
@@ -93,7 +92,7 @@ class Pairs:
         if self.uses[turned] != 1 or made.operands[1] is not self._list(record):  # type: ignore[index]
             return None
         kept = [record.operands[1 + i] for i in dict.fromkeys(s.data[1] for s, _ in self.recalls[loop])]
-        body, setup = header.terminator.edges[0].target, self.home[turned]  # type: ignore[union-attr, index]
+        body, setup = header.terminator.edges[0].target, self.home[turned]  # type: ignore[index]
         return Pair(before[0], header, body, latch, region, source, setup, made, step, kept)
 
     def _region(self, header: Block) -> list[Block] | None:
@@ -102,12 +101,11 @@ class Pairs:
         if loop is None or len(loop.latches) != 1 or any(block is not header for block, _ in loop.exits):
             return None
         region = [block for block in self.ir.blocks if block in loop.body and block is not header]
-        entry = header.terminator.edges[0].target if header.terminator is not None else None
+        entry = header.terminator.edges[0].target
         sure = entry in region and len(self.incoming[entry]) == 1 and _iterates(header, entry)
         return region if sure and not any(block.handler for block in region) else None
 
     def iterated(self, header: Block) -> Operand | None:
-        assert header.terminator is not None
         iterator = self.made.get(header.terminator.operands[0]) if header.terminator.kind == "next" else None
         known = iterator is not None and iterator.op == "get_iter" and self.uses[iterator.result] == 1  # type: ignore[index]
         return iterator.operands[0] if iterator is not None and known else None
@@ -201,7 +199,7 @@ class Pairs:
 def _iterates(header: Block, body: Block) -> bool:
     """Whether a block is entered with the next item by a header, and by nothing else."""
     terminator = header.terminator
-    if terminator is None or terminator.kind != "next" or terminator.edges[0].target is not body:
+    if terminator.kind != "next" or terminator.edges[0].target is not body:
         return False
     return len(body.params) == 1 and body.handler is None
 

@@ -67,7 +67,6 @@ def program_start(ir: IR) -> Block:
     """The block after the prologue, which loads and guards what comes from outside."""
     block = ir.entry
     while True:
-        assert block.terminator is not None
         if block.terminator.kind != "branch" or _is_miss(block.terminator.edges[0].target):
             return block.terminator.edges[0].target if block.terminator.kind == "jump" else block
         if not _is_miss(block.terminator.edges[1].target):
@@ -77,7 +76,7 @@ def program_start(ir: IR) -> Block:
 
 def _is_miss(block: Block) -> bool:
     terminator = block.terminator
-    return not block.statements and terminator is not None and terminator.kind == "return"
+    return not block.statements and terminator.kind == "return"
 
 
 def _outside(ir: IR, first: Block) -> set[Variable]:
@@ -85,7 +84,6 @@ def _outside(ir: IR, first: Block) -> set[Variable]:
     block = ir.entry
     while block is not first:
         found |= {s.result for s in block.statements if s.result is not None}
-        assert block.terminator is not None
         block = block.terminator.edges[0].target
     return found
 
@@ -236,7 +234,7 @@ def _guard(ir: IR, site: Site) -> None:
     block, miss = _last_guard(ir)
     for a, relation, b in site.shapes.assumed:
         lengths: list[Operand] = []
-        rest = Block([], block.statements[:0], None)
+        rest = Block()
         for dim in (a, b):
             if isinstance(dim, int):
                 lengths.append(Constant(dim))
@@ -248,7 +246,6 @@ def _guard(ir: IR, site: Site) -> None:
             lengths.append(length)
         same = Variable("same")
         rest.statements.append(Statement("compare", lengths, same, relation))
-        assert block.terminator is not None
         after = block.terminator.edges[0]
         block.terminator.edges[0] = Edge(rest, [])
         rest.terminator = Terminator("branch", [same], [after, Edge(miss, [])])
@@ -258,13 +255,10 @@ def _guard(ir: IR, site: Site) -> None:
 
 def _last_guard(ir: IR) -> tuple[Block, Block]:
     block = ir.entry
-    assert block.terminator is not None
     miss = block.terminator.edges[1].target
     while True:
-        assert block.terminator is not None
         following = block.terminator.edges[0].target
         terminator = following.terminator
-        assert terminator is not None
         if terminator.kind != "branch" or terminator.edges[1].target is not miss:
             return block, miss
         block = following

@@ -57,7 +57,7 @@ def _drop_shapes(ir: IR) -> None:
     """Shapes that nobody reads any more."""
     used = {x for b in ir.blocks for s in b.statements for x in s.operands}
     used |= {x for b in ir.blocks for e in b.edges() for x in e.args}
-    used |= {x for b in ir.blocks if b.terminator is not None for x in b.terminator.operands}
+    used |= {x for b in ir.blocks for x in b.terminator.operands}
     for block in ir.blocks:
         block.statements = [s for s in block.statements if s.op != "getattr" or s.data != "shape" or s.result in used]
 

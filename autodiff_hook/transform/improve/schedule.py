@@ -22,7 +22,6 @@ def counts(ir: IR) -> dict[Operand, int]:
     """How often each variable is used."""
     found: dict[Operand, int] = {}
     for block in ir.blocks:
-        assert block.terminator is not None
         used = [x for s in block.statements for x in s.operands] + list(block.terminator.operands)
         for operand in used + [x for edge in block.edges() for x in edge.args]:
             found[operand] = found.get(operand, 0) + 1

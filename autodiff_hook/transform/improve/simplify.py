@@ -129,7 +129,7 @@ def _drop_branches(ir: IR) -> bool:
     found = False
     for block in ir.blocks:
         terminator = block.terminator
-        if terminator is None or terminator.kind != "branch":
+        if terminator.kind != "branch":
             continue
         first, second = map(_destination, terminator.edges)
         if first.target is second.target and first.args == second.args:
@@ -144,7 +144,7 @@ def _drop_branches(ir: IR) -> bool:
 def _destination(edge: Edge) -> Edge:
     """Where an edge leads to, past blocks that do nothing."""
     target = edge.target
-    while not target.statements and not target.params and target.terminator is not None:
+    while not target.statements and not target.params:
         if target.terminator.kind != "jump" or target.terminator.edges[0].target is target:
             break
         edge = target.terminator.edges[0]
@@ -251,7 +251,6 @@ class _Liveness:
                     self.appended.setdefault(s.operands[0], []).append(s.operands[1])
                 elif not removable(s, essential):
                     self.pending += s.operands
-            assert block.terminator is not None
             self.pending += block.terminator.operands
         while self.pending:
             self._need(self.pending.pop())
@@ -305,7 +304,6 @@ def _sweep(ir: IR, live: _Liveness, essential: set[Statement]) -> None:
         ]
     for block in ir.blocks:
         terminator = block.terminator
-        assert terminator is not None
         for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
             params = edge.target.params[received:]
             edge.args = [arg for param, arg in zip(params, edge.args, strict=True) if param in live.variables]
@@ -316,7 +314,6 @@ def _sweep(ir: IR, live: _Liveness, essential: set[Statement]) -> None:
 
 def _received(edge: Edge, source: Block) -> int:
     terminator = source.terminator
-    assert terminator is not None
     return RECEIVED.get(terminator.kind, (0,))[terminator.edges.index(edge)]
 
 

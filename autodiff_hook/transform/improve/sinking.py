@@ -36,7 +36,7 @@ def _uses(ir: IR) -> dict[Operand, list[Block]]:
     found: dict[Operand, dict[Block, None]] = {}
     for block in ir.blocks:
         operands = [x for s in block.statements for x in s.operands]
-        operands += [*(block.terminator.operands if block.terminator is not None else ())]
+        operands += [*(block.terminator.operands)]
         operands += [x for edge in block.edges() for x in edge.args]
         for x in operands:
             found.setdefault(x, {})[block] = None

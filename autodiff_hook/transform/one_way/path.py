@@ -191,7 +191,6 @@ class Path(Trail):
                         self.stored_back = base is not None and self._is_array(bound.get(base, base))
                         self._step(s, bound, load)
                 terminator = block.terminator
-                assert terminator is not None
                 self.position = terminator.position
                 operands = [bound.get(x, x) for x in terminator.operands]
                 if terminator.kind == "return":
@@ -357,7 +356,7 @@ def stored_back(ir: IR) -> dict[Statement, Operand]:
     uses: dict[Operand, int] = {}
     for block in ir.blocks:
         operands = [x for s in block.statements for x in s.operands] + [x for e in block.edges() for x in e.args]
-        for x in operands + (block.terminator.operands if block.terminator is not None else []):
+        for x in operands + (block.terminator.operands):
             uses[x] = uses.get(x, 0) + 1
     made: dict[Operand | None, Statement] = {
         s.result: s for b in ir.blocks for s in b.statements if s.op in ("getitem", "inplace")

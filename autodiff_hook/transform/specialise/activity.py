@@ -108,7 +108,6 @@ def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set
                 if any(map(is_active, sources(s, program))):
                     active.add(s.result)
             terminator = block.terminator
-            assert terminator is not None
             for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
                 given = [*terminator.operands[:received], *edge.args]
                 for param, arg in zip(edge.target.params, given):
@@ -142,7 +141,6 @@ def _collect(program: Program, shape: Shape) -> set[Variable]:
         sites.link(useful)
         for block in reversed(shape.ir.blocks):
             terminator = block.terminator
-            assert terminator is not None
             for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
                 given = [*terminator.operands[:received], *edge.args]
                 for param, arg in zip(edge.target.params, given):

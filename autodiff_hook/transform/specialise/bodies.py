@@ -128,7 +128,6 @@ class _Copier:
         pending = [self.ir.entry]
         while pending:
             terminator = pending.pop().terminator
-            assert terminator is not None
             for edge in terminator.edges:
                 if edge.target not in seen:
                     seen[edge.target] = None
@@ -249,10 +248,9 @@ def substitute(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
         for statement in block.statements:
             if not is_free(statement.operands):
                 statement.operands = [resolve(x, mapping) for x in statement.operands]
-        if block.terminator is not None:
-            block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
-            for edge in block.terminator.edges:
-                edge.args = [resolve(x, mapping) for x in edge.args]
+        block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
+        for edge in block.terminator.edges:
+            edge.args = [resolve(x, mapping) for x in edge.args]
 
 
 def resolve(operand: Operand, known: dict[Operand, Operand]) -> Operand:

@@ -36,7 +36,6 @@ def fold(body: Body, value: Callable[[Statement], Operand | None] | None = None,
         block = pending.pop()
         block.statements = [s for s in block.statements if not fold_statement(s, known, value)]
         terminator = block.terminator
-        assert terminator is not None
         terminator.operands = [resolve(x, known) for x in terminator.operands]
         if terminator.kind == "branch" and isinstance(terminator.operands[0], Constant):
             edge = terminator.edges[0 if terminator.operands[0].value else 1]
@@ -70,7 +69,6 @@ def merge(
             continue
         target = _only_target(block)
         while target is not None and target is not block and ways[target] == 1:
-            assert block.terminator is not None
             mapping.update(zip(target.params, block.terminator.edges[0].args))
             block.statements += target.statements
             block.terminator = target.terminator
@@ -82,7 +80,7 @@ def merge(
 
 def _only_target(block: Block) -> Block | None:
     terminator = block.terminator
-    return terminator.edges[0].target if terminator is not None and terminator.kind == "jump" else None
+    return terminator.edges[0].target if terminator.kind == "jump" else None
 
 
 def fold_statement(

@@ -21,7 +21,7 @@ def gather(blocks: list[Block]) -> None:
 def _operands(block: Block) -> list[Operand]:
     found = [x for s in block.statements for x in s.operands]
     found += [x for edge in block.edges() for x in edge.args]
-    return [*found, *(block.terminator.operands if block.terminator is not None else ())]
+    return [*found, *(block.terminator.operands)]
 
 
 def _gather(block: Block, made: Statement, uses: Counter[Operand]) -> None:

@@ -237,7 +237,7 @@ class Inference:
         self.visited: set[Block] = set()
         self.tests: dict[Variable, Test] = {}
         """What is known of names that only exist where a test came out in one way."""
-        self.trapped: dict[Block, tuple[Reason, list[Statement], Terminator | None]] = {}
+        self.trapped: dict[Block, tuple[Reason, list[Statement], Terminator]] = {}
         """What was not understood of a block, and why; it may be when more types have come there."""
         self.aliases: dict[Operand, Operand] = {}
         self.suspended: set[Statement] = set()
@@ -478,7 +478,7 @@ class Inference:
     ) -> None:
         """Give up before the next statement unless the last of ``tests`` holds."""
         holds = tests[-1].result
-        assert block.terminator is not None and holds is not None
+        assert holds is not None
         self.types[holds], trap = BOOL, Block([], [])
         self.plans |= dict.fromkeys(tests, PURE)
         rest = Block([], block.statements[self.index :], block.terminator)
@@ -498,12 +498,10 @@ class Inference:
 
     def _leave(self, block: Block) -> None:
         terminator = block.terminator
-        assert terminator is not None
         produced = self.type_of(terminator.operands[0]) if terminator.kind == "next" else None
         if isinstance(produced, Producer):
             self._weave(block, produced)
             terminator = block.terminator
-            assert terminator is not None
         edges = terminator.edges
         if terminator.kind == "branch":
             truth = is_true(self.type_of(terminator.operands[0]))
@@ -521,7 +519,6 @@ class Inference:
             self._flow(edge, [self._item(terminator)] if count else [])
 
     def _weave(self, block: Block, produced: Producer) -> None:
-        assert block.terminator is not None
         operand, self.index = block.terminator.operands[0], len(block.statements)
         self.assumed.append((operand, produced))
         try:
@@ -602,7 +599,7 @@ class Inference:
     ) -> None:
         """Put the body of a function in the place of the call that is being interpreted."""
         block = self.block
-        assert block is not None and block.terminator is not None
+        assert block is not None
         chain = self.chains[block]
         chain = self._entered(chain, code, call)
         if code.co_flags & CO_GENERATOR:
@@ -625,7 +622,6 @@ class Inference:
         body.blocks[0].params = []
         for inner in body.blocks:
             terminator = inner.terminator
-            assert terminator is not None
             if terminator.kind == "return":
                 inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
         self.chains[rest], self.globals_of[rest] = self.chains[block], self.globals_of[block]

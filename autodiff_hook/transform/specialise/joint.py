@@ -252,12 +252,11 @@ class _Joint(Cotangents):
 
     def _is_branch(self, block: Block) -> bool:
         """Whether a block has one way in and several out, so that one of these may have used nothing of it."""
-        several = block.terminator is not None and len(block.terminator.edges) > 1
+        several = len(block.terminator.edges) > 1
         return several and len(self.shape.incoming[block]) == 1
 
     def _live_in(self, block: Block) -> set[Operand]:
         """What is used in a block or after it."""
-        assert block.terminator is not None
         found: set[Operand] = {*self.live[block], *block.terminator.operands}
         found.update(x for edge in block.edges() for x in edge.args)
         found.update(x for s in block.statements for x in s.operands)

@@ -122,7 +122,6 @@ class PrimalHalf:
         """All edges of the primal; what they bind follows."""
         for block in self.shape.ir.blocks:
             out, terminator = self.forward[block], block.terminator
-            assert terminator is not None
             if block is self.shape.exit:
                 continue
             edges = [self.builder.edge(out, self.forward[edge.target]) for edge in terminator.edges]
@@ -160,7 +159,6 @@ class PrimalHalf:
             out.statements.append(record)
         if block is self.shape.exit:
             return
-        assert block.terminator is not None and out.terminator is not None
         for edge, new in zip(block.terminator.edges, out.terminator.edges):
             new.args = [*edge.args, *self._arrival(edge)]
 

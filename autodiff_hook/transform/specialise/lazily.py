@@ -35,7 +35,7 @@ def require_once(blocks: list[Block], loops_of: Mapping[Block, list[Loop]], infe
                     if x in used or loops_of[homes[x]] != loops_of[block]:
                         raise Refused("an iterator is used more than once", s)
                     used.add(x)
-        given = [*(block.terminator.operands if block.terminator is not None else ()), *_passed_on(block)]
+        given = [*(block.terminator.operands), *_passed_on(block)]
         if not homes.keys().isdisjoint(given):
             raise Refused("an iterator has several names")
 

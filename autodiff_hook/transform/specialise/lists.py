@@ -300,7 +300,7 @@ def iterations(
     found = []
     for block in blocks:
         terminator = block.terminator
-        if terminator is None or terminator.kind != "next":
+        if terminator.kind != "next":
             continue
         landing = terminator.edges[0].target
         if landing.params[0] not in needs or not numbered(program.types[landing.params[0]]):

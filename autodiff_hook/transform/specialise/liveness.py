@@ -12,7 +12,6 @@ def live_out(blocks: list[Block]) -> dict[Block, set[Variable]]:
     bound: dict[Block, set[Variable]] = {}
     for block in blocks:
         terminator = block.terminator
-        assert terminator is not None
         operands: list[Operand] = [x for s in block.statements for x in s.operands] + terminator.operands
         uses[block] = {x for x in operands if isinstance(x, Variable)}
         defines[block] = {s.result for s in block.statements if s.result is not None} | set(block.params)
@@ -26,7 +25,6 @@ def live_out(blocks: list[Block]) -> dict[Block, set[Variable]]:
         changed = False
         for block in reversed(blocks):
             terminator = block.terminator
-            assert terminator is not None
             live = after[block].union(*(before[edge.target] for edge in terminator.edges))
             after[block] = live
             entering = (live | uses[block]) - defines[block]

@@ -79,7 +79,6 @@ class _Settling:
         for variable in self.homes:
             self.names.update(site.root() for site in sites_in(self.type_of(variable)))
         for block in ir.blocks:
-            assert block.terminator is not None
             self.passed_on.update(block.terminator.operands, *(e.args for e in block.edges()))
 
     def _note(self, block: Block, place: int, s: Statement) -> None:
@@ -157,7 +156,6 @@ class _Settling:
             return
         for block in self.ir.blocks:
             terminator = block.terminator
-            assert terminator is not None
             for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, (0, 0))):
                 if edge.target is home or not dominates(self.immediate, home, edge.target):
                     continue
@@ -167,7 +165,6 @@ class _Settling:
                         yield param
 
     def _live_after(self, block: Block, place: int) -> set[Operand]:
-        assert block.terminator is not None
         live: set[Operand] = {*self.live[block], *block.terminator.operands}
         live.update(x for edge in block.edges() for x in edge.args)
         for s in reversed(block.statements[place + 1 :]):

@@ -124,7 +124,6 @@ class _Arrival:
     def _live(self) -> set[Operand]:
         """What is read in the block or after it, unless it is made there."""
         block = self.block
-        assert block.terminator is not None
         live: set[Operand] = {*live_out(self.ir.blocks)[block], *block.terminator.operands}
         live.update(x for edge in block.edges() for x in edge.args)
         for s in reversed(block.statements):

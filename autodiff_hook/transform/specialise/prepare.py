@@ -68,9 +68,7 @@ class Shape:
 def prepare(inference: Inference) -> Shape:
     """Bring the program of ``inference`` into shape."""
     program = inference.program
-    if inference.refusals and not any(
-        b.terminator is not None and b.terminator.kind == "return" for b in program.blocks
-    ):
+    if inference.refusals and not any(b.terminator.kind == "return" for b in program.blocks):
         raise refused_for(inference.refusals)
     _require_orders(inference)
     _read_slots(program)
@@ -171,7 +169,6 @@ def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Op
 def _cut_branches(inference: Inference) -> None:
     for block in inference.program.blocks:
         terminator = block.terminator
-        assert terminator is not None
         if terminator.kind == "branch":
             truth = is_true(inference.type_of(terminator.operands[0]))
             if truth is not None:
@@ -180,13 +177,12 @@ def _cut_branches(inference: Inference) -> None:
 
 
 def _single_exit(ir: IR, program: Program) -> Block:
-    returning = [b for b in ir.blocks if b.terminator is not None and b.terminator.kind == "return"]
+    returning = [b for b in ir.blocks if b.terminator.kind == "return"]
     if not returning:
         raise Refused("a program that does not return")
     value = Variable("result")
     exit_block = Block([value], terminator=Terminator("return", [value]))
     for block in returning:
-        assert block.terminator is not None
         edge = Edge(exit_block, list(block.terminator.operands))
         returned = program.type_of(block.terminator.operands[0])
         program.types[value] = join(program.types.get(value, returned), returned)
@@ -198,7 +194,6 @@ def _single_exit(ir: IR, program: Program) -> Block:
 def _isolate_items(ir: IR, program: Program) -> None:
     for block in list(ir.blocks):
         terminator = block.terminator
-        assert terminator is not None
         for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
             if received:
                 item = Variable("item")
@@ -237,7 +232,7 @@ def _lags(ir: IR, loop: Loop) -> bool:
     leaving = [edge for block, edge in loop.exits if block in loop.latches]
     after = [b for b in ir.blocks if b not in loop.body] if leaving else []
     read = {x for b in after for s in b.statements for x in s.operands}
-    read.update(x for b in after if b.terminator is not None for x in b.terminator.operands)
+    read.update(x for b in after for x in b.terminator.operands)
     read.update(x for edge in [*leaving, *(e for b in after for e in b.edges())] for x in edge.args)
     return not read.isdisjoint(loop.header.params)
 
@@ -255,7 +250,6 @@ def _gather(ir: IR, program: Program, target: Block, edges: list[tuple[Block, Ed
     if len(edges) == 1:
         args = edges[0][1].args
         middle.params = []
-        assert middle.terminator is not None
         middle.terminator.edges[0].args, edges[0][1].args = args, []
     ir.blocks.append(middle)
 

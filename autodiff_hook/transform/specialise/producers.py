@@ -93,7 +93,6 @@ class _Weaving:
         self.inf, self.header, self.made = inf, header, produced.made
         self.suspended: Suspended = produced.made.data
         terminator = header.terminator
-        assert terminator is not None
         self.item, self.end = terminator.edges
         self.position = terminator.position
         self.blocks = inf.program.blocks
@@ -115,7 +114,7 @@ class _Weaving:
         params = list(header.params)
         header.terminator = Terminator("jump", [], [Edge(body.blocks[0])], self.position)
         for b in body.blocks:
-            if b.terminator is not None and b.terminator.kind == "return":
+            if b.terminator.kind == "return":
                 b.terminator = Terminator(
                     "jump", [], [Edge(self.end.target, list(self.end.args))], b.terminator.position
                 )

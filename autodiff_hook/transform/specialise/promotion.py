@@ -26,7 +26,6 @@ def _candidates(ir: IR, program: Program) -> list[Variable]:
     made: dict[Operand, Statement] = {}
     others: set[Operand] = set()
     for block in ir.blocks:
-        assert block.terminator is not None
         others.update(block.terminator.operands, *(edge.args for edge in block.edges()))
         for s in block.statements:
             plan = program.plans.get(s)

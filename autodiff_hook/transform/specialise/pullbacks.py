@@ -52,7 +52,7 @@ def pullback_body(instance: Instance, strong: bool = False) -> Body | None:
         _multiply_plainly(body)
     if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):
         return None
-    if any(b.terminator is not None and b.terminator.kind not in ("jump", "branch", "return") for b in body.blocks):
+    if any(b.terminator.kind not in ("jump", "branch", "return") for b in body.blocks):
         return None
     return body if all(map(_returns_display, body.blocks)) else None
 
@@ -83,7 +83,7 @@ def _multiply_plainly(body: Body) -> None:
 def _returns_display(block: Block) -> bool:
     """Whether a block that returns, returns a tuple display."""
     terminator = block.terminator
-    if terminator is None or terminator.kind != "return":
+    if terminator.kind != "return":
         return True
     (value,) = terminator.operands
     if isinstance(value, Constant):
@@ -134,7 +134,7 @@ def _made(
     body = pullback_body(instance, strong)
     assert body is not None
     bind_pullback(body, captured, cotangent)
-    returns = [b for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"]
+    returns = [b for b in body.blocks if b.terminator.kind == "return"]
     results = [_results(b)[1] for b in returns]
     sure = [all(_is_sure(x, body) for x in column) for column in zip(*results)]
     if len(body.blocks) == 1:
@@ -186,7 +186,6 @@ def results_of(block: Block) -> list[Operand]:
 
 def _results(block: Block) -> tuple[Statement | None, list[Operand]]:
     """The statement that makes a tuple of what a block returns, unless that is a constant; and these cotangents."""
-    assert block.terminator is not None
     (value,) = block.terminator.operands
     if isinstance(value, Constant) and isinstance(value.value, tuple):
         return None, list(map(Constant, value.value))

@@ -240,7 +240,6 @@ class Rules(PrimalHalf):
         for statement in block.statements:
             statement.position = s.position
         out.statements += block.statements
-        assert block.terminator is not None
         return block.terminator.operands[0]
 
     def _repeated(self, s: Statement, plan: RulePlan, place: int, tangent: Operand, out: Block) -> Operand:

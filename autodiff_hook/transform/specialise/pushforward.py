@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import used_operands
 from autodiff_hook.ir.builder import Builder
-from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Variable
+from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -108,7 +108,7 @@ class Pushforward(Rules):
                 tangent = Variable(param.name)
                 self.tangents[param, path] = tangent
                 out.params.append(tangent)
-        terminator, out.terminator = out.terminator, None
+        terminator, out.terminator = out.terminator, Terminator("open")
         for statement in block.statements:
             budget.check()
             start = len(out.statements)
@@ -127,7 +127,6 @@ class Pushforward(Rules):
         out = self.ends[block]
         if block is self.shape.exit:
             return
-        assert block.terminator is not None and out.terminator is not None
         for edge, new in zip(block.terminator.edges, out.terminator.edges):
             new.args = [*edge.args, *self._passed(edge, out)]
 

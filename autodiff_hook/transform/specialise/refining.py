@@ -86,7 +86,6 @@ def refine(body: Body) -> dict[Variable, Test]:
 def _uses(blocks: list[Block]) -> dict[Operand, int]:
     found: dict[Operand, int] = {}
     for block in blocks:
-        assert block.terminator is not None
         bound = [x for edge in block.edges() for x in edge.args]
         for x in [*(x for s in block.statements for x in s.operands), *block.terminator.operands, *bound]:
             found[x] = found.get(x, 0) + 1
@@ -96,7 +95,7 @@ def _uses(blocks: list[Block]) -> dict[Operand, int]:
 def _test_of(block: Block, made: dict[Variable, Statement]) -> Test | None:
     """What a branch asks of which variable, if it leads to the first of its edges."""
     terminator, holds = block.terminator, True
-    if terminator is None or terminator.kind != "branch":
+    if terminator.kind != "branch":
         return None
     s, operand = None, terminator.operands[0]
     while isinstance(operand, Variable) and operand in made:
@@ -130,7 +129,7 @@ class _Refining:
         """Refine what the branches ask, which may be of a name that another test has given."""
         for block in branches:
             test = _test_of(block, self.made)
-            assert block.terminator is not None and test is not None
+            assert test is not None
             for edge, holds in zip(block.terminator.edges, (test.holds, not test.holds)):
                 self._refine(block, edge, test, holds)
         return self.names
@@ -162,7 +161,6 @@ class _Refining:
 
 
 def _uses_it(block: Block, variable: Variable) -> bool:
-    assert block.terminator is not None
     return (
         any(variable in s.operands for s in block.statements)
         or variable in block.terminator.operands

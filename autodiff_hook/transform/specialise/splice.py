@@ -178,7 +178,7 @@ def splice(
 
 def _place(builder: Builder, body: Body, out: Block, position: Position | None) -> tuple[list[Operand], Block]:
     """Copy blocks into the builder; several returns meet in a block with a parameter for each cotangent."""
-    returns = [b for b in body.blocks if b.terminator is not None and b.terminator.kind == "return"]
+    returns = [b for b in body.blocks if b.terminator.kind == "return"]
     results = [results_of(b) for b in returns]
     for block in body.blocks:
         for statement in block.statements:
@@ -191,7 +191,6 @@ def _place(builder: Builder, body: Body, out: Block, position: Position | None) 
     after.params = [Variable() for _ in results[0]]
     for block in body.blocks:
         target, terminator = placed[block], block.terminator
-        assert terminator is not None
         if block is not body.blocks[0]:
             target.params = block.params
         target.statements += block.statements

@@ -158,7 +158,7 @@ def _instance(rule: FunctionType, contents: list[Any]) -> Instance | None:
     cells.contents.update(zip(body.frees, map(Constant, contents)))
     block = body.blocks[0]
     statements = cells.promote(block)
-    if statements is None or block.terminator is None or block.terminator.kind != "return":
+    if statements is None or block.terminator.kind != "return":
         return None
     made: dict[Operand | None, Statement] = {s.result: s for s in statements}
     pair = made.get(block.terminator.operands[0])
@@ -216,8 +216,7 @@ class Cells:
                 self.aliases[s.result] = s.operands[0]
             else:
                 kept.append(s)
-        if block.terminator is not None:
-            block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
+        block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
         return kept
 
 
@@ -244,7 +243,6 @@ def _write_out(body: Body, loaded: list[Loaded]) -> None:
                 body.blocks += [*others, rest]
                 pending.append(rest)
                 break
-            assert first.terminator is not None
             known[s.result] = first.terminator.operands[0]
     substitute(body.blocks, known)
 
@@ -300,7 +298,7 @@ def _expression(s: Statement, loaded: list[Loaded]) -> Body | None:
     body = None if template.body is None else again(template.body)
     if body is None or body.frees or len(body.params) != len(s.operands) - 1:
         return None
-    kinds = {b.terminator.kind for b in body.blocks if b.terminator is not None}
+    kinds = {b.terminator.kind for b in body.blocks}
     loops = any(edge.target is body.blocks[0] for b in body.blocks for edge in b.edges())
     makes = any(s.op in _MAKING for b in body.blocks for s in b.statements)
     return body if kinds <= {"jump", "branch", "return"} and not loops and not makes else None

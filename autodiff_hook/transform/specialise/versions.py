@@ -48,8 +48,7 @@ class Versions:
             s.operands = list(map(version, s.operands))
             if s.result in self.origin:
                 seen[self.origin[s.result]] = s.result
-        if block.terminator is not None:
-            block.terminator.operands = list(map(version, block.terminator.operands))
+        block.terminator.operands = list(map(version, block.terminator.operands))
         for edge in block.edges():
             edge.args = list(map(version, edge.args))
 

@@ -247,7 +247,6 @@ class _Anew:
         """The views that are used after a store into what they are views of."""
         live, found = live_out(self.ir.blocks), set[Operand]()
         for block in self.ir.blocks:
-            assert block.terminator is not None
             after: set[Operand] = {*live[block], *block.terminator.operands}
             after.update(x for e in block.edges() for x in e.args)
             for s in reversed(block.statements):
@@ -294,7 +293,6 @@ class _Anew:
 
     def _pass_on(self, block: Block, stale: set[Operand], out: list[Statement]) -> None:
         terminator = block.terminator
-        assert terminator is not None
         passed = [*terminator.operands, *(x for edge in block.edges() for x in edge.args)]
         again = {x: self._again(x, out) for x in dict.fromkeys(passed) if x in stale}
         terminator.operands = [again.get(x, x) for x in terminator.operands]
