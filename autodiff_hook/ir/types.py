@@ -136,6 +136,12 @@ class Statement:
     data: Any = None
     position: Position | None = None
 
+    @property
+    def made(self) -> Variable:
+        """The result of a statement that has one."""
+        assert self.result is not None
+        return self.result
+
 
 @dataclass(eq=False, slots=True)
 class Edge:

@@ -368,15 +368,15 @@ class _Lowering(NamedTuple):
 
     def __call__(self, plan: OwnPlan, s: Statement, needs: set[Variable], strong: bool) -> Use:
         (operands,) = plan.values
-        assert isinstance(operands, list) and s.result is not None
-        callee, wanted = self.callees.found[self.key], s.result in needs
+        assert isinstance(operands, list)
+        callee, wanted = self.callees.found[self.key], s.made in needs
         active = tuple(wanted and isinstance(x, Variable) and x in needs for x in operands)
         halves = callee.program(active, strong)
         whole, pair, residuals = Variable(), Variable("pair"), Variable("residuals")
         statements = [
             Statement("call", [Constant(halves.forward), *operands], pair, ()),
             Statement("unpack", [pair], whole, (2, None)),
-            Statement("project", [whole], s.result, 0),
+            Statement("project", [whole], s.made, 0),
             Statement("project", [whole], residuals, 1),
         ]
         sure = callee.certain(active)

@@ -190,14 +190,14 @@ def _operator(followed: Any, inf: Inference, s: Statement, called: Any, args: li
 
 def _along(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract:
     """``along``: a product for each leaf, and their sum."""
-    assert inf.block is not None and s.result is not None
+    assert inf.block is not None
     steps, total = list[Statement](), None
     for made in list(_products(inf, *args)):
         steps.append(made)
         if total is not None:
             steps.append(Statement("binary", [total, made.result], Variable(), "+"))  # type: ignore[list-item]
         total = steps[-1].result
-    steps.append(Statement("check", [Constant(0.0) if total is None else total], s.result))
+    steps.append(Statement("check", [Constant(0.0) if total is None else total], s.made))
     for step in steps:
         step.position = s.position
     inf.block.statements[inf.index : inf.index + 1] = steps

@@ -79,8 +79,7 @@ def assigned(names: Names, s: Statement, keep: bool = False) -> list[Node]:
         # The factor one is the cotangent of what the run gives.
         for one, other in (operands, operands[::-1]):
             if names.of(one) == ONE:
-                assert s.result is not None
-                names.known[s.result] = names.of(other)
+                names.known[s.made] = names.of(other)
                 return []
     text, uses = _text(names, s), names.used(*operands)
     return [Assign(names.name(s.result), text, uses, keep)]

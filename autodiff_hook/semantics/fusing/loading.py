@@ -79,15 +79,14 @@ class Loading:
     def _load(self, s: Statement, load: Any) -> None:
         place = (s.op, s.data, *[(type(x.value), x.value) if isinstance(x, Constant) else x for x in s.operands])
         before = self._loaded_at.get(place)
-        assert s.result is not None
         if before is None:
             load(self, s)
-            self._loaded_at[place] = s.result
+            self._loaded_at[place] = s.made
             return
-        self.names.known[s.result] = self.names.of(before)
+        self.names.known[s.made] = self.names.of(before)
         for facts in self.facts():
             if before in facts:
-                facts[s.result] = facts[before]
+                facts[s.made] = facts[before]
 
     def facts(self) -> tuple[dict[Operand, Any], ...]:
         """What is known of what was loaded."""
@@ -108,13 +107,12 @@ class Loading:
 
     def _loaded(self, s: Statement, holder: str, key: str, is_list: bool = False, owner: str | None = None) -> None:
         """The token of what was loaded from a slot of ``holder``, an attribute of ``owner`` if that is another."""
-        assert s.result is not None
-        names, value, token = self.names, self.names.of(s.result), self.names.new("t")
+        names, value, token = self.names, self.names.of(s.made), self.names.new("t")
         entry = self._entry(holder, is_list)
         slot = f"{entry}[{key}]" if is_list else f"{entry}.get({key})"
         self.assign(token, f"None if {entry} is None else {slot}", entry, key)
-        self.tokens[s.result] = token
-        if not self.seen.types[s.result] <= COMPARED:
+        self.tokens[s.made] = token
+        if not self.seen.types[s.made] <= COMPARED:
             # An argument under another name is an effect: what it holds is unknown from then on.
             reference, place = (holder, key) if owner is None else (owner, names.object(Attribute(str(s.data))))
             given = f"id({value}) in given.ids and id({reference}) not in given.ids"
@@ -127,13 +125,12 @@ class Loading:
         held, place = names.of(owner), names.of(key)
         self.require(s, key, _KEYS if cls is dict else frozenset({int}))
         self.assign(names.name(s.result, "v"), f"{held}[{place}]", held, place, keep=True)
-        assert s.result is not None
         if cls is not tuple:
             self._loaded(s, held, place, cls is list)
             return
         inner = self.tokens.get(owner, "None")
         if inner != "None":
-            token = self.tokens[s.result] = names.new("t")
+            token = self.tokens[s.made] = names.new("t")
             self.assign(token, f"None if {inner} is None else {inner}[{place}]", inner, place)
 
     def _cell(self, s: Statement) -> None:
@@ -166,8 +163,7 @@ class Loading:
 
     def load_global(self, s: Statement, name: str, namespace: str | None) -> None:
         """A global, which was loaded before."""
-        assert s.result is not None
-        self.names.known[s.result] = name
+        self.names.known[s.made] = name
         if namespace is not None:
             self._loaded(s, namespace, repr(s.data))
 

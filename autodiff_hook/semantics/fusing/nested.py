@@ -73,8 +73,7 @@ class NestedWriter(Writer):
 
     def _by_rule(self, s: Statement, function: Any, arguments: list[Operand], types: list[Types]) -> None:
         super()._by_rule(s, function, arguments, types)
-        assert s.result is not None
-        self.same[self.instances[s].value] = s.result
+        self.same[self.instances[s].value] = s.made
 
     def node(self, variable: Variable) -> None:
         """The token of a number that is used behind, for both levels."""
@@ -130,8 +129,7 @@ class NestedWriter(Writer):
         statement = Statement(op, list(operands), Variable(), data)
         self.step(statement)
         self.steps.append(statement)
-        assert statement.result is not None
-        return statement.result
+        return statement.made
 
     def _gradient(self, variable: Variable) -> Partials:
         """By what a number is differentiated, and the partial derivatives."""
@@ -163,14 +161,13 @@ class NestedWriter(Writer):
         results = [x if want else None for x, want in zip(way.results, wanted, strict=True)]
         for statement in way.needed([x for x in results if x is not None]):
             operands = [resolve(x, way.known) for x in statement.operands]
-            assert statement.result is not None
             if statement.op in _COMPUTING:
-                way.known[statement.result] = self._computed(statement.op, statement.data, *operands)
+                way.known[statement.made] = self._computed(statement.op, statement.data, *operands)
             else:
-                copy = Statement(statement.op, operands, statement.result, statement.data)
+                copy = Statement(statement.op, operands, statement.made, statement.data)
                 self.nodes += assigned(self.names, copy)
-            if statement.result in way.tests:
-                name = self.names.of(statement.result)
+            if statement.made in way.tests:
+                name = self.names.of(statement.made)
                 self.leave(f"not {name}", name)
         found = [None if x is None else resolve(x, way.known) for x in results]
         return [None if isinstance(x, Constant) and x.value in (None, 0.0) else x for x in found]

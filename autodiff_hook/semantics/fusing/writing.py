@@ -74,19 +74,17 @@ class Writer(Loading):
 
     def _primal(self, s: Statement, types: Types) -> None:
         self.nodes += assigned(self.names, Statement(_SHOWN.get(s.op, s.op), s.operands, s.result, s.data), keep=True)
-        assert s.result is not None
-        self.types[s.result] = types
+        self.types[s.made] = types
 
     def _operation(self, s: Statement) -> None:
         types = [self.require(s, x, NUMBERS) for x in s.operands]
         function = UNARY[s.data] if s.op == "unary" else BINARY[s.data]
         self._by_rule(s, function, list(s.operands), types)
         result = _result_types(s, types)
-        assert s.result is not None
         if result is None:
-            self.require(s, s.result, NUMBERS)
+            self.require(s, s.made, NUMBERS)
         else:
-            self.types[s.result] = result
+            self.types[s.made] = result
 
     def _by_rule(self, s: Statement, function: Any, arguments: list[Operand], types: list[Types]) -> None:
         """What the rule of a function says, which is one of those that are tested."""
@@ -99,37 +97,35 @@ class Writer(Loading):
             raise Unfit(s)
         for statement in instance.statements:
             self.nodes += assigned(self.names, statement, keep=True)
-        assert s.result is not None
-        self.names.known[s.result] = self.names.of(instance.value)
+        self.names.known[s.made] = self.names.of(instance.value)
         self.instances[s] = instance
         if any([self.moves(x) for x in arguments]):
-            self.moving.add(s.result)
+            self.moving.add(s.made)
 
     def _call(self, s: Statement) -> None:
         callee, *arguments = s.operands
         function: Any = callee.value if isinstance(callee, Constant) else self.seen.functions[s]
-        assert s.result is not None
         if isinstance(callee, Variable):
             name = self.names.of(callee)
             self.guard(f"{name} is not {self.names.object(function)}", name)
         if function is len:
             for x in arguments:
                 self.only(s, x, SIZED)
-            self._primal(Statement("call", [Constant(function), *arguments], s.result, ()), frozenset({int}))
+            self._primal(Statement("call", [Constant(function), *arguments], s.made, ()), frozenset({int}))
             return
         types = [self.require(s, x, NUMBERS) for x in arguments]
         if function in _EXTREMES:
             self._extreme(s, function, arguments, types)
             return
         if registry.is_constant(function):
-            self._primal(Statement("call", [Constant(function), *arguments], s.result, ()), frozenset())
-            del self.types[s.result]
+            self._primal(Statement("call", [Constant(function), *arguments], s.made, ()), frozenset())
+            del self.types[s.made]
             return
         self._by_rule(s, function, arguments, types)
         if function.__module__ == "math" or function is float:
-            self.types[s.result] = FLOAT
+            self.types[s.made] = FLOAT
         elif function is abs:
-            self.types[s.result] = types[0]
+            self.types[s.made] = types[0]
 
     def _extreme(self, s: Statement, function: Any, arguments: list[Operand], types: list[Types]) -> None:
         """``max`` or ``min`` of some numbers: the first of equal ones is chosen."""
@@ -138,7 +134,6 @@ class Writer(Loading):
             raise Unfit(s)
         names = self.names
         value, choice = names.name(s.result), self.names.new("i")
-        assert s.result is not None
         self.assign(value, names.of(arguments[0]), *names.used(arguments[0]), keep=True)
         self.assign(choice, "0")
         for place, x in enumerate(arguments[1:], 1):
@@ -149,9 +144,9 @@ class Writer(Loading):
             test = f"{names.of(x)} {_EXTREMES[function]} {value}"
             self.nodes.append(If(test, names.used(x) | {value}, chosen, []))
         self.choices[s] = choice
-        self.types[s.result] = frozenset().union(*types)
+        self.types[s.made] = frozenset().union(*types)
         if any([self.moves(x) for x in arguments]):
-            self.moving.add(s.result)
+            self.moving.add(s.made)
 
     def token(self, variable: Variable) -> str:
         """The token of what is used behind."""

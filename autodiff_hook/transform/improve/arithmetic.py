@@ -112,15 +112,14 @@ class _Factors:
 
     def _scaled(self, s: Statement, factor: float, x: Operand, kept: list[Statement]) -> None:
         """``s`` is a variable times a constant."""
-        assert s.result is not None
         before, rest = self._split(s, x) if s in self.adjoint else (1.0, x)
         if before != 1.0 and _is_moderate(before * factor):
             factor, x = before * factor, rest
             self._write(s, x, factor, kept)
         if factor == 1.0:
-            self.known[s.result] = x
-        elif s.result not in self.parts:
-            self.parts[s.result] = factor, x
+            self.known[s.made] = x
+        elif s.made not in self.parts:
+            self.parts[s.made] = factor, x
 
     def _product(self, s: Statement, kept: list[Statement]) -> None:
         """The product of the rests, before the product of the factors, which disappears if only sums use it."""
@@ -131,21 +130,19 @@ class _Factors:
         if factor == 1.0:
             s.operands = [a, b]
             return
-        assert s.result is not None
-        rest = Variable(s.result.name)
+        rest = Variable(s.made.name)
         kept.append(Statement("binary", [a, b], rest, s.data, s.position))
         self._write(s, rest, factor, kept)
 
     def _write(self, s: Statement, x: Operand, factor: float, kept: list[Statement]) -> None:
         """Let ``s`` scale ``x``: a negative factor is a negation of its own, which sums take in."""
-        assert s.result is not None
         if factor < 0.0 and factor != -1.0:
-            positive = Variable(s.result.name)
+            positive = Variable(s.made.name)
             kept.append(Statement("binary", [x, Constant(-factor)], positive, "*", s.position))
             self.uses[positive] = 1
             self.parts[positive] = -factor, x
             factor, x = -1.0, positive
-        self.parts[s.result] = factor, x
+        self.parts[s.made] = factor, x
         _scale(s, x, factor)
 
     def _sum(self, s: Statement) -> None:

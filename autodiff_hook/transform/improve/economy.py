@@ -175,8 +175,7 @@ class _Flip:
         a, b = s.operands
         first, second = signs
         if first and second or first and s.data == "-":
-            assert s.result is not None
-            self.flipped.add(s.result)
+            self.flipped.add(s.made)
             self.sums[s] = (s.data if second else "+"), [a, b]
         elif first:
             self.sums[s] = "-", [b, a]
@@ -185,8 +184,7 @@ class _Flip:
 
     def _may_go(self, s: Statement) -> bool:
         """Whether what is negated may be there instead, which nobody writes to, or sees that it is there twice."""
-        assert s.result is not None
-        roots = self.owners.of(s.result) | self.owners.of(_negated(s))
+        roots = self.owners.of(s.made) | self.owners.of(_negated(s))
         return roots.isdisjoint(self.changed) and (s is self.negation or FOREIGN not in roots)
 
     def touched(self) -> set[Operand]:

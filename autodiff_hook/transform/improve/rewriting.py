@@ -145,10 +145,9 @@ class Rewriting:
             if isinstance(fact, ArrayFact) and fact.dtype.char in "d?" and site.alike(*s.operands):
                 s.operands = small
             return
-        assert s.result is not None
         number = site.emit("binary", *small, data=s.data)
         if site.is_floating(number) or site.is_double(number):
-            site.spread[s.result] = number
+            site.spread[s.made] = number
 
     def _negated(self, s: Statement) -> Operand | None:
         """``a + -b`` as ``a - b``."""

@@ -357,8 +357,7 @@ def _unpack(block: Block, live: _Liveness) -> None:
     order = sorted(live.kept[loop])
     if len(order) == 1:
         (only,) = recalls
-        assert only.result is not None
-        block.params = [only.result if p is record else p for p in block.params]
+        block.params = [only.made if p is record else p for p in block.params]
         block.statements = rest
         return
     parts = Variable("parts")

@@ -212,10 +212,9 @@ class Site:
 
     def transfer(self, s: Statement) -> Fact | None:
         """What is known of the result of a statement."""
-        assert s.result is not None
-        self._current, self._count = s.result, 0
+        self._current, self._count = s.made, 0
         found = self.transferred(self, s)
-        return self.inferred(s.result) if found is None else found
+        return self.inferred(s.made) if found is None else found
 
     def recalled(self, s: Statement) -> Fact | None:
         """What an iteration has left."""

@@ -220,13 +220,12 @@ class Path(Trail):
     def _step(self, s: Statement, bound: dict[Operand, Operand], load: Callable[[str], Operand | None]) -> None:
         self.position = s.position
         if s.op == "global":
-            assert s.result is not None
-            bound[s.result] = self._global(str(s.data), load)
+            bound[s.made] = self._global(str(s.data), load)
             return
         operands = [bound.get(x, x) for x in s.operands]
         result = self.perform(s.op, operands, s.data, s.result.name if s.result is not None else None)
         if s.result is not None:
-            bound[s.result] = result
+            bound[s.made] = result
 
     def _global(self, name: str, load: Callable[[str], Operand | None]) -> Operand:
         stored = self.stored_globals.get((id(self.frames[-1]), name))
@@ -243,27 +242,27 @@ class Path(Trail):
         if self.size > self.limit:
             raise Refused(f"the way through the program has more than {self.limit} operations")
         s = Statement(op, [self.present(x) for x in operands], Variable(name), data, self.position)
-        assert s.result is not None and self.block is not None
+        assert self.block is not None
         self.peeked.update(x for x in s.operands if self._is_shared(x))
         self.index = len(self.block.statements)
         abstract = self.evaluate(self, s)
         if abstract is None:
-            if s.result in self.types:
-                return s.result
+            if s.made in self.types:
+                return s.made
             found = self.type_of(self.inlined)
             if isinstance(found, Known) and found.value is NotImplemented and not op.startswith("call"):
                 raise Refused("an operator that is not implemented")
             return self.inlined
-        if s.result in self.aliases:
-            return self.final(s.result)
+        if s.made in self.aliases:
+            return self.final(s.made)
         if isinstance(abstract, Container):
             return self.container(abstract)
-        self.types[s.result] = self._exact(op, s, abstract)
+        self.types[s.made] = self._exact(op, s, abstract)
         if self.plans.get(s) is not None:
             self.block.statements.append(s)
-            self._settle_type(s.result)
-            self.noted(self, s, s.result)
-        return s.result
+            self._settle_type(s.made)
+            self.noted(self, s, s.made)
+        return s.made
 
     def _is_shared(self, operand: Operand) -> bool:
         """Whether an operand is a list or a dict that may be known by another name."""

@@ -112,13 +112,12 @@ def _is_comparable(value: Abstract) -> bool:
 
 def build_slice(inf: Path, s: Statement) -> None:
     """``start:stop:step``: the parts decide where a list is cut."""
-    assert s.result is not None
     kinds = [number_types(inf.type_of(x)) for x in s.operands]
     if any(types is not None and not types <= WHOLE | {bool} for types in kinds):
         if all(isinstance(inf.type_of(x), Known) for x in s.operands):
             return
         raise Refused("a slice of numbers that are not whole")
-    inf.slices[s.result] = list(s.operands)
+    inf.slices[s.made] = list(s.operands)
 
 
 _OF_LISTS: Final = ("+", "*")

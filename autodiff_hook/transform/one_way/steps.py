@@ -95,8 +95,7 @@ _OF_NUMBERS: Final = frozenset({"binary", "inplace", "compare", "unary", "truth"
 
 
 def _build_tuple(inf: Path, s: Statement) -> Abstract | None:
-    assert s.result is not None
-    inf.tuples[s.result] = list(s.operands)
+    inf.tuples[s.made] = list(s.operands)
     return None
 
 
@@ -179,10 +178,9 @@ def _plainly(inf: Path, operand: Operand) -> Any:
 
 
 def _make_cell(inf: Path, s: Statement) -> Abstract:
-    assert s.result is not None
     value = s.operands[0]
     if not (isinstance(value, Constant) and value.value is UNBOUND):
-        inf.cells[s.result] = value
+        inf.cells[s.made] = value
     return Cell(None)
 
 

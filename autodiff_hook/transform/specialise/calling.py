@@ -138,12 +138,11 @@ def of_one_length(inf: Inference, args: Operand) -> Operand:
     count = len(kind.example)
     check = Statement("call", [Constant(exactly), args, Constant(count)], None, ())
     taken = Statement("unpack", [args], Variable(), (count, None))
-    assert taken.result is not None
     inf.plans[check], inf.plans[taken] = PURE, TAKE
-    inf.types[taken.result] = Tuple((item_of_list(kind),) * count)
+    inf.types[taken.made] = Tuple((item_of_list(kind),) * count)
     inf.block.statements[inf.index : inf.index] = [check, taken]
     inf.index += 2
-    return taken.result
+    return taken.made
 
 
 def exactly(items: list[Any], count: int) -> None:

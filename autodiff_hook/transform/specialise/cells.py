@@ -24,13 +24,13 @@ _CONTENT: Final = Constant("content")
 def make_cell(inf: Inference, s: Statement) -> Abstract:
     """Begin a captured variable."""
     value = s.operands[0]
-    assert s.result is not None and inf.block is not None
-    place = inf.cell_places[s.result] = (inf.chains[inf.block][-1], _cell_name(inf, s))
+    assert inf.block is not None
+    place = inf.cell_places[s.made] = (inf.chains[inf.block][-1], _cell_name(inf, s))
     given = [] if isinstance(value, Constant) and value.value is UNBOUND else [value]
     if place in inf.program.changed:
         return _cell(inf, s, given)
     if given:
-        inf.cells[s.result] = value
+        inf.cells[s.made] = value
     inf.plans[s] = Alias(Constant(None))
     return Cell(None)
 
@@ -75,7 +75,6 @@ def cell_get(inf: Inference, s: Statement) -> Abstract:
 
 def _cell(inf: Inference, s: Statement, given: list[Operand]) -> Abstract:
     """A captured variable that is assigned again: a dict with one item, once it has a value."""
-    assert s.result is not None
     s.op, s.operands, s.data = "build_map", [x for value in given for x in (_CONTENT, value)], None
     made = Dict(Site())
     for value in given:

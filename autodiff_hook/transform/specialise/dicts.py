@@ -109,10 +109,9 @@ def called(inf: Inference, s: Statement, kwargs: dict[str, Operand]) -> Abstract
 
 def mapping(inf: Inference, s: Statement) -> Abstract:
     """``{"a": x, "b": y}``."""
-    assert s.result is not None
     keys, values = [inf.type_of(x) for x in s.operands[::2]], [inf.type_of(x) for x in s.operands[1::2]]
     names = [key.value for key in keys if isinstance(key, Known) and type(key.value) in (str, int)]
-    before = inf.types.get(s.result)
+    before = inf.types.get(s.made)
     written = s.position not in inf.program.changed and not isinstance(before, Dict)
     if written and (len(names) < len(keys) or len(set(names)) < len(names)):
         raise Refused("a dict of keys that are not known")
@@ -131,6 +130,5 @@ def record(inf: Inference, cls: type, made: Variable) -> Statement | None:
     if not any(type(place) is tuple and place[0] is cls for place in inf.program.changed):
         return None
     s = Statement("build_map", [], Variable("record"))
-    assert s.result is not None
-    inf.plans[s], inf.types[s.result], inf.records[made] = ITEMS, Dict(Site()), s.result
+    inf.plans[s], inf.types[s.made], inf.records[made] = ITEMS, Dict(Site()), s.made
     return s

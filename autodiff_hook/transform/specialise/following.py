@@ -77,8 +77,7 @@ def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | No
     if not (own or isinstance(kind, (Producer, Iterator))) or inf.one_way or inf.block is None:
         return None
     made = Statement("call", [Constant(iterating.listed), operand], Variable(), (), s.position)
-    assert made.result is not None
-    s.operands = [made.result if x is operand else x for x in s.operands]
+    s.operands = [made.made if x is operand else x for x in s.operands]
     inf.block.statements.insert(inf.index, made)
     return made
 

@@ -152,8 +152,7 @@ class Cotangents(Items):
         return out
 
     def _reverse_structural(self, s: Statement, out: Block) -> None:
-        assert s.result is not None
-        taken = [(path, self._take(s.result, path, out)) for path in self._paths(s.result)]
+        taken = [(path, self._take(s.made, path, out)) for path in self._paths(s.made)]
         for path, cotangent in taken:
             if s.op in ("build_tuple", "build_list", "build_map"):
                 operand = s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]]
@@ -170,21 +169,20 @@ class Cotangents(Items):
                 self._add(owner, (index % length, *path), cotangent, out)
 
     def _reverse_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
-        assert s.result is not None
-        result = self.program.types[s.result]
+        result = self.program.types[s.made]
         if isinstance(result, Tuple):
-            parts = [self._take(s.result, path, out) for path in self._paths(s.result)]
-            if any(len(path) != 1 for path in self._paths(s.result)):
+            parts = [self._take(s.made, path, out) for path in self._paths(s.made)]
+            if any(len(path) != 1 for path in self._paths(s.made)):
                 raise Refused("a rule that returns nested tuples", s)
             cotangent: Operand = NONE
             if not all(map(is_zero, parts)):
                 cotangent = self._call("tuple_cotangent", *parts, out)
         else:
-            cotangent = self._take(s.result, (), out)
+            cotangent = self._take(s.made, (), out)
         if is_zero(cotangent):
             return out
         if isinstance(result, Array) and (cotangent in self.unsure or cotangent not in self.present):
-            value = self._residual(s.result, out)
+            value = self._residual(s.made, out)
             cotangent = self._call("array", cotangent, value, out)
         if s.op == "getitem" and s.operands[0] in self.buffered:
             return self._reverse_array_load(s, cotangent, out)

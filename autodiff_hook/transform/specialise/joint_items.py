@@ -44,26 +44,23 @@ class Items(Buffers):
             self._add_value(source.owner, index, item, source.path, out, None)
 
     def _reverse_load(self, s: Statement, out: Block) -> None:
-        assert s.result is not None
         owner, index = s.operands[-2:] if s.op != "getattr" else (s.operands[0], Constant(s.data))
         if isinstance(owner, Variable) and owner in self.needs:
-            self._add_value(owner, index, s.result, (), out, s.position)
+            self._add_value(owner, index, s.made, (), out, s.position)
 
     def _reverse_take(self, s: Statement, out: Block) -> None:
         """Go back over taking all items out of a list."""
         owner = s.operands[0]
-        assert s.result is not None
         if isinstance(owner, Variable) and owner in self.needs:
             for index in range(s.data[0]):
-                self._add_value(owner, Constant(index), s.result, (index,), out, s.position)
+                self._add_value(owner, Constant(index), s.made, (index,), out, s.position)
 
     def _reverse_parts(self, s: Statement, out: Block) -> None:
         """Go back over a list that was made of items of others."""
         kind = self.program.type_of(s.result)  # type: ignore[arg-type]
         if not isinstance(kind, List) or kind.item is None or not has_slots(kind.item):
             return
-        assert s.result is not None
-        made = self._buffer(s.result, out)
+        made = self._buffer(s.made, out)
         if s.op == "getitem":
             owner, key = s.operands
             if isinstance(owner, Variable) and owner in self.needs:
@@ -77,8 +74,8 @@ class Items(Buffers):
 
     def _reverse_array_load(self, s: Statement, cotangent: Operand, out: Block) -> Block:
         owner, index = s.operands
-        assert isinstance(owner, Variable) and s.result is not None
-        if isinstance(self.program.types[s.result], Number):
+        assert isinstance(owner, Variable)
+        if isinstance(self.program.types[s.made], Number):
             self._add_item(owner, index, cotangent, out, s.position)
             return out
         index = self._index(index, out)
@@ -88,14 +85,13 @@ class Items(Buffers):
 
     def _reverse_read(self, s: Statement, out: Block) -> None:
         """Go back over reading a part of what is changed."""
-        assert s.result is not None
         owner, index = s.operands
         assert isinstance(owner, Variable)
-        result = self.program.types[s.result]
+        result = self.program.types[s.made]
         if isinstance(result, List):
             self._reverse_parts(s, out)
             return
-        cotangent = self._take(s.result, (), out)
+        cotangent = self._take(s.made, (), out)
         if is_zero(cotangent) or owner not in self.needs:
             return
         if isinstance(result, Number):
@@ -112,8 +108,8 @@ class Items(Buffers):
 
     def _reverse_copy(self, s: Statement, out: Block) -> None:
         """Go back over the copy of a whole array."""
-        assert s.result is not None and isinstance(s.operands[0], Variable)
-        self._add(s.operands[0], (), self._take(s.result, (), out), out)
+        assert isinstance(s.operands[0], Variable)
+        self._add(s.operands[0], (), self._take(s.made, (), out), out)
 
     # Items that are made
 
@@ -194,21 +190,19 @@ class Items(Buffers):
 
     def _reverse_items(self, s: Statement, out: Block) -> None:
         """Go back over the beginning of a list or a dict: its items, written out or repeated."""
-        assert s.result is not None
         if s.op in ("build_list", "build_map"):
             pairs = list(zip(s.operands[::2], s.operands[1::2])) if s.op == "build_map" else list(enumerate(s.operands))
             for key, operand in pairs:
                 if operand in self.needs and has_slots(self.program.type_of(operand)):
                     place = Constant(key) if isinstance(key, int) else self._index(key, out)
-                    slot = self.builder.emit(out, "getitem", self._buffer(s.result, out), place, position=s.position)
+                    slot = self.builder.emit(out, "getitem", self._buffer(s.made, out), place, position=s.position)
                     self._give_slot(slot, operand, (), out)
             return
         self._reverse_repeated(s, out)
 
     def _reverse_repeated(self, s: Statement, out: Block) -> None:
-        assert s.result is not None
         owner = next(x for x in s.operands if isinstance(self.program.type_of(x), (Tuple, List)))
-        made = self.program.types[s.result]
+        made = self.program.types[s.made]
         if not isinstance(owner, Variable) or owner not in self.needs or not isinstance(made, List):
             return
         if made.item is None or not has_slots(made.item):
@@ -218,7 +212,7 @@ class Items(Buffers):
         if not isinstance(kind, Tuple):
             # The list may have another length when the adjoint comes here; its buffer has that of then.
             count = self.builder.emit(out, "call", Constant(len), self._buffer(owner, out), data=())
-        folded = self._call("folded", self._buffer(s.result, out), count, out)
+        folded = self._call("folded", self._buffer(s.made, out), count, out)
         self._add(owner, (), folded, out)
 
     def _reverse_of_items(self, s: Statement, out: Block) -> bool:

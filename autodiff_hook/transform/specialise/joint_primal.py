@@ -241,13 +241,12 @@ class PrimalHalf:
             self._call("real", s.result, out, position=s.position)
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
-        assert s.result is not None
         if isinstance(plan, OwnPlan):
             use: Use = plan.lower(plan, s, self.needs, self.runtime["strong"])
         else:
             use = use_of(plan, s, self.runtime)
         self.uses[s] = use
-        if s.result in self.memory.stored and (use.instance is None or s.result in use.instance.captured):
+        if s.made in self.memory.stored and (use.instance is None or s.made in use.instance.captured):
             self._keep_apart(use, s)
         for inner in use.statements:
             if inner.position is None or use.called is None:
@@ -260,15 +259,14 @@ class PrimalHalf:
 
     def _keep_apart(self, use: Use, s: Statement) -> None:
         """The pullback of a rule holds its result: what the program changes is a copy."""
-        assert s.result is not None
-        held = Variable(s.result.name)
-        self.program.types[held] = self.program.types[s.result]
+        held = Variable(s.made.name)
+        self.program.types[held] = self.program.types[s.made]
         for inner in use.statements:
-            inner.result = held if inner.result is s.result else inner.result
-            inner.operands = [held if x is s.result else x for x in inner.operands]
+            inner.result = held if inner.result is s.made else inner.result
+            inner.operands = [held if x is s.made else x for x in inner.operands]
         if use.instance is not None:
-            use.instance.captured = [held if x is s.result else x for x in use.instance.captured]
-        use.statements.append(Statement("call_method", [held], s.result, ("copy", ()), s.position))
+            use.instance.captured = [held if x is s.made else x for x in use.instance.captured]
+        use.statements.append(Statement("call_method", [held], s.made, ("copy", ()), s.position))
 
     def _residual(self, variable: Variable, out: Block) -> Operand:
         around = self.loops.get(variable)

@@ -49,8 +49,7 @@ def begin(inf: Inference, s: Statement) -> Abstract:
 
 def new(inf: Inference, s: Statement, example: list[Any], *items: Abstract) -> List:
     """A list that a statement makes."""
-    assert s.result is not None
-    before = inf.types.get(s.result)
+    before = inf.types.get(s.made)
     made = before if isinstance(before, List) else List(Site(), example=example[:_LENGTH])
     for item in items:
         put(inf, made, item)
@@ -213,12 +212,12 @@ def listed(inf: Inference, s: Statement, operand: Operand) -> Operand:
     parts = spread(inf, operand)
     made = Statement("build_list", parts, Variable(), None, s.position)
     found = made_of(inf, made, kind.items)
-    assert found is not None and made.result is not None
+    assert found is not None
     inf.listed.add(made)
-    inf.types[made.result] = found
+    inf.types[made.made] = found
     inf.block.statements.insert(inf.index, made)
     inf.index += 1
-    return made.result
+    return made.made
 
 
 def slice_of(inf: Inference, s: Statement, owner: List) -> Abstract:

@@ -49,13 +49,12 @@ def enter(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused(f"a context manager {named(value)}")
     begun, ending = Statement("call", [Constant(begin), manager], Variable(), (), s.position), Variable()
     inf.types[ending] = Bound(end, manager)
-    assert begun.result is not None
-    s.op, s.operands = "build_tuple", [ending, begun.result]
+    s.op, s.operands = "build_tuple", [ending, begun.made]
     inf.block.statements.insert(inf.index, begun)
     found = inf.evaluate(inf, begun)
     if found is None:
         # The body of __enter__ stands in its place, and what follows behind that.
         return None
-    inf.types[begun.result] = found
+    inf.types[begun.made] = found
     inf.index += 1
     return inf.evaluate(inf, s)

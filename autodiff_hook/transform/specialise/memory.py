@@ -220,8 +220,7 @@ class _Settling:
         if root in self.memory.stored and s.op == "getitem" and s.operands[0] is root:
             self.program.plans[s] = READ
             if isinstance(self.type_of(s.result), Array) and self._changes_after(root, block, place):  # type: ignore[arg-type]
-                assert s.result is not None
-                self._keep(s.result, self.users.get(s.result, []), s.result in self.passed_on)
+                self._keep(s.made, self.users.get(s.made, []), s.made in self.passed_on)
         elif isinstance(kind, Reference) or root in self.memory.stored:
             whole = isinstance(plan, RulePlan) or plan == STRUCTURAL and root in self.memory.stored
             if whole and self._changes_after(root, block, place) and not self._is_closure(s):

@@ -123,9 +123,9 @@ def spread(inf: Inference, whole: Operand, keys: Any = None) -> list[Operand]:
         if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
             part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
         found = inf.evaluate(inf, part)
-        assert part.result is not None and found is not None
-        inf.types[part.result] = found
+        assert found is not None
+        inf.types[part.made] = found
         inf.block.statements.insert(inf.index, part)
         inf.index += 1
-        parts.append(part.result)
+        parts.append(part.made)
     return parts

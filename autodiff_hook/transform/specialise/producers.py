@@ -38,7 +38,7 @@ class Suspended:
 def begin(inf: Inference, s: Statement, suspended: Suspended) -> None:
     """Let the call at hand make a generator."""
     block = inf.block
-    assert block is not None and s.result is not None
+    assert block is not None
     if cleans_up(lifted(suspended.code, generators=True)):
         raise Refused(f"{suspended.code.co_qualname} is a generator with try or with")
     s.op, s.data = "suspend", suspended
@@ -57,8 +57,7 @@ def made(inf: Inference, s: Statement) -> Producer:
     """The generator that a statement makes."""
     inf.leave_nothing(s)
     found = Producer(s)
-    assert s.result is not None
-    inf.types[s.result] = found
+    inf.types[s.made] = found
     return found
 
 

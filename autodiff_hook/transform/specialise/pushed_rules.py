@@ -98,7 +98,6 @@ class Rules(PrimalHalf):
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         """A call with a rule: as it is, unless its pullback is asked for."""
-        assert s.result is not None
         use = self.uses[s] = use_of(plan, s, self.runtime)
         moved = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
         self.moved[s] = [(i, x) for i, x in moved if not self._is_place(plan, i, x)]
@@ -111,11 +110,11 @@ class Rules(PrimalHalf):
         elif self._has_forms(s, plan):
             self.ways[s] = "forms"
             op = "binary" if s.op == "inplace" else s.op
-            out.statements.append(Statement(op, list(s.operands), s.result, s.data, s.position))
+            out.statements.append(Statement(op, list(s.operands), s.made, s.data, s.position))
             return
         else:
             self.ways[s] = "transpose"
-            kind = self.program.types[s.result]
+            kind = self.program.types[s.made]
             if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls is not tuple:
                 raise Refused("a tangent of a list that a rule gives", s)
             if use.instance is not None:
@@ -164,19 +163,18 @@ class Rules(PrimalHalf):
 
     def _push_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
         """The tangent of what a rule gives."""
-        assert s.result is not None
         tangent: Operand
         if self.ways[s] == "constant":
-            tangent = self._zero(s.result, (), out)
+            tangent = self._zero(s.made, (), out)
         elif self.ways[s] in ("partials", "diagonal"):
             tangent, out = self._by_pullback(s, out)
         elif self.ways[s] == "forms":
             tangent = self._by_forms(s, plan, out)
         else:
             tangent = self._by_transpose(s, out)
-        if isinstance(self.program.types[s.result], Array) and self._may_change(s):
+        if isinstance(self.program.types[s.made], Array) and self._may_change(s):
             tangent = self.builder.emit(out, "call", Constant(np.array), tangent, data=())
-        self._spread(s.result, tangent, out)
+        self._spread(s.made, tangent, out)
         return out
 
     def _may_change(self, s: Statement) -> bool:
@@ -209,8 +207,7 @@ class Rules(PrimalHalf):
                 part = self._product(part, self._tangent(operand, (), out), out)
             total = part if total is None else self.builder.emit(out, "binary", total, part, data="+")
         if total is None:
-            assert s.result is not None
-            total = self._zero(s.result, (), out)
+            total = self._zero(s.made, (), out)
         return total, out
 
     def _product(self, partial: Operand, tangent: Operand, out: Block) -> Operand:
@@ -257,11 +254,11 @@ class Rules(PrimalHalf):
 
     def _by_transpose(self, s: Statement, out: Block) -> Operand:
         use = self.uses[s]
-        assert use.called is not None and s.result is not None
+        assert use.called is not None
         moved = dict(self.moved[s])
         tangents = [self._whole(x, (), out) if i in moved else NONE for i, x in enumerate(use.arguments)]
         given = self.builder.emit(out, "build_tuple", *tangents)
-        return self._call("transposed", use.called, s.result, given, out)
+        return self._call("transposed", use.called, s.made, given, out)
 
 
 def _by_position(plan: RulePlan) -> list[Any]:

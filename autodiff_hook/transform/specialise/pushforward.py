@@ -176,11 +176,10 @@ class Pushforward(Rules):
         return out
 
     def _push_structural(self, s: Statement, out: Block) -> None:
-        assert s.result is not None
-        for path in self._moving(s.result):
+        for path in self._moving(s.made):
             if s.op in ("build_tuple", "build_list", "build_map"):
                 operand = s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]]
-                self.tangents[s.result, path] = self._tangent(operand, path[1:], out)
+                self.tangents[s.made, path] = self._tangent(operand, path[1:], out)
                 continue
             owner = s.operands[0]
             assert isinstance(owner, Variable)
@@ -188,24 +187,22 @@ class Pushforward(Rules):
             assert isinstance(whole, Tuple)
             index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
             index = whole.keys.index(index) if whole.cls is dict else index
-            self.tangents[s.result, path] = self._tangent(owner, (index % len(whole.items), *path), out)
+            self.tangents[s.made, path] = self._tangent(owner, (index % len(whole.items), *path), out)
 
     def _push_beginning(self, s: Statement, out: Block) -> None:
         """An empty list or dict, or an array that the program fills."""
-        assert s.result is not None
-        kind = self.program.types[s.result]
+        kind = self.program.types[s.made]
         if isinstance(kind, Iterator):
             return
-        if isinstance(kind, Array) and s.result in self.memory.stored:
-            self.tangents[s.result, ()] = self._zero(s.result, (), out)
+        if isinstance(kind, Array) and s.made in self.memory.stored:
+            self.tangents[s.made, ()] = self._zero(s.made, (), out)
         elif s.op in ("build_list", "build_map") and not s.operands:
-            self.tangents[s.result, ()] = self.builder.emit(out, s.op)
+            self.tangents[s.made, ()] = self.builder.emit(out, s.op)
         else:
             raise Refused(f"{s.op} has no tangent", s)
 
     def _push_items(self, s: Statement, out: Block) -> None:
         """A list or a dict of items, written out or repeated."""
-        assert s.result is not None
         operands = list(s.operands)
         if s.op == "build_map":
             operands[1::2] = [self._whole(x, (), out) for x in s.operands[1::2]]
@@ -215,7 +212,7 @@ class Pushforward(Rules):
             operands = [
                 self._whole(x, (), out) if isinstance(self.program.type_of(x), (Tuple, List)) else x for x in s.operands
             ]
-        self.tangents[s.result, ()] = self.builder.emit(out, s.op, *operands, data=s.data)
+        self.tangents[s.made, ()] = self.builder.emit(out, s.op, *operands, data=s.data)
 
     def _push_reading(self, s: Statement, plan: Plan, out: Block) -> None:
         """Items and parts: those of the tangents at the same places."""

@@ -125,10 +125,9 @@ def called(plan: RulePlan, s: Statement, arguments: list[Operand], runtime: Mapp
             names += named
             options += named.values()
     pair, pullback = Variable("pair"), Variable("pullback")
-    assert s.result is not None
     statements = [
         Statement("call", [Constant(rule), *operands, *options], pair, tuple(names)),
-        Statement("getitem", [pair, Constant(0)], s.result),
+        Statement("getitem", [pair, Constant(0)], s.made),
         Statement("getitem", [pair, Constant(1)], pullback),
     ]
     if id(rule) in registry.tested:

@@ -94,7 +94,7 @@ def _is_real(value: Array) -> bool:
 def augmented(inf: Inference, s: Statement) -> Abstract | None:
     """``array += value``: a new array, which is stored where it came from, or into all of the array."""
     owner, value = map(inf.type_of, s.operands)
-    assert isinstance(owner, Array) and inf.block is not None and s.result is not None
+    assert isinstance(owner, Array) and inf.block is not None
     _require_doubles(owner)
     plain = (number_types(value) or {None}) <= _REAL
     if s.data not in _IN_PLACE or not plain and not _fits_into(value, owner):
@@ -108,7 +108,7 @@ def augmented(inf: Inference, s: Statement) -> Abstract | None:
         Statement("getitem", [s.operands[0], whole], old, None, s.position),
         Statement("binary", [old, s.operands[1]], new, s.data, s.position),
         Statement("setitem", [s.operands[0], whole, new], None, None, s.position),
-        Statement("check", [s.operands[0]], s.result, None, s.position),
+        Statement("check", [s.operands[0]], s.made, None, s.position),
     ]
     inf.index -= 1
     return owner

@@ -199,9 +199,8 @@ class Cells:
             s.operands = [self.resolve(x) for x in s.operands]
             if s.op == "make_cell":
                 value = s.operands[0]
-                assert s.result is not None
                 if not (isinstance(value, Constant) and value.value is UNBOUND):
-                    self.contents[s.result] = value
+                    self.contents[s.made] = value
             elif s.op == "cell_set":
                 if s.operands[0] in self.contents:
                     return None
@@ -210,10 +209,9 @@ class Cells:
                 found = self.contents.get(s.operands[0])
                 if found is None or s.result is None:
                     return None
-                self.aliases[s.result] = found
+                self.aliases[s.made] = found
             elif s.op == "check":
-                assert s.result is not None
-                self.aliases[s.result] = s.operands[0]
+                self.aliases[s.made] = s.operands[0]
             else:
                 kept.append(s)
         block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
@@ -232,18 +230,17 @@ def _write_out(body: Body, loaded: list[Loaded]) -> None:
             if inner is None:
                 block.statements.append(s)
                 continue
-            assert s.result is not None
             substitute(inner.blocks, dict(zip(inner.params, s.operands[1:])))
             first, *others = inner.blocks
             block.statements += first.statements
             if others:
-                rest = Block([s.result], statements[i + 1 :], block.terminator)
+                rest = Block([s.made], statements[i + 1 :], block.terminator)
                 block.terminator = first.terminator
                 _continue_at(rest, [block, *others])
                 body.blocks += [*others, rest]
                 pending.append(rest)
                 break
-            known[s.result] = first.terminator.operands[0]
+            known[s.made] = first.terminator.operands[0]
     substitute(body.blocks, known)
 
 

@@ -55,7 +55,6 @@ def _require_length(inf: Inference, s: Statement, count: int, fits: str) -> None
     """Give up if what is taken apart has another length."""
     assert inf.block is not None
     length, holds = Statement("call", [Constant(len), s.operands[0]], Variable(), ()), Variable()
-    assert length.result is not None
-    inf.types[length.result] = Number(INT.types, example=count)
-    test = Statement("compare", [length.result, Constant(count)], holds, fits)
+    inf.types[length.made] = Number(INT.types, example=count)
+    test = Statement("compare", [length.made, Constant(count)], holds, fits)
     inf.ensure(inf.block, [length, test], f"it is not unpacked to {count} items", s.position)

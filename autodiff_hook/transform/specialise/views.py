@@ -131,10 +131,9 @@ def _index(inf: Inference, s: Statement, base: Operand, first: Operand, second: 
         return inf.before(s, "build_tuple", [*_parts(inf, s, first), *_parts(inf, s, second)])
     assert inf.block is not None
     found = _composition(inf.program, s, base, first, second)
-    assert found.result is not None
     inf.block.statements.insert(inf.index, found)
     inf.index += 1
-    return found.result
+    return found.made
 
 
 def _composition(program: Program, s: Statement, base: Operand, first: Operand, second: Operand) -> Statement:
@@ -151,8 +150,7 @@ def _composition(program: Program, s: Statement, base: Operand, first: Operand, 
         for i, part in zip(left, parts):
             axes[i] = INT if number_types(part) is not None else axes[i]
     found = Statement("call", [Constant(composed), base, first, second], Variable(), (), s.position)
-    assert found.result is not None
-    program.types[found.result], program.plans[found] = Tuple(tuple(axes)), PURE
+    program.types[found.made], program.plans[found] = Tuple(tuple(axes)), PURE
     return found
 
 
@@ -272,11 +270,10 @@ class _Anew:
         assert isinstance(view, Variable)
         again = [base if x is self.bases[view] else x for x in s.operands]
         taken = Statement(s.op, again, Variable(view.name), s.data, s.position)
-        assert taken.result is not None
-        self.program.types[taken.result] = self.program.types[view]
+        self.program.types[taken.made] = self.program.types[view]
         self.program.plans[taken] = _with(self.program.plans[s], self.bases[view], base)
         out.append(taken)
-        return taken.result
+        return taken.made
 
     def _use(self, s: Statement, view: Operand, taken: Operand) -> None:
         s.operands = [taken if x is view else x for x in s.operands]
