@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autodiff_hook.emit.items import Segment
+from autodiff_hook.ir.analysis import postorder
 
 
 def layout(segments: list[Segment]) -> list[Segment]:
@@ -20,23 +21,7 @@ def layout(segments: list[Segment]) -> list[Segment]:
 
 def _ordered(roots: list[Segment], seen: set[Segment]) -> list[Segment]:
     """Reverse postorder; of two successors the one in fewer loops, or later in the source, comes later."""
-    order: list[Segment] = []
-    for root in reversed(roots):
-        if root in seen:
-            continue
-        seen.add(root)
-        stack = [(root, _targets(root))]
-        while stack:
-            segment, targets = stack[-1]
-            target = next((t for t in targets if t not in seen), None)
-            if target is None:
-                stack.pop()
-                order.append(segment)
-            else:
-                seen.add(target)
-                stack.append((target, _targets(target)))
-    order.reverse()
-    return order
+    return postorder(reversed(roots), _targets, seen)[::-1]
 
 
 def _targets(segment: Segment) -> list[Segment]:

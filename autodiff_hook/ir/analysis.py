@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Variable
+
+T = TypeVar("T")
 
 
 def predecessors(ir: IR) -> dict[Block, list[tuple[Block, Edge]]]:
@@ -41,24 +44,28 @@ def free_variables(blocks: list[Block]) -> list[Variable]:
     return [x for x in used_operands(blocks) if isinstance(x, Variable) and x not in defined]
 
 
+def postorder(roots: Iterable[T], successors: Callable[[T], Iterable[T]], seen: set[T] | None = None) -> list[T]:
+    """What can be reached from the roots and was not ``seen``, each behind its successors except along back edges."""
+    order: list[T] = []
+    seen = set() if seen is None else seen
+    for root in roots:
+        stack = [] if root in seen else [(root, iter(successors(root)))]
+        seen.add(root)
+        while stack:
+            node, rest = stack[-1]
+            following = next((x for x in rest if x not in seen), None)
+            if following is None:
+                order.append(node)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(successors(following))))
+    return order
+
+
 def reverse_postorder(ir: IR) -> list[Block]:
     """The reachable blocks, each before its successors except along back edges."""
-    order: list[Block] = []
-    seen = {ir.entry}
-    stack = [(ir.entry, [edge.target for edge in ir.entry.edges()])]
-    while stack:
-        block, pending = stack[-1]
-        while pending:
-            target = pending.pop()
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, [edge.target for edge in target.edges()]))
-                break
-        else:
-            stack.pop()
-            order.append(block)
-    order.reverse()
-    return order
+    return postorder([ir.entry], lambda block: [edge.target for edge in block.edges()][::-1])[::-1]
 
 
 def dominators(ir: IR, order: list[Block] | None = None) -> dict[Block, Block]:

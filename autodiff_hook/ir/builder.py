@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Final
 
 from autodiff_hook import budget
+from autodiff_hook.ir.analysis import postorder
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Position, Statement, Variable
 
 _STRIDE: Final = 16
@@ -229,7 +230,7 @@ class Builder:
         for block, number in self._number.items():
             for source, _ in self._incoming[block]:
                 targets[self._number[source]].append(number)
-        after, changed, order = [0] * len(targets), True, _last_first(targets)
+        after, changed, order = [0] * len(targets), True, postorder(range(len(targets)), targets.__getitem__)
         while changed:
             changed = False
             for number in order:
@@ -268,25 +269,6 @@ class Builder:
             for edge in block.edges():
                 edge.args = [self.resolve(x) for x in edge.args]
         return self.blocks
-
-
-def _last_first(targets: list[list[int]]) -> list[int]:
-    """Numbers of blocks, each behind those that it leads to, except along back edges."""
-    order: list[int] = []
-    seen: set[int] = set()
-    for first in range(len(targets)):
-        stack = [] if first in seen else [(first, iter(targets[first]))]
-        seen.add(first)
-        while stack:
-            number, rest = stack[-1]
-            target = next((t for t in rest if t not in seen), None)
-            if target is None:
-                order.append(number)
-                stack.pop()
-            else:
-                seen.add(target)
-                stack.append((target, iter(targets[target])))
-    return order
 
 
 def _same_constant(a: Operand | None, b: Operand | None) -> bool:

@@ -150,6 +150,11 @@ class Edge:
     target: Block
     args: list[Operand] = field(default_factory=list)
 
+    def bound(self) -> Iterator[tuple[Variable, Operand]]:
+        """What the arguments bind, with these: the parameters of the target but those that it receives."""
+        params = self.target.params
+        return zip(params[len(params) - len(self.args) :], self.args)
+
 
 TerminatorKind = Literal["jump", "branch", "next", "send", "return", "raise", "reraise", "open"]
 """How blocks end; ``open``: that is not said so far."""

@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any, Final, NamedTuple, NoReturn
 
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.analysis import postorder
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import (
     UNBOUND,
@@ -26,7 +27,7 @@ from autodiff_hook.ir.types import (
     Variable,
 )
 from autodiff_hook.lift.binding import Bindings
-from autodiff_hook.lift.cfg import Instruction, Region, read_instructions, reverse_postorder, split
+from autodiff_hook.lift.cfg import Instruction, Region, read_instructions, split
 from autodiff_hook.lift.code import NAMESPACE, is_class_body, parameter_names, slot_names
 from autodiff_hook.lift.effects import cannot_raise, exact_bool, terminator_raises
 
@@ -69,7 +70,7 @@ class Machine:
         self._upcoming = dict(zip((x.offset for x in instructions), instructions[1:]))
         self._codes = split(instructions)
         self._successors = {x.start: [y for y in x.successors() if y in self._codes] for x in self._codes.values()}
-        self._order = reverse_postorder(self._successors)
+        self._order = postorder([0], self._successors.__getitem__)[::-1]
         self._rank = {start: rank for rank, start in enumerate(self._order)}
         self._bindings: Bindings | None = None
         self._entries: dict[int, Block] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Final, NamedTuple
@@ -137,20 +137,3 @@ def split(instructions: list[Instruction]) -> dict[int, CodeBlock]:
             block = blocks[x.offset] = CodeBlock(x.offset)
         block.instructions.append(x)
     return blocks
-
-
-def reverse_postorder(successors: Mapping[int, Sequence[int]]) -> list[int]:
-    """The offsets that can be reached from 0, each after its predecessors except around loops."""
-    order: list[int] = []
-    seen = {0}
-    pending = [(0, iter(successors[0]))]
-    while pending:
-        start, rest = pending[-1]
-        following = next((x for x in rest if x not in seen), None)
-        if following is None:
-            order.append(start)
-            pending.pop()
-        else:
-            seen.add(following)
-            pending.append((following, iter(successors[following])))
-    return order[::-1]

@@ -49,8 +49,7 @@ def value_tells(primal: list[Block], value: Operand) -> bool:
     through: set[Operand] = {value}
     for block in reversed(primal):
         for edge in block.edges():
-            params = edge.target.params[len(edge.target.params) - len(edge.args) :]
-            through.update(arg for param, arg in zip(params, edge.args) if param in through)
+            through.update(arg for param, arg in edge.bound() if param in through)
         if not all(_comes_through(s, through) for s in reversed(block.statements)):
             return False
     return True

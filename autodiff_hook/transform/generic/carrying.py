@@ -109,8 +109,7 @@ class _Carrying:
 
     def _bound(self, edge: Edge) -> list[Operand]:
         """The tokens of the arguments whose parameters have one."""
-        params = edge.target.params[len(edge.target.params) - len(edge.args) :]
-        return [self._token(arg) for param, arg in zip(params, edge.args) if param in self.tokens]
+        return [self._token(arg) for param, arg in edge.bound() if param in self.tokens]
 
     def _land(self, edge: Edge, terminator: Terminator) -> Edge:
         """A block of its own for what is received, where its token is found."""

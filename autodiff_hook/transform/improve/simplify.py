@@ -193,8 +193,7 @@ def _whole_numbers(ir: IR, floats: Callable[[Operand], bool]) -> set[Operand]:
                 if exact:
                     whole.add(s.result)
             for edge in block.edges():
-                params = edge.target.params[len(edge.target.params) - len(edge.args) :]
-                whole.update(p for p, x in zip(params, edge.args) if floats(p) and not _is_number(x, is_float))
+                whole.update(p for p, x in edge.bound() if floats(p) and not _is_number(x, is_float))
         changed = len(whole) != before
     return whole
 

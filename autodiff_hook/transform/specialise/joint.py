@@ -34,6 +34,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
 from autodiff_hook.transform.specialise.joint_primal import NONE, Split
+from autodiff_hook.transform.specialise.liveness import live_from
 from autodiff_hook.transform.specialise.prepare import Shape
 
 Mode = frozenset[Loop]
@@ -243,7 +244,7 @@ class _Joint(Cotangents):
             self._jump(out, self._reversal(left[-1], mode | frozenset(left[:-1]))[0])
             return
         if not left and self._is_branch(source):
-            wanted = {*self._live_in(block), *edge.args} if wanted is None else wanted
+            wanted = {*live_from(block, self.live), *edge.args} if wanted is None else wanted
             contributing: list[Variable | Statement] = [*source.params, *source.statements]
             if not any(self._contributes(x, wanted) for x in contributing):
                 self._enter(source, mode, out, wanted)
@@ -254,13 +255,6 @@ class _Joint(Cotangents):
         """Whether a block has one way in and several out, so that one of these may have used nothing of it."""
         several = len(block.terminator.edges) > 1
         return several and len(self.shape.incoming[block]) == 1
-
-    def _live_in(self, block: Block) -> set[Operand]:
-        """What is used in a block or after it."""
-        found: set[Operand] = {*self.live[block], *block.terminator.operands}
-        found.update(x for edge in block.edges() for x in edge.args)
-        found.update(x for s in block.statements for x in s.operands)
-        return found
 
     def _contributes(self, x: Variable | Statement, wanted: set[Operand]) -> bool:
         """Whether there may be something to do for a parameter or a statement, on the way back."""
@@ -279,10 +273,9 @@ class _Joint(Cotangents):
     def _hand_to_header(self, loop: Loop, out: Block) -> None:
         """What the latch would bind to parameters of the header: their cotangents go with those."""
         back = next(e for b, e in self.shape.incoming[loop.header] if b is loop.latches[0])
-        pairs = zip(loop.header.params[len(loop.header.params) - len(back.args) :], back.args)
         taken = [
             (param, path, self._take(arg, path, out))
-            for param, arg in pairs
+            for param, arg in back.bound()
             if param in self.needs and isinstance(arg, Variable) and arg in self.needs
             for path in self._paths(param)
         ]

@@ -111,7 +111,7 @@ class Cotangents(Items):
     def _move(self, block: Block, edge: Edge, out: Block) -> None:
         """Move the cotangents of parameters to the arguments that were bound to them, all at once."""
         taken = []
-        for param, arg in zip(block.params[len(block.params) - len(edge.args) :], edge.args):
+        for param, arg in edge.bound():
             if param in self.needs:
                 taken += [(arg, path, self._take(param, path, out)) for path in self._paths(param)]
         for arg, path, cotangent in taken:

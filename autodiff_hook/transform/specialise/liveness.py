@@ -1,6 +1,8 @@
-"""Which variables a program still uses at the end of each block."""
+"""Which variables a program still uses at the end of each block, and at places in it."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Variable
 
@@ -32,3 +34,13 @@ def live_out(blocks: list[Block]) -> dict[Block, set[Variable]]:
                 before[block] = entering
                 changed = True
     return after
+
+
+def live_from(block: Block, after: Mapping[Block, set[Variable]], place: int = 0) -> set[Operand]:
+    """What is used by a statement of a block and those that follow it, or ``after`` the block, unless they make it."""
+    live: set[Operand] = {*after[block], *block.terminator.operands}
+    live.update(x for edge in block.edges() for x in edge.args)
+    for s in reversed(block.statements[place:]):
+        live.discard(s.result)
+        live.update(s.operands)
+    return live

@@ -29,7 +29,7 @@ from autodiff_hook.transform.specialise.lattice import (
     reached,
     sites_in,
 )
-from autodiff_hook.transform.specialise.liveness import live_out
+from autodiff_hook.transform.specialise.liveness import live_from, live_out
 from autodiff_hook.transform.specialise.origins import is_arithmetic, makes_new, may_hold
 
 TypeOf = Callable[[Operand], Abstract]
@@ -115,7 +115,7 @@ class _Settling:
                 if self._keeps(s, name) and self._changes_after(root, *self.places[s]):
                     raise self._refused(root, "is changed in place after a list was given it")
         for block, place in self.changes[root]:
-            if not names.isdisjoint(self._live_after(block, place)):
+            if not names.isdisjoint(live_from(block, self.live, place + 1)):
                 raise self._refused(root, "is changed in place, and a view of it is used afterwards")
         for name in names:
             if name not in self.made and self._changes_after(root, *self.homes[name]):
@@ -163,14 +163,6 @@ class _Settling:
                 for param, arg in zip(edge.target.params, given):
                     if arg is name and may_hold(self.type_of(param)):
                         yield param
-
-    def _live_after(self, block: Block, place: int) -> set[Operand]:
-        live: set[Operand] = {*self.live[block], *block.terminator.operands}
-        live.update(x for edge in block.edges() for x in edge.args)
-        for s in reversed(block.statements[place + 1 :]):
-            live.discard(s.result)
-            live.update(s.operands)
-        return live
 
     def _changes_after(self, root: Variable, block: Block, place: int) -> bool:
         """Whether a change may follow before the array or list is made anew."""

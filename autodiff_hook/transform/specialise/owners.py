@@ -14,7 +14,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
-from autodiff_hook.transform.specialise.liveness import live_out
+from autodiff_hook.transform.specialise.liveness import live_from, live_out
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import makes_new, may_hold
 
@@ -45,7 +45,7 @@ class _Arrival:
         """Go on with a copy."""
         origins = self._origins()
         names = self._names(origins)
-        live = self._live()
+        live = live_from(self.block, live_out(self.ir.blocks))
         for name in names & live - {self.param}:
             if name not in self.block.params or not self._distinct(self.param, name, set()):
                 raise Refused(self._text("is changed in place, and comes by several names"))
@@ -101,8 +101,7 @@ class _Arrival:
                     if not found.isdisjoint(s.operands):
                         self._follow(s, found)
                 for edge in block.edges():
-                    params = edge.target.params[len(edge.target.params) - len(edge.args) :]
-                    found.update(p for p, x in zip(params, edge.args) if x in found)
+                    found.update(p for p, x in edge.bound() if x in found)
             changed = len(found) != before
         return found
 
@@ -120,16 +119,6 @@ class _Arrival:
             return
         if isinstance(kind, Iterator) or may_hold(kind) and not makes_new(s, self.program.type_of):
             found.add(s.result)
-
-    def _live(self) -> set[Operand]:
-        """What is read in the block or after it, unless it is made there."""
-        block = self.block
-        live: set[Operand] = {*live_out(self.ir.blocks)[block], *block.terminator.operands}
-        live.update(x for edge in block.edges() for x in edge.args)
-        for s in reversed(block.statements):
-            live.discard(s.result)
-            live.update(s.operands)
-        return live
 
     def _distinct(self, a: Variable, b: Variable, assumed: set[frozenset[Variable]]) -> bool:
         """Whether two parameters of a block are two arrays, whichever way the program comes there."""

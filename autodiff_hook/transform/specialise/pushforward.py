@@ -131,8 +131,7 @@ class Pushforward(Rules):
             new.args = [*edge.args, *self._passed(edge, out)]
 
     def _passed(self, edge: Edge, out: Block) -> list[Operand]:
-        params = edge.target.params[len(edge.target.params) - len(edge.args) :]
-        given = dict(zip(params, edge.args))
+        given = dict(edge.bound())
         return [self._tangent(given[p], path, out) for p in self._bound(edge.target) for path in self._moving(p)]
 
     def _push_item(self, sources: list[Source], block: Block, out: Block) -> None:
