@@ -38,7 +38,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import is_plain
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
@@ -101,12 +100,6 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
             return pure(inf, s, Instance(np.ndarray, example=example))
     if function is functools.partial and args:
         return alias(inf, s, inf.token("partial", Partial(args[0], tuple(args[1:]), dict(kwargs))))
-    if isinstance(function, functools.partial):
-        whole, options = Constant(function.args), Constant(function.keywords)
-        inf.world.length(options, function.keywords)
-        bound = [loaded(inf, whole, function.args, i) for i in range(len(function.args))]
-        named = {k: loaded(inf, options, function.keywords, k) for k in function.keywords}
-        return alias(inf, s, inf.call(Constant(function.func), [*bound, *args], {**named, **kwargs}))
     if isinstance(function, type):
         return construct(inf, s, function, args, kwargs)
     return None
@@ -133,13 +126,6 @@ def held_as(inf: Path, s: Statement, value: Any) -> Abstract:
         held = list(map(Constant, value)) if type(value) is list else value
         return containers.new(inf, type(value), held)
     return known_as(inf, s, value)
-
-
-def loaded(inf: Path, owner: Constant, held: Any, key: Any) -> Operand:
-    """A part of something known: a constant, or what is loaded on entry because it may change."""
-    return (
-        Constant(held[key]) if is_plain(held[key]) and type(held) is tuple else inf.world.part(owner, held, key, True)
-    )
 
 
 def _is_itself(inf: Path, args: Args, kwargs: dict[str, Operand]) -> bool:
