@@ -35,7 +35,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     Number,
     Outside,
-    Partial,
     Tuple,
 )
 from autodiff_hook.transform.specialise.instances import classes_of
@@ -98,9 +97,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         if example is not None and example.dtype.kind == "O":
             s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
             return pure(inf, s, Instance(np.ndarray, example=example))
-    if function is functools.partial and args:
-        return alias(inf, s, inf.token("partial", Partial(args[0], tuple(args[1:]), dict(kwargs))))
-    if isinstance(function, type):
+    if isinstance(function, type) and function is not functools.partial:
         return construct(inf, s, function, args, kwargs)
     return None
 

@@ -145,27 +145,9 @@ def changeable(inf: Path, operand: Operand) -> Operand:
     return inf.aliased[operand]
 
 
-def list_append(inf: Path, s: Statement) -> Abstract:
-    """``items.append(value)`` of a comprehension."""
-    inf.changed(s.operands[0]).append(s.operands[1])
-    return known_as(inf, s, None)
-
-
-def set_add(inf: Path, s: Statement) -> Abstract:
-    """``{value for …}``."""
-    inf.changed(s.operands[0]).add(inf.pin(s.operands[1]))
-    return known_as(inf, s, None)
-
-
 def list_to_tuple(inf: Path, s: Statement) -> Abstract:
     """``(*items,)``."""
     return alias(inf, s, inf.perform("build_tuple", parts(inf, s.operands[0])))
-
-
-def map_add(inf: Path, s: Statement) -> Abstract:
-    """``{key: value for …}``."""
-    inf.changed(s.operands[0])[inf.pin(s.operands[1])] = s.operands[2]
-    return known_as(inf, s, None)
 
 
 def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:

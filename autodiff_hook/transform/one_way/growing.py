@@ -19,25 +19,6 @@ from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import known_as
 
 
-def list_extend(inf: Path, s: Statement) -> Abstract:
-    """``[*items]``."""
-    extend(inf, *s.operands)
-    return known_as(inf, s, None)
-
-
-def set_update(inf: Path, s: Statement) -> Abstract:
-    """``{*values}``."""
-    for item in _taken(inf, s.operands[1]):
-        inf.changed(s.operands[0]).add(inf.pin(item))
-    return known_as(inf, s, None)
-
-
-def dict_update(inf: Path, s: Statement) -> Abstract:
-    """``{**mapping}``."""
-    update(inf, *s.operands)
-    return known_as(inf, s, None)
-
-
 def dict_merge(inf: Path, s: Statement) -> Abstract:
     """``f(**mapping)``: no name is given twice."""
     owner, source, _ = s.operands
@@ -54,6 +35,12 @@ def extend(inf: Path, owner: Operand, source: Operand) -> None:
     _ask_length(inf, source)
     for item in taken:
         inf.changed(owner).append(item)
+
+
+def add_all(inf: Path, owner: Operand, source: Operand) -> None:
+    """``owner.update(source)`` of sets."""
+    for item in _taken(inf, source):
+        inf.changed(owner).add(inf.pin(item))
 
 
 def _ask_length(inf: Path, source: Operand) -> None:

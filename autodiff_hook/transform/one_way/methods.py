@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way.containers import parts
-from autodiff_hook.transform.one_way.growing import extend, update
+from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.sequences import found
@@ -95,7 +95,7 @@ def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
 
 def _set_update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     for source in args:
-        inf.changed(owner).update(map(inf.pin, parts(inf, source)))
+        add_all(inf, owner, source)
     return Constant(None)
 
 
@@ -131,6 +131,7 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "update"): _update,
     (dict, "copy"): _dict_copy,
     (dict, "clear"): _changes(dict.clear),
+    (dict, "__setitem__"): _changes(dict.__setitem__, 1),
     (set, "add"): _changes(set.add, 1),
     (set, "discard"): _changes(set.discard, 1),
     (set, "remove"): _changes(set.remove, 1),

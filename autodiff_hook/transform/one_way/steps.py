@@ -47,7 +47,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Lookup,
     Number,
     Outside,
-    Partial,
     Super,
     Tuple,
 )
@@ -212,17 +211,6 @@ def _is_none(inf: Path, operand: Operand) -> bool:
     return isinstance(value, Known) and value.value is None
 
 
-def _call(inf: Path, s: Statement) -> Abstract | None:
-    value = inf.type_of(s.operands[0])
-    if not isinstance(value, Partial):
-        return None
-    names = s.data or ()
-    args = s.operands[1:]
-    count = len(args) - len(names)
-    named = {**value.kwargs, **dict(zip(names, args[count:]))}
-    return alias(inf, s, inf.call(value.function, [*value.args, *args[:count]], named))
-
-
 def _call_ex(inf: Path, s: Statement) -> Abstract:
     function, args, kwargs = s.operands
     named = {} if _is_none(inf, kwargs) else pairs(inf, kwargs)
@@ -380,6 +368,16 @@ def _import_name(inf: Path, s: Statement) -> Abstract | None:
     return known_as(inf, s, inf.world.imported(name))
 
 
+def _by_method(cls: type, name: str) -> Step:
+    """A statement that does what a method of containers does."""
+
+    def step(inf: Path, s: Statement) -> Abstract:
+        METHODS[cls, name](inf, s.operands[0], s.operands[1:])
+        return known_as(inf, s, None)
+
+    return step
+
+
 def _nothing(inf: Path, s: Statement) -> Abstract:
     return known_as(inf, s, None)
 
@@ -420,13 +418,13 @@ STEPS: Final[dict[str, Step]] = {
     "build_list": containers.build,
     "build_map": containers.build,
     "build_set": containers.build,
-    "list_append": containers.list_append,
-    "list_extend": growing.list_extend,
+    "list_append": _by_method(list, "append"),
+    "list_extend": _by_method(list, "extend"),
     "list_to_tuple": containers.list_to_tuple,
-    "map_add": containers.map_add,
-    "set_add": containers.set_add,
-    "set_update": growing.set_update,
-    "dict_update": growing.dict_update,
+    "map_add": _by_method(dict, "__setitem__"),
+    "set_add": _by_method(set, "add"),
+    "set_update": _by_method(set, "update"),
+    "dict_update": _by_method(dict, "update"),
     "dict_merge": growing.dict_merge,
     "getitem": containers.getitem,
     "setitem": _setitem,
@@ -447,7 +445,6 @@ STEPS: Final[dict[str, Step]] = {
     "cell_set": _cell_set,
     "cell_get": _cell_get,
     "make_function": _make_function,
-    "call": _call,
     "call_ex": _call_ex,
     "call_method": _call_method,
     "load_method": _load_method,
