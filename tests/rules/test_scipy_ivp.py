@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from autodiff_hook import gradient, hvp, jvp, withgradient
+from autodiff_hook import gradient, hessian, hvp, jacobian, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.reports import collecting
 from autodiff_hook.testing import check_rule
@@ -131,6 +131,20 @@ def test_odeint():
         return np.sum(found[1:] ** 2)
 
     agrees(f, lambda p: sum(np.sum(exact(p, t) ** 2) for t in times[1:]))
+
+
+def test_odeint_at_times_that_move_follows_the_flow():
+    def at_end(times):
+        return integrate.odeint(lambda y, t: -t * y, 1.5, times)[:, 0]
+
+    times = np.array([0.3, 0.9, 0.9, 1.7])
+    y = 1.5 * np.exp((times[0] ** 2 - times**2) / 2)
+    slopes = np.diag(-times * y) + np.outer(y * times[0], [1.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(jacobian(at_end)(times), slopes, rtol=1e-6, atol=1e-8)
+    curvature = hessian(lambda t: at_end(t)[-1])(times)
+    np.testing.assert_allclose(curvature[-1, -1], (times[-1] ** 2 - 1) * y[-1], rtol=1e-6)
+    np.testing.assert_allclose(curvature[0, -1], -times[0] * times[-1] * y[-1], rtol=1e-6)
+    np.testing.assert_allclose(curvature[0, 0], (times[0] ** 2 + 1) * y[-1], rtol=1e-4)
 
 
 def test_odeint_with_times_that_move():

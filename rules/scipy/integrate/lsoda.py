@@ -6,6 +6,7 @@ import numpy as np
 from scipy import integrate
 from scipy.integrate import LSODA, solve_ivp
 
+from autodiff_hook import stop_gradient
 from autodiff_hook.algebras.shadows import keep_attribute, load_attribute, reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
@@ -80,18 +81,37 @@ def nordsieck(start, y, end, stages, h, order):
     return np.concatenate([found, np.zeros((order - degree, len(y)))]).T
 
 
-def followed(func, y0, t, args, tfirst, options):
+def followed(func, y0, t, args, tfirst, times_move, options):
     """``odeint`` by ``solve_ivp``, which gives each time once."""
 
     def fun(time, y):
         return func(time, y, *args) if tfirst else func(y, time, *args)
 
     times, start = np.asarray(t) * 1.0, np.ravel(np.asarray(y0) * 1.0)
-    new = np.concatenate([[True], times[1:] != times[:-1]])
-    if np.sum(new) == 1:
-        return np.stack([start for _ in times])
-    found = solve_ivp(fun, (times[0], times[-1]), start, "LSODA", t_eval=times[new], **options)
-    return found.y.T[np.cumsum(new) - 1] if found.success else None
+    places = stop_gradient(times)
+    new = np.concatenate([[True], places[1:] != places[:-1]])
+    index = np.cumsum(new) - 1
+    if index[-1] == 0:
+        states = np.stack([start for _ in times])
+    else:
+        found = solve_ivp(fun, (times[0], places[-1]), start, "LSODA", t_eval=places[new], **options)
+        if not found.success:
+            return None
+        states = np.concatenate([start[None], found.y.T[1:]])[index]
+    if not times_move:
+        return states
+    shifts = times - places
+    shifts = shifts - np.where(index == 0, shifts[0], 0.0)
+    return np.stack([flowed(fun, *row) for row in zip(places, states, shifts)])
+
+
+def flowed(fun, time, y, h):
+    """The state after a time of 0: four stages of Runge and Kutta, whose derivatives by ``h`` are those of the flow."""
+    a = fun(time, y)
+    b = fun(time + h / 2, y + h / 2 * a)
+    c = fun(time + h / 2, y + h / 2 * b)
+    d = fun(time + h, y + h * c)
+    return y + h / 6 * (a + 2 * b + 2 * c + d)
 
 
 def options_of(arguments):
@@ -121,8 +141,17 @@ def followed_token(call, found):
     """The token of what ``odeint`` has found; None if it is not found again."""
     call.memory.rewind()
     extra, token = call.extra(), call.tokens.get("args")
-    operands = (call.callback, call.arguments["y0"], call.arguments["t"], extra, bool(call.arguments["tfirst"]))
-    tokens = (None, *[call.tokens.get(name) for name in MATTER[:3]], token, None, None)
+    given = [call.tokens.get(name) for name in MATTER[:3]]
+    times_move = given[2] is not None or reaches(call.alg, call.arguments["t"])
+    operands = (
+        call.callback,
+        call.arguments["y0"],
+        call.arguments["t"],
+        extra,
+        bool(call.arguments["tfirst"]),
+        times_move,
+    )
+    tokens = (None, *given, token, None, None, None)
     again, moving = enter(call.alg, tokens, followed, (*operands, options_of(call.arguments)), {})
     call.memory.settle(call.callback)
     near = again is not None and np.allclose(again, found, SAME, SAME * np.max(np.abs(found), initial=0.0))
