@@ -34,6 +34,7 @@ from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.runtime.oddities import adds_objects, is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
+from autodiff_hook.semantics.caching import call_cached
 from autodiff_hook.semantics.comparing import compares_by_code
 from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.functions import enter
@@ -406,7 +407,9 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         return instantiate(alg, t, function, args, kwargs)
     if form == "partial":
         return call_partial(alg, t, function, inner, args, kwargs)
-    if form == "wrapper" or form == "cache" and loses(alg, t[1:], function, args, kwargs):
+    if form == "cache":
+        return call_cached(alg, t, function, args, kwargs)
+    if form == "wrapper":
         return apply(alg, t, inner, args, kwargs)
     if form == "ufunc" and not kwargs and len(args) == function.nin:
         several = elementwise.by_element if function.nout == 1 else elementwise.by_element_several

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import pytest
+from in_all_modes import MODES, differences
 
 import autodiff_hook as ad
 
@@ -98,3 +99,62 @@ def test_what_carries_a_derivative_is_computed(operator):
     reads.cache_clear()
     slope = OPERATORS[operator](lambda x: read(x) / x, 1.5)
     assert slope == pytest.approx(2.0)
+
+
+def of_numbers(x):
+    calls = []
+
+    @functools.lru_cache(maxsize=3)
+    def h(a, b=1.0, *, c=2.0):
+        calls.append(a)
+        return a * b * c * x
+
+    r = h(x) + h(x) * h(0.5) + h(x, b=x) * h(0.5, c=x) + h(0.5)
+    return r * len(calls)
+
+
+def of_many_calls(x):
+    @functools.lru_cache(None)
+    def fib(n):
+        return x ** (n + 1) if n < 2 else fib(n - 1) * 0.5 + fib(n - 2) * x * 0.3
+
+    return fib(60)
+
+
+def of_lists(x):
+    @functools.lru_cache(None)
+    def row(n):
+        return [x, n * x]
+
+    table.cache_clear()
+    given = table(3)
+    given[1] = x * given[2]
+    row(3).append(x)
+    row(3)[0] *= x
+    return sum(table(3)) * sum(row(3)) + sum(row(2))
+
+
+class Grid:
+    def __init__(self, k):
+        self.k = k
+
+    @functools.lru_cache(None)
+    def size(self, n):
+        return self.k**n
+
+
+def of_objects_that_change(x):
+    grid = Grid(x)
+    first = grid.size(2)
+    grid.k = x * x
+    second = grid.size(2) * grid.size(3)
+    Grid.size.cache_clear()
+    return first * second + grid.size(2)
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize("f", [of_numbers, of_many_calls, of_lists, of_objects_that_change])
+def test_what_carries_a_derivative_is_kept_for_the_call(operator, f):
+    for x in (0.7, 1.3):
+        assert MODES[operator](f, x) == pytest.approx(differences(f, x, 2 if operator == "hvp" else 1), rel=1e-5)
+        assert ad.withgradient(f, x)[0] == pytest.approx(f(x), rel=1e-14)
