@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from random_scalars import Writer
 from specialised_cases import check, check_raises, check_slopes, is_specialised, scope
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
+from autodiff_hook.transform.specialise.infer import Inference
 
 
 def h(p, q):
@@ -379,3 +382,41 @@ def test_random_programs_with_for_loops():
 
 def test_random_programs():
     run(range(1000, 1030), whiles=True)
+
+
+def in_turn(x, y):
+    if x > 1.0:
+        kind, scale = 1, x
+    else:
+        kind, scale = 2.0, 3
+    if y > 1.0:
+        kind = kind + 1
+    else:
+        kind, scale = halved(y), 1
+    if x > y:
+        kind, scale = 4, scale * kind
+    else:
+        kind, scale = kind * scale, halved(x)
+    return x * y * kind + scale
+
+
+def halved(x):
+    half, sign = 0.5 * x, 1
+    if half < 0.0:
+        half, sign = -half, -1
+    return half * sign if half > 0.1 else half
+
+
+@pytest.mark.skipif(GENERIC or ONE_WAY, reason="there is no interpretation of all ways")
+def test_what_is_in_no_loop_is_interpreted_once(monkeypatch):
+    visits = Counter()
+    visit = Inference._visit
+
+    def counted(self, block):
+        visits[block] += 1
+        visit(self, block)
+
+    monkeypatch.setattr(Inference, "_visit", counted)
+    check_slopes(in_turn, 1.3, 1.7)
+    check_slopes(in_turn, 0.7, 2.3)
+    assert len(visits) > 20 and max(visits.values()) == 1

@@ -76,6 +76,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.merging import Merging
 from autodiff_hook.transform.specialise.refining import Test, refine
+from autodiff_hook.transform.specialise.worklist import Worklist
 from autodiff_hook.transform.specialise.world import World
 
 
@@ -231,7 +232,7 @@ class Inference:
         self.stores: dict[Operand, Statement] = {}
         self.orders: list[tuple[Statement, Statement | Edge]] = []
         """What assigns an attribute or a captured variable, and what reads it or takes it along."""
-        self.pending: list[Block] = []
+        self.pending = Worklist()
         self.taken: dict[Edge, None] = {}
         self.merging = Merging(self)
         self.visited: set[Block] = set()
@@ -290,7 +291,7 @@ class Inference:
         body.blocks[0].params = first.params
         body.blocks[0].statements[:0] = first.statements
         self._admit(body, (code,), globals_)
-        self.pending.append(body.blocks[0])
+        self.pending.add(body.blocks[0])
         rounds = 0
         while self.pending:
             self._visit(self.pending.pop())
@@ -298,7 +299,8 @@ class Inference:
                 self.stale, rounds = False, rounds + 1
                 if rounds > _ROUNDS:
                     raise Refused("what is known of its values does not come to rest")
-                self.pending = list(reversed([b for b in self.program.blocks if b in self.visited]))
+                for block in self.visited:
+                    self.pending.add(block)
         if self.wanted:
             raise Changes("attributes are assigned again", *self.wanted)
         self._confirm()
@@ -403,6 +405,7 @@ class Inference:
         self.size += sum(len(b.statements) + 1 for b in body.blocks)
         if self.size > self.limit:
             raise Refused("the program is too large")
+        self.pending.place(body.blocks, self.block)
         for block in body.blocks:
             self.chains[block] = chain
             self.globals_of[block] = globals_
@@ -513,10 +516,10 @@ class Inference:
             self._trap(block, Refused(f"{terminator.kind} is not specialised"))
             return
         received = RECEIVED.get(terminator.kind, ())
-        # The last is visited first: the body of a loop before what follows it.
+        # Of those in one place the last is visited first: the body of a loop before what follows it.
         for edge in reversed(edges):
             count = received[terminator.edges.index(edge)]
-            self._flow(edge, [self._item(terminator)] if count else [])
+            self._flow(block, edge, [self._item(terminator)] if count else [])
 
     def _weave(self, block: Block, produced: Producer) -> None:
         operand, self.index = block.terminator.operands[0], len(block.statements)
@@ -546,11 +549,11 @@ class Inference:
         iterator = self.type_of(terminator.operands[0])
         return iterator.item if isinstance(iterator, Iterator) else ANY
 
-    def _flow(self, edge: Edge, received: list[Abstract]) -> None:
+    def _flow(self, source: Block, edge: Edge, received: list[Abstract]) -> None:
         changed = self.merging.flow(edge, received) or edge.target not in self.visited
         self.taken[edge] = None
-        if changed and edge.target not in self.pending:
-            self.pending.append(edge.target)
+        if changed:
+            self.pending.add(edge.target, source)
 
     def joined(self, a: Abstract, b: Abstract) -> Abstract:
         """The least that is true of both: lists and dicts that come by one name may be one."""
@@ -626,6 +629,7 @@ class Inference:
                 inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
         self.chains[rest], self.globals_of[rest] = self.chains[block], self.globals_of[block]
         self.program.blocks.append(rest)
+        self.pending.place_after(rest, block)
         self._leave(block)
 
     def _entered(self, chain: tuple[Any, ...], code: Any, call: Parameters) -> tuple[Any, ...]:

@@ -66,7 +66,8 @@ class Merging:
         if before is not None and after == before:
             return False
         inf.types[param] = after
-        inf.stale = inf.stale or before is not None
+        # Who has read what was known before will be visited again.
+        inf.stale = inf.stale or before is not None and edge.target in inf.visited
         return True
 
     def _names(self, made: Variable) -> list[str]:
