@@ -33,6 +33,7 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
+from autodiff_hook.runtime.whole_numbers import REASON, makes_steps
 from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
@@ -69,6 +70,8 @@ def int_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         return calls.apply(alg, (None, t[0]), method, args, {})
     value = int(*args, **kwargs)
     whole = len(args) == 1 and isinstance(args[0], int) and not isinstance(args[0], bool)
+    if some(t) and not whole and not makes_steps(value):
+        fail(int, REASON)
     return value, t[0] if whole else None
 
 

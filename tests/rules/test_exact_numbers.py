@@ -238,9 +238,31 @@ def order_of_magnitude(x):
     return x * 10.0 ** (len(digits) + exponent - 1 + sign)
 
 
+def steps(x):
+    return int(x * 2.0**51) / 2.0**51 + x * int(1e30) * 1e-30
+
+
+def test_what_int_cuts_off_makes_steps():
+    for operator_mode, slope in ((ad.gradient, (1.0,)), (lambda f, x: ad.jvp(f, (x,), (1.0,))[1:], (1.0,))):
+        for _ in range(3):
+            assert operator_mode(steps, 0.7) == pytest.approx(slope)
+
+
 def test_sizes_of_numbers_are_constants():
     assert ad.gradient(order_of_magnitude, -25.5) == (100.0,)
     assert ad.jvp(order_of_magnitude, (-25.5,), (1.0,)) == (-2550.0, 100.0)
+
+
+def all_digits(x):
+    mantissa, exponent = math.frexp(x)
+    return math.ldexp(int(mantissa * 2.0**53), exponent - 53) * 2.0
+
+
+def all_digits_in_a_loop(x):
+    total = x
+    for k in range(3):
+        total += int(-x * 2.0 ** (60 + k)) / 2.0**60
+    return total
 
 
 def digits(x):
@@ -281,6 +303,7 @@ def method_by_name(x):
     [
         *(numerator, ratio, ratio_of_a_decimal, digits, digits_put_together, coarser),
         *(of_a_derived_class, of_a_derived_class_without_code, method_by_name),
+        *(all_digits, all_digits_in_a_loop),
     ],
 )
 @pytest.mark.parametrize("mode", MODES)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.whole_numbers import makes_steps
 from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
@@ -30,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.infer import STRUCTURAL, Given, Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
@@ -156,8 +157,24 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     if types == INT.types:
         return alias(inf, s, args[0])
     if types is not None and types <= {float, np.float64, bool, np.int64}:
+        if not types <= {bool, np.int64} and s not in inf.checked and inf.block is not None:
+            check = Statement("call", [Constant(require_steps), args[0]], None, ())
+            _checked(inf, check, args)
+            inf.block.statements.insert(inf.index, check)
+            inf.index += 1
+            inf.checked.add(s)
         return pure(inf, s, outcome(int, [inf.type_of(args[0])], {}))
     return None
+
+
+def _checked(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    return pure(inf, s, Known(None))
+
+
+def require_steps(x: float) -> None:
+    """Give up where ``int`` keeps all digits: the carried program decides whether a derivative is lost."""
+    if not makes_steps(x):
+        raise Given("a whole number that has all digits of a float")
 
 
 def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
@@ -241,6 +258,7 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     reversed: _reversed,
     isinstance: _isinstance,
     int: _int,
+    require_steps: _checked,
     float: _float,
     list: _list,
     max: _extremum,
