@@ -20,7 +20,7 @@ from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
-from autodiff_hook.runtime.reachable import captured_by, reachable
+from autodiff_hook.runtime.reachable import captured_by, defaults_of, reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -101,7 +101,7 @@ class _Search:
         """Whether an item itself has a token."""
         alg, cls = self._alg, type(item)
         if issubclass(cls, type):
-            return any([holds(alg, holder_of(base, "")) for base in item.__mro__])
+            return any([holds(alg, holder_of(base, "")) for base in item.__mro__]) or self._captures(item)
         form = kind_of(cls)
         if form == "array":
             root = root_of(item)
@@ -117,10 +117,11 @@ class _Search:
         return bool(self._roots) and alg.memories.may_have(item, self._roots)
 
     def _captures(self, cls: type) -> bool:
-        """Whether a method of a class has captured a variable that may have a token."""
+        """Whether a method of a class has captured a variable that may have a token, or has a default that may."""
         found = self._classes.get(cls)
         if found is None:
-            found = self._classes[cls] = any([id(cell) in self._alg.shadows for cell in captured_by(cls)])
+            held = (*captured_by(cls), *defaults_of(cls))
+            found = self._classes[cls] = any([id(reference) in self._alg.shadows for reference in held])
         return found
 
 

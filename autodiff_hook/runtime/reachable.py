@@ -62,7 +62,8 @@ def _referents(item: Any, kind: str) -> list[Any]:
             *globals_of(item),
             *(item.__closure__ or ()),
             *(item.__defaults__ or ()),
-            *(item.__kwdefaults__ or {}).values(),
+            item.__kwdefaults__,
+            item.__dict__,
         ]
     if issubclass(cls, BuiltinFunctionType):
         return [item.__self__]
@@ -105,6 +106,15 @@ def globals_of(function: FunctionType) -> list[Any]:
 def names_in(code: CodeType) -> set[str]:
     """The names of globals, and of attributes, in code and the code of functions in it."""
     return {*code.co_names, *(n for c in code.co_consts if type(c) is CodeType for n in names_in(c))}
+
+
+def defaults_of(cls: type) -> Iterator[Any]:
+    """What the methods of a class hold of the values of their defaults: themselves, and the dicts of keywords."""
+    for base in cls.__mro__:
+        for method in vars(base).values():
+            if type(method) is FunctionType:
+                yield method
+                yield method.__kwdefaults__
 
 
 def _referents_of_array(array: Any) -> list[Any]:

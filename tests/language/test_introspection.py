@@ -278,3 +278,38 @@ def test_functions_made_by_hand_hold_defaults(derivative):
     for _ in range(3):
         with pytest.raises(NotDifferentiable, match="function"):
             derivative(f, 1.3)
+
+
+@gradient_at(1.3)
+def test_signature_of_what_is_wrapped(x):
+    def g(a, b=x):
+        return a * b
+
+    wrapper = functools.wraps(g)(lambda *args: 0.0)
+    return inspect.signature(wrapper).parameters["b"].default * x
+
+
+@gradient_at(1.3)
+def test_signature_with_keywords_only(x):
+    def g(a, *, b=x):
+        return a * b
+
+    return inspect.signature(g).parameters["b"].default * x
+
+
+@gradient_at(1.3)
+def test_signatures_of_classes_and_objects(x):
+    class Scaled:
+        def __init__(self, a, b=x):
+            self.a = a
+
+        def method(self, k=x * x):
+            return k
+
+        def __call__(self, *, z=3.0 * x):
+            return z
+
+    made = inspect.signature(Scaled).parameters["b"].default
+    scaled = Scaled(1.0)
+    called = inspect.signature(scaled).parameters["z"].default
+    return made * inspect.signature(scaled.method).parameters["k"].default * called
