@@ -61,7 +61,7 @@ from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
 from autodiff_hook.semantics.rules import call_rule, rule_for
-from autodiff_hook.semantics.scope import in_library, in_scope
+from autodiff_hook.semantics.scope import in_library, in_scope, is_method_of_container
 from autodiff_hook.semantics.subclasses import call_function_override, is_function_overridden, rule_behind
 
 _FLOAT: Final = (float,)
@@ -458,8 +458,8 @@ def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwar
         _note_entered(alg, function)
         return enter(alg, t, function, args, kwargs)
     if id(function) not in alg.losses and in_library(function):
-        waits = function.__code__.co_flags & inspect.CO_COROUTINE
-        if waits or loses(alg, t[1:], function, args, kwargs):
+        at_once = function.__code__.co_flags & inspect.CO_COROUTINE or is_method_of_container(function)
+        if at_once or loses(alg, t[1:], function, args, kwargs):
             return enter(alg, t, function, args, kwargs)
         if not alg.memories.of_call(function):
             return call_constant(alg, function, args, kwargs)

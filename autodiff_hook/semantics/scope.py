@@ -82,3 +82,11 @@ def module_of_callable(f: Any) -> str:
     found = module_of(f)
     # What wraps a function for the engine stands for that.
     return module_of_callable(f.__wrapped__) if is_own(found) and hasattr(f, "__wrapped__") else found
+
+
+def is_method_of_container(function: FunctionType) -> bool:
+    """Whether it is a method of a container of the standard library: short code, and what it is given may be large."""
+    return function.__globals__.get("__name__") in _CONTAINERS and "." in function.__qualname__
+
+
+_CONTAINERS: Final = ("collections", "collections.abc")

@@ -6,6 +6,11 @@ import collections
 
 from helpers import gradient_at
 
+from autodiff_hook.algebras import shadows
+from autodiff_hook.api import generic_gradient
+from autodiff_hook.runtime.reachable import reachable
+from autodiff_hook.semantics import opaque
+
 D = {"a": 1.5, "b": -0.5, "c": 2.0}
 
 
@@ -193,3 +198,32 @@ def test_default_dict_beside_something_that_is_marked(x):
     groups[0].append(x * x)
     groups[2].append(x**3)
     return groups[0][0] * sum(groups[2]) + len(groups[1])
+
+
+class Unit:
+    def __init__(self, scale):
+        self.scale = [scale]
+
+
+UNITS = collections.ChainMap({}, {f"u{i}": Unit(float(i)) for i in range(1000)})
+
+
+def test_what_is_looked_up_in_large_chained_maps_is_not_searched_for(monkeypatch):
+    searched = []
+
+    def counting(value, *args):
+        for item in reachable(value, *args):
+            searched.append(item)
+            yield item
+
+    for module in (shadows, opaque):
+        monkeypatch.setattr(module, "reachable", counting)
+
+    def f(x):
+        held = [x * 2]
+        for name in ("u2", "u3", "none"):
+            held.append(UNITS[name].scale[0] * held[0] if name in UNITS else UNITS.get(name, x))
+        return sum(held)
+
+    assert generic_gradient(f, 2.0) == (13.0,)
+    assert len(searched) < 100
