@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, load
 from autodiff_hook.semantics.iteration import flattened, python_method
 from autodiff_hook.semantics.meanings import Args, apply
-from autodiff_hook.semantics.object_arrays import MAKING, made_objects, makes_objects
+from autodiff_hook.semantics.object_arrays import MAKING, has_length, made_objects, makes_objects
 
 
 def converted(alg: Algebra, function: Any, args: Args, t: Any) -> tuple[Any, Args] | None:
@@ -37,7 +37,7 @@ def _converted(alg: Algebra, value: Any, token: Token) -> Result:
     method = python_method(value, "__array__")
     if method is not None:
         return apply(alg, (None, token), method, (value,), {})
-    if python_method(value, "__len__") is not None and python_method(value, "__getitem__") is not None:
+    if has_length(value) and python_method(value, "__getitem__") is not None:
         return _converted(alg, *apply(alg, (None, None, token), list, (value,), {}))
     return value, token
 

@@ -133,7 +133,15 @@ def takes_objects(function: Any, args: Args) -> bool:
     """Whether a ufunc is given an object, which is no array, nor makes one."""
     if function not in elementwise.OPERATIONS:
         return False
-    return all(kind(x) != "object" or not hasattr(type(x), "__len__") for x in args)
+    return not any(kind(x) == "object" and has_length(x) for x in args)
+
+
+def has_length(value: Any) -> bool:
+    """Whether NumPy takes an object for a sequence: what refuses to tell its length is one element."""
+    try:
+        return hasattr(type(value), "__len__") and len(value) >= 0
+    except TypeError:
+        return False
 
 
 def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:

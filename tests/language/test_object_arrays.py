@@ -8,6 +8,7 @@ import operator
 import numpy as np
 import pytest
 from in_all_modes import MODES, differences
+from scipy import sparse
 
 from autodiff_hook import NotDifferentiable, gradient, jvp
 
@@ -321,6 +322,34 @@ def sequences_by_code(x):
     )
 
 
+class Element:
+    """What refuses to tell its length is one element for NumPy, which asks it for its ``conjugate`` and ``sqrt``."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __len__(self):
+        raise TypeError("a length would be ambiguous")
+
+    def __getitem__(self, i):
+        return self.value
+
+    def conjugate(self):
+        return Element(self.value * 3)
+
+    def sqrt(self):
+        return Element(self.value**0.5)
+
+
+def elements_that_refuse_a_length(x):
+    return float(np.conjugate(Element(x[0])).value * np.sqrt(Element(x[1] ** 2 + 1.0)).value)
+
+
+def conjugates_of_sparse_matrices(x):
+    matrix = sparse.csr_matrix((x, ([0, 1, 2], [2, 0, 1])), shape=(3, 3))
+    return float(np.sum(np.conj(matrix * 2.0).toarray() ** 2) + np.sum(np.abs(-matrix).toarray() ** 3))
+
+
 def places_of_arrays(x):
     table = np.outer(x, x)
     flat = np.asarray(table.T.flat)
@@ -330,7 +359,7 @@ def places_of_arrays(x):
 
 
 RIGHT = (
-    *(sequences_by_code, places_of_arrays),
+    *(sequences_by_code, places_of_arrays, elements_that_refuse_a_length, conjugates_of_sparse_matrices),
     *(taken_apart, copied_deeply, nested_and_swapped, holders_of_arrays),
     *(stored, arithmetic, made_of_numbers, products),
     *(converted, vectorized, of_arrays, of_arrays_in_two_dimensions),
