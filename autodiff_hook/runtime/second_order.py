@@ -151,8 +151,8 @@ class _Sources:
 def _collecting(known: Understood, constants: list[Variable], sources: _Sources) -> IR:
     """What loads and guards on entry: it gives the constants, the primals and what holds them, or ``MISS``."""
     prologue = known.prologue
-    made: list[Operand] = [prologue.emit("build_tuple", *constants)]
-    made.append(prologue.emit("build_tuple", *[known.taken.get(x, x) for x in sources.variables]))
+    loaded = [[known.taken.get(x, x) for x in those] for those in (constants, sources.variables)]
+    made: list[Operand] = [prologue.emit("build_tuple", *those) for those in loaded]
     made.append(prologue.emit("build_tuple", *[slot.owner for slot in sources.parts.values()]))
     prologue.block.terminator = Terminator("return", [prologue.emit("build_tuple", *made)])
     ir = known.program(("f", "args"), [*prologue.blocks, prologue.miss])

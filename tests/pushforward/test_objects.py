@@ -160,6 +160,16 @@ def mixed(holder, x):
     return found[0] * found[2][0] * np.sum(found[2][1] * found[0]) * found[3][1][0] ** 2 * holder.rows[0][1]
 
 
+def changed(pair, holder):
+    """The list is changed, so it is asked whether it is one of what was given."""
+    found = []
+    for i in range(3):
+        found.append(pair[0].x * pair[1] * (i + 1) * holder.pair[0])
+    found[0] = found[1] ** 2
+    mixed = [found[0], "a", sum(found)]
+    return mixed[0] * mixed[2]
+
+
 R = np.random.default_rng(7)
 NODES = [Node(0.1 * i, 0.3 * (i % 3), 1.0 + i) for i in range(4)]
 CELL = Cell(R.normal(size=(2, 3)), R.normal(size=(2, 2)), R.normal(size=2))
@@ -182,6 +192,7 @@ CASES = {
     beside_numbers: ((NODES[1], 1.5, np.array([0.2, 0.4])), {"node": NODES[2], "k": 0.7}),
     held: (HELD,),
     mixed: (HELD, 0.8),
+    changed: ((NODES[2], 0.7), HELD),
 }
 
 
