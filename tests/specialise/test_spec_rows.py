@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from specialised_cases import check
+from specialised_cases import check, oracle
+
+from autodiff_hook import gradient
 
 W = np.array([1.0, 2.0, 3.0])
 A = np.arange(12.0).reshape(4, 3) / 7.0 + 0.1
@@ -188,9 +190,73 @@ def summed_into_lists(a):
     return sums[0][0] * sums[1][2] + sum(sums[-1])
 
 
+def flat(a):
+    c = 1.0
+    for v in a.flat:
+        c += v * v * c
+    return c
+
+
+def flat_of_columns(a):
+    return sum(v**3 * (i + 1) for i, v in enumerate([*a.T[1:].flat]))
+
+
+def flat_while_it_changes(a):
+    b = a * 2
+    c = 0.0
+    for v in b.T.flat:
+        b *= 1.1
+        c += v * v
+    return c
+
+
+def flat_while_what_is_given_changes(a):
+    c = 0.0
+    for v in a.flat:
+        a *= 1.1
+        c += v * v
+    return c
+
+
+def flat_while_parts_are_stored(a):
+    b = a * 2
+    c = 0.0
+    for i, v in enumerate(b.T.flat):
+        b[0, 1] = 0.5 * v
+        c += v * v * i
+    return c
+
+
+def lists(a):
+    c = 0.0
+    for row in a.tolist():
+        for v in row:
+            c += v * v * v
+    rows = a.T.tolist()
+    rows[0][1] = rows[1][2] * c
+    return sum(rows[0]) * len(a.tolist())
+
+
+def list_of_one_axis(a):
+    xs = a[0].tolist()
+    xs.append(xs[0] * xs[1])
+    return sum(x * x for x in xs) if isinstance(xs[0], float) and not isinstance(xs[0], np.floating) else 0.0
+
+
+def items(a):
+    c, b = 0.0, a.ravel()
+    for i in range(len(b)):
+        c += b.item(i) ** 2 * b.item(-i)
+    return c if type(b.item(0)) is float else 0.0
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        flat,
+        lists,
+        list_of_one_axis,
+        items,
         numbered,
         made_into_lists,
         made_into_a_list,
@@ -219,7 +285,18 @@ def test_rows(f):
     check(f, A)
 
 
-@pytest.mark.parametrize("f", [changed_on_the_way, row_written, row_scaled, starred])
+@pytest.mark.parametrize(
+    "f",
+    [
+        changed_on_the_way,
+        row_written,
+        row_scaled,
+        starred,
+        flat_of_columns,
+        flat_while_it_changes,
+        flat_while_parts_are_stored,
+    ],
+)
 def test_rows_that_are_changed_or_shared_out(f):
     check(f, A, specialised=None)
 
@@ -230,3 +307,25 @@ def test_rows_of_numbers_of_single_precision():
 
 def test_rows_of_an_array_without_any():
     check(numbered, A[:0])
+
+
+@pytest.mark.parametrize("f", (lists, items, flat))
+def test_items_of_arrays_of_other_types_and_sizes(f):
+    for a in (A.astype(np.float32), np.arange(12).reshape(4, 3), np.asfortranarray(A)):
+        check(f, a, specialised=None)
+
+
+@pytest.mark.parametrize("a", (A, np.asfortranarray(A), A[:, ::2]))
+def test_an_array_that_changes_while_its_items_are_taken(a):
+    def f(x):
+        return flat_while_what_is_given_changes(x.copy())
+
+    for _ in range(2):
+        expected = oracle(flat_while_what_is_given_changes, a.copy())[1][0]
+        np.testing.assert_allclose(gradient(flat_while_what_is_given_changes, a.copy())[0], expected)
+        np.testing.assert_allclose(gradient(f, a)[0], expected)
+
+
+def test_places_out_of_range():
+    with pytest.raises(IndexError, match="index 3 is out of bounds for"):
+        gradient(lambda a: a.item(3), W)

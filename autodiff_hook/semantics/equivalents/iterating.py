@@ -16,6 +16,24 @@ def listed(iterable: Any) -> Any:
     return items
 
 
+def numbers(array: Any) -> Any:
+    """``array.tolist()`` of one axis of floats."""
+    return [float(x) for x in array]
+
+
+def rows_of_numbers(array: Any) -> Any:
+    """``array.tolist()`` of two axes of floats."""
+    rows = []
+    for row in array:
+        rows.append([float(x) for x in row])
+    return rows
+
+
+def number_at(array: Any, place: Any) -> Any:
+    """``array.item(place)`` of one axis of floats."""
+    return float(array[place])
+
+
 def mapped(function: Any, iterable: Any, *others: Any) -> Any:
     """``map``."""
     if others:

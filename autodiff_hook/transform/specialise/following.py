@@ -28,12 +28,15 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Reference,
     Tuple,
+    same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import is_hashable, pure, require_inert
 
+_DOUBLE: Final = np.dtype(float)
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
 
 
@@ -123,6 +126,24 @@ def _list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     return iterating.listed if isinstance(kind, (Producer, Iterator)) or ranges or rows else None
 
 
+def _to_list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    axes = _axes_of_doubles(kinds[0]) if len(kinds) == 1 else None
+    if axes == 1:
+        return iterating.numbers
+    return iterating.rows_of_numbers if axes == 2 else None
+
+
+def _item(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    one = len(kinds) == 2 and number_types(kinds[1]) == frozenset({int})
+    return iterating.number_at if one and _axes_of_doubles(kinds[0]) == 1 else None
+
+
+def _axes_of_doubles(kind: Abstract) -> int | None:
+    """How many axes an array of doubles has; None if that is not known, or of something else."""
+    doubles = isinstance(kind, Array) and not kind.scalar and same_dtype(kind.dtype, _DOUBLE)
+    return kind.ndim if doubles else None  # type: ignore[attr-defined]
+
+
 def _chain(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     """One loop over what is of one kind, else a loop for each."""
     alike = all(isinstance(kind, List) for kind in kinds) or all(isinstance(kind, Tuple) for kind in kinds)
@@ -153,6 +174,8 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     min: _with_options(equivalents.minimum),
     list: _list,
     next: _next,
+    np.ndarray.tolist: _to_list,
+    np.ndarray.item: _item,
 }
 
 _ALIKE: Final = (sum, max, min, math.fsum, math.prod, np.array, np.asarray, np.sum, np.mean, np.stack, np.concatenate)

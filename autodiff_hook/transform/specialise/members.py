@@ -206,12 +206,25 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
         return pure(inf, s, Number(INT.types, example=np.size(value.example)))
     if name == "dtype" and value.dtype is not None:
         return known_as(inf, s, value.dtype)
+    if name == "flat" and _is_iterated(inf, s):
+        s.op, s.operands, s.data = "call_method", [owner], ("ravel", ())
+        return method_call(inf, s)
     descriptor = getattr(np.ndarray, name, None)
     if descriptor is not None and registry.is_constant(descriptor):
         return pure(inf, s, outcome(lambda x: getattr(x, name), [value], {}))
     if descriptor is not None and registry.has_rules(descriptor):
         return by_rule(inf, s, descriptor, [owner], {}, lambda x: getattr(x, name))
     raise Refused(f"the attribute {name} of an array")
+
+
+def _is_iterated(inf: Inference, s: Statement) -> bool:
+    """Whether what is taken from an array that nothing changes is only iterated over."""
+    if inf.one_way or not inf.is_from_outside(inf.final(s.operands[0])):
+        return False
+    users = [x for block in inf.program.blocks for x in block.statements if s.result in x.operands]
+    passed = [x for block in inf.program.blocks for edge in block.edges() for x in edge.args]
+    stores = any(x.op == "setitem" for block in inf.program.blocks for x in block.statements)
+    return all(x.op == "get_iter" for x in users) and s.result not in passed and not stores
 
 
 def method_call(inf: Inference, s: Statement) -> Abstract | None:
