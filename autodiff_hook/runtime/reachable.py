@@ -63,7 +63,7 @@ def _referents(item: Any, kind: str) -> list[Any]:
             *(item.__closure__ or ()),
             *(item.__defaults__ or ()),
             item.__kwdefaults__,
-            item.__dict__,
+            item.__dict__ or None,
         ]
     if issubclass(cls, BuiltinFunctionType):
         return [item.__self__]
