@@ -12,19 +12,16 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
-    Instance,
     Known,
     List,
     Number,
     Optional,
-    Outside,
     Record,
     Reference,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lists import is_flat
-from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.results import exact_types
 
 MISS: Final = object()
 """What a specialised program returns if a guard fails."""
@@ -89,7 +86,8 @@ class Guards:
             self.require(self.emit("compare", operand, Constant(abstract.value), data="=="))
             return
         cls = self.emit("call", Constant(type), operand, data=())
-        self.require_same(cls, _class_of(abstract))
+        (expected,) = exact_types(abstract)
+        self.require_same(cls, expected)
         if given and (isinstance(abstract, Reference) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
             self.references.append(operand)
             self.flat, given = self.flat and is_flat(abstract), False
@@ -127,22 +125,7 @@ def _kind(value: Abstract) -> Any:
         named = tuple([(name, _kind(kind)) for name, kind in value.site.named.items()])
         return "record", value.cls, named, frozenset(value.site.absent)
     if isinstance(value, (List, Dict)):
-        return _class_of(value), _kind(value.site.item) if value.site.item is not None else frozenset()
+        return value.cls, _kind(value.site.item) if value.site.item is not None else frozenset()
     if isinstance(value, Optional):
         return "absent", _kind(value.content)
-    return ("same", value.value) if isinstance(value, Known) else frozenset({_class_of(value)})
-
-
-def _class_of(abstract: Abstract) -> type:
-    if isinstance(abstract, Number):
-        (cls,) = abstract.types
-        return cls
-    if isinstance(abstract, Array):
-        return np.ndarray
-    if isinstance(abstract, (Tuple, Instance, Outside, Record)):
-        return abstract.cls
-    if isinstance(abstract, List):
-        return list
-    if isinstance(abstract, Dict):
-        return dict
-    raise Refused(f"no guard for {named(abstract)}")
+    return ("same", value.value) if isinstance(value, Known) else frozenset(exact_types(value))

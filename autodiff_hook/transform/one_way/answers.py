@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Statement
+from autodiff_hook.semantics.operations import COMPARE
 from autodiff_hook.transform.specialise.abstract import MISSING
 
 
@@ -26,16 +28,8 @@ def answer(op: str, s: Statement, values: list[Any]) -> Any:
 
 
 _QUESTIONS: Final[dict[Any, Callable[..., Any]]] = {
-    ("compare", "<"): lambda a, b: a < b,
-    ("compare", "<="): lambda a, b: a <= b,
-    ("compare", "=="): lambda a, b: a == b,
-    ("compare", "!="): lambda a, b: a != b,
-    ("compare", ">"): lambda a, b: a > b,
-    ("compare", ">="): lambda a, b: a >= b,
-    "truth": bool,
-    "not": lambda a: not a,
-    "is": lambda a, b: a is b,
-    "is_not": lambda a, b: a is not b,
+    **{("compare", op): function for op, function in COMPARE.items()},
+    **{"truth": bool, "not": operator.not_, "is": operator.is_, "is_not": operator.is_not},
     "in": lambda a, b: a in b,
     "not_in": lambda a, b: a not in b,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from types import CodeType, UnionType
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 
@@ -224,6 +224,8 @@ class Reference(Abstract):
 class List(Reference):
     """An exact list of items of one kind."""
 
+    cls: ClassVar[type] = list
+
     @property
     def item(self) -> Abstract | None:
         """What is known of the items."""
@@ -233,6 +235,8 @@ class List(Reference):
 @dataclass(frozen=True, slots=True, eq=False)
 class Dict(Reference):
     """An exact dict: items of one kind, or of one by each name."""
+
+    cls: ClassVar[type] = dict
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,16 +73,12 @@ def classes_of(value: Abstract) -> list[type]:
         return [type(value.absent), *classes_of(value.content)]
     if isinstance(value, Array):
         return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
-    if isinstance(value, Tuple):
-        return [value.cls]
-    if isinstance(value, (Outside, Record, Fresh, Container, Error)):
+    if isinstance(value, (Tuple, Instance, Outside, Record, Fresh, Container, Error)):
         return [value.cls]
     if isinstance(value, (List, Dict)) and value.site.cls is MISSING:
         raise Refused(f"the type of {named(value)}")
     if isinstance(value, (List, Dict)):
-        return [value.site.cls or (list if isinstance(value, List) else dict)]
-    if isinstance(value, Instance):
-        return [value.cls]
+        return [value.site.cls or value.cls]
     if isinstance(value, Known):
         return [type(value.value)]
     if isinstance(value, (Closure, Bound)):

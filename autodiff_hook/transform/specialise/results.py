@@ -101,13 +101,7 @@ def exact_types(value: Abstract) -> tuple[type, ...]:
         return tuple(sorted(types, key=lambda t: t.__name__))
     if isinstance(value, Array):
         return (np.ndarray,)
-    if isinstance(value, (Tuple, Outside, Record)):
-        return (value.cls,)
-    if isinstance(value, List):
-        return (list,)
-    if isinstance(value, Dict):
-        return (dict,)
-    if isinstance(value, Instance):
+    if isinstance(value, (Tuple, Outside, Record, List, Dict, Instance)):
         return (value.cls,)
     if isinstance(value, Known):
         return (type(value.value),)

@@ -41,12 +41,8 @@ def named(value: Any) -> str:
         return f"an array of {value.dtype}" if value.dtype is not None else "an array"
     if isinstance(value, Optional):
         return f"None or {named(value.content)}"
-    if isinstance(value, (Tuple, Instance, Outside, Record, Fresh, Container, Error)):
+    if isinstance(value, (Tuple, Instance, Outside, Record, List, Dict, Fresh, Container, Error)):
         return f"{_article(value.cls.__qualname__)} {value.cls.__qualname__}"
-    if isinstance(value, List):
-        return "a list"
-    if isinstance(value, Dict):
-        return "a dict"
     if isinstance(value, Iterator):
         return "an iterator"
     if isinstance(value, (Closure, Bound, Partial)):
