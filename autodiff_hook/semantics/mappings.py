@@ -22,7 +22,7 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
-from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, call_method, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, call_method, giving_owner, means
 
 
 @means(dict.get)
@@ -189,10 +189,7 @@ def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return result, None
 
 
-@means(dict.__ior__, OrderedDict.__ior__)
-def dict_ior(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    dict_update(alg, t, args, kwargs)
-    return args[0], None
+means(dict.__ior__, OrderedDict.__ior__)(giving_owner(dict_update))
 
 
 @means(OrderedDict.move_to_end)

@@ -56,6 +56,16 @@ def as_function(operation: Callable[..., tuple[Any, Any]], data: Any = None) -> 
     return called
 
 
+def giving_owner(change: Meaning) -> Meaning:
+    """What a function means that changes its first argument, and gives that."""
+
+    def changed(alg: Any, t: Any, args: Args, kwargs: Kwargs) -> tuple[Any, None]:
+        change(alg, t, args, kwargs)
+        return args[0], None
+
+    return changed
+
+
 def meaning_of(function: Any) -> Meaning | None:
     """What a callable means, if it is known here."""
     return MEANINGS.get(id(function))

@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.semantics.iteration import python_method
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import apply
 
 _PLAIN: Final = frozenset({np.ndarray, np.float64, float, int, bool, complex})
 
@@ -46,9 +46,3 @@ def call_overridden(alg: Algebra, t: Any, function: Any, args: Any, kwargs: Any)
         if value is not NotImplemented:
             return value, token
     return getattr(ufunc, name)(*args, **kwargs), None
-
-
-@means(np.ufunc.__call__)
-def call_ufunc(alg: Algebra, t: Any, args: Any, kwargs: Any) -> Result:
-    """``ufunc.__call__(*args)``."""
-    return apply(alg, (None, *t[1:]), args[0], args[1:], kwargs)

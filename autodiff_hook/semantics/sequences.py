@@ -9,7 +9,7 @@ from autodiff_hook.interpreter import LISTS_DOUBLE, TUPLES_ASK_LENGTH
 from autodiff_hook.semantics.comparing import Compared, compares_by_code
 from autodiff_hook.semantics.items import ask_length, materialised
 from autodiff_hook.semantics.iteration import get_iter
-from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, giving_owner, means
 from autodiff_hook.semantics.parallel import putting
 
 
@@ -94,10 +94,7 @@ def one_by_one(owner: Any, value: Any) -> bool:
     return not (type(value) in (list, tuple) or value is owner or kind(value) in ("inert", "array"))
 
 
-@means(list.__iadd__)
-def list_iadd(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    list_extend(alg, t, args, kwargs)
-    return args[0], None
+means(list.__iadd__)(giving_owner(list_extend))
 
 
 @means(list.sort)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, keep_all, kind, known, load, to_change
 from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import ITEMS, VIEWS, get_iter, is_view
-from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, giving_owner, means
 
 
 def _members(alg: Algebra, t: Any, sources: Any) -> dict[Any, Any]:
@@ -102,17 +102,6 @@ def set_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return None, None
 
 
-@means(set.__ior__)
-def set_ior(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    set_update(alg, t, args, kwargs)
-    return args[0], None
-
-
-@means(set.__ixor__)
-def set_ixor(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return args[0], set_toggle(alg, t, args, kwargs)[1]
-
-
 @means(set.symmetric_difference_update)
 def set_toggle(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner = args[0]
@@ -123,6 +112,10 @@ def set_toggle(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         found.clear()
         found.update({member: moving.get(id(member)) for member in owner})
     return None, None
+
+
+means(set.__ior__)(giving_owner(set_update))
+means(set.__ixor__)(giving_owner(set_toggle))
 
 
 def dropping(function: Any) -> Meaning:

@@ -201,8 +201,8 @@ def call_function_override(alg: Algebra, t: Any, function: Any, args: Args, kwar
     return function(*args, **kwargs), None
 
 
-@means(DISPATCHED.__call__)
-def call_dispatched(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+@means(np.ufunc.__call__, DISPATCHED.__call__)
+def call_of_numpy(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``function.__call__(*args)`` of a function of NumPy's."""
     return apply(alg, (None, *t[1:]), args[0], args[1:], kwargs)
 
