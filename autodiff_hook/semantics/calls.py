@@ -78,8 +78,13 @@ def call(alg: Algebra, t: Any, kwnames: tuple[str, ...], function: Any, *args: A
                 return alg.call_rule(rule, function, args, {}, t[1:])
         found = _again(alg, t, function, args, {}) if id(function) in alg.entered else None
         return apply(alg, t, function, args, {}) if found is None else found
+    return apply(alg, t, function, *_by_name(args, kwnames))
+
+
+def _by_name(args: Args, kwnames: tuple[str, ...]) -> tuple[Args, Kwargs]:
+    """Arguments by position, and the last ones by name."""
     count = len(args) - len(kwnames)
-    return apply(alg, t, function, args[:count], dict(zip(kwnames, args[count:])))
+    return args[:count], dict(zip(kwnames, args[count:]))
 
 
 def call_ex(alg: Algebra, t: Any, data: Any, function: Any, args: Any, kwargs: Any) -> Result:
@@ -106,11 +111,7 @@ def load_method(alg: Algebra, t: Any, name: str, receiver: Any) -> Result:
 
 def call_loaded(alg: Algebra, t: Any, kwnames: tuple[str, ...], method: Any, *args: Any) -> Result:
     """``method(*args)``, where ``load_method`` has given the method."""
-    kwargs: dict[str, Any] = {}
-    if kwnames:
-        count = len(args) - len(kwnames)
-        kwargs = dict(zip(kwnames, args[count:]))
-        args = args[:count]
+    args, kwargs = _by_name(args, kwnames) if kwnames else (args, {})
     function = function_of(method)
     if function is None:
         return apply(alg, t, method, args, kwargs)
@@ -138,11 +139,7 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
         meaning = MEANINGS.get(id(found)) if type(found) in _OF_BUILTIN_CLASSES else None
         if meaning is not None:
             return meaning(alg, t[1:], args, {})
-    kwargs: dict[str, Any] = {}
-    if kwnames:
-        count = len(args) - len(kwnames)
-        kwargs = dict(zip(kwnames, args[count:]))
-        args = args[:count]
+    args, kwargs = _by_name(args, kwnames) if kwnames else (args, {})
     method = method_of(receiver, name)
     if method is not None:
         return apply(alg, (None, *t), method, (receiver, *args), kwargs)
@@ -186,21 +183,15 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         if adding is not None:
             return enter(alg, t, adding, args, kwargs)
         rule = rule_for(function, args, kwargs)
-        if rule is not None:
-            return call_rule(alg, t[1:], rule, function, args, kwargs)
-        if reads_floats(function, args):
+        if rule is None and reads_floats(function, args):
             args = tuple([plain_float(x) for x in args])
             rule = rule_for(function, args, kwargs)
-            if rule is not None:
-                return call_rule(alg, t[1:], rule, function, args, kwargs)
-        if function in _OF_SEQUENCES:
+        if rule is None and function in _OF_SEQUENCES:
             args, t = as_tuples(alg, t, args)
             rule = rule_for(function, args, kwargs)
-            if rule is not None:
-                return call_rule(alg, t[1:], rule, function, args, kwargs)
-        if getattr(function, "__module__", None) == "math" and any(kind(x) == "array" for x in args):
+        if rule is None and getattr(function, "__module__", None) == "math" and any(kind(x) == "array" for x in args):
             return apply(alg, *_with_floats(alg, t, function, args), kwargs)
-        rule = rule_behind(function, args, kwargs)
+        rule = rule_behind(function, args, kwargs) if rule is None else rule
         if rule is not None:
             return call_rule(alg, t[1:], rule, function, args, kwargs)
         misfit = registry.misfit(function, tuple(map(type, args)), tuple(kwargs))

@@ -138,10 +138,8 @@ def of_one_length(inf: Inference, args: Operand) -> Operand:
     count = len(kind.example)
     check = Statement("call", [Constant(exactly), args, Constant(count)], None, ())
     taken = Statement("unpack", [args], Variable(), (count, None))
-    inf.plans[check], inf.plans[taken] = PURE, TAKE
-    inf.types[taken.made] = Tuple((item_of_list(kind),) * count)
-    inf.block.statements[inf.index : inf.index] = [check, taken]
-    inf.index += 2
+    inf.insert(check, plan=PURE)
+    inf.insert(taken, Tuple((item_of_list(kind),) * count), TAKE)
     return taken.made
 
 
@@ -296,8 +294,7 @@ def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwa
     inf.types[s.result] = Fresh(cls, s.result)
     record = dicts.record(inf, cls, s.result)
     if record is not None:
-        inf.block.statements.insert(inf.index, record)
-        inf.index += 1
+        inf.insert(record)
     inf.begin(start)
     try:
         inline_call(inf, start, init, [s.result, *args], kwargs)

@@ -335,12 +335,20 @@ class Inference:
         """The result of an operation that is done before ``s``, which is being interpreted."""
         made = Statement(op, operands, Variable(), data, s.position)
         found = self.evaluate(self, made)
-        if found is None or made.result is None or self.block is None:
+        if found is None or self.block is None:
             raise Refused(f"{op} is no single operation")
-        self.types[made.result] = found
-        self.block.statements.insert(self.index, made)
+        self.insert(made, found)
+        return made.made
+
+    def insert(self, s: Statement, result: Abstract | None = None, plan: Plan | None = None) -> None:
+        """Put a statement before the one that is being interpreted."""
+        assert self.block is not None
+        if result is not None:
+            self.types[s.made] = result
+        if plan is not None:
+            self.plans[s] = plan
+        self.block.statements.insert(self.index, s)
         self.index += 1
-        return made.result
 
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""

@@ -85,11 +85,7 @@ def pop(inf: Inference, s: Statement) -> Abstract:
     read = Statement("getitem", [s.operands[0], Constant(-1)], s.result, None, s.position)
     s.op, s.operands, s.data, s.result = "delitem", list(read.operands), None, None
     if read.result is not None and inf.block is not None:
-        found = inf.evaluate(inf, read)
-        assert found is not None
-        inf.types[read.result] = found
-        inf.block.statements.insert(inf.index, read)
-        inf.index += 1
+        inf.insert(read, inf.evaluate(inf, read))
     return drop(inf, s)
 
 
@@ -151,9 +147,7 @@ def require_own(inf: Inference, s: Statement, kind: List | Dict) -> None:
     made = maker(inf, owner)
     if made is None or inf.plans.get(made) not in (PURE, ITEMS, PARTS):
         check = Statement("call", [Constant(own), inf.given, owner], None, ())
-        inf.plans[check] = PURE
-        inf.block.statements.insert(inf.index, check)
-        inf.index += 1
+        inf.insert(check, plan=PURE)
     inf.checked.add(s)
 
 
@@ -211,12 +205,8 @@ def listed(inf: Inference, s: Statement, operand: Operand) -> Operand:
         return operand
     parts = spread(inf, operand)
     made = Statement("build_list", parts, Variable(), None, s.position)
-    found = made_of(inf, made, kind.items)
-    assert found is not None
+    inf.insert(made, made_of(inf, made, kind.items))
     inf.listed.add(made)
-    inf.types[made.made] = found
-    inf.block.statements.insert(inf.index, made)
-    inf.index += 1
     return made.made
 
 

@@ -82,10 +82,8 @@ def replaced(inf: Inference, s: Statement, value: Tuple, given: dict[str, Operan
     parts = {name: Statement("getitem", [owner, Constant(i)], Variable(name)) for i, name in enumerate(names)}
     for name, item in zip(names, value.items):
         part = parts[name]
-        if name not in given and part.result is not None:
+        if name not in given:
             # Its value may be known so far, and not for long.
-            inf.plans[part], inf.types[part.result] = STRUCTURAL, item
-            inf.block.statements.insert(inf.index, part)
-            inf.index += 1
-            given[name] = part.result
+            inf.insert(part, item, STRUCTURAL)
+            given[name] = part.made
     return build(inf, s, value.cls, [given[name] for name in names])

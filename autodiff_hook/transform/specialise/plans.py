@@ -122,10 +122,6 @@ def spread(inf: Inference, whole: Operand, keys: Any = None) -> list[Operand]:
         part = Statement("project", [whole], Variable(), key)
         if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
             part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
-        found = inf.evaluate(inf, part)
-        assert found is not None
-        inf.types[part.made] = found
-        inf.block.statements.insert(inf.index, part)
-        inf.index += 1
+        inf.insert(part, inf.evaluate(inf, part))
         parts.append(part.made)
     return parts

@@ -103,11 +103,7 @@ def _whole(inf: Inference, s: Statement, base: Operand, made: Statement, copied:
 
 
 def _require_order(inf: Inference, base: Operand) -> None:
-    assert inf.block is not None
-    check = Statement("call", [Constant(in_order), base], None, ())
-    inf.plans[check] = PURE
-    inf.block.statements.insert(inf.index, check)
-    inf.index += 1
+    inf.insert(Statement("call", [Constant(in_order), base], None, ()), plan=PURE)
 
 
 class OfItsOwn(Given):
@@ -129,10 +125,8 @@ def _index(inf: Inference, s: Statement, base: Operand, first: Operand, second: 
         return first
     if all(number_types(part) is not None for part in parts_of(outer)):
         return inf.before(s, "build_tuple", [*_parts(inf, s, first), *_parts(inf, s, second)])
-    assert inf.block is not None
     found = _composition(inf.program, s, base, first, second)
-    inf.block.statements.insert(inf.index, found)
-    inf.index += 1
+    inf.insert(found)
     return found.made
 
 

@@ -86,9 +86,7 @@ def _store(inf: Inference, s: Statement, *operands: Operand) -> None:
 
 def store_before(inf: Inference, s: Statement, operands: list[Operand]) -> None:
     """An assignment to an item before the statement at hand."""
-    assert inf.block is not None
     inner = Statement("setitem", operands, None, None, s.position)
     if inf.evaluate(inf, inner) is None:
         raise Refused("a store that is several operations")
-    inf.block.statements.insert(inf.index, inner)
-    inf.index += 1
+    inf.insert(inner)
