@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,26 +37,27 @@ class Context:
     end_sends: dict[Step, Label]
 
 
-def _fixed(*codes: Code, order: tuple[int, ...] | None = None, values: int = 1) -> Selector:
+def _coded(codes: Callable[[Step], Iterable[Code]], order: tuple[int, ...] | None = None, values: int = 1) -> Selector:
+    """Instructions that need nothing but the statement, whose operands are pushed as they are, or in an ``order``."""
+
     def select(step: Step, context: Context) -> Selection:
         operands = step.operands
         pushed: list[Entry] = [operands[i] for i in order] if order is not None else list(operands)
-        return Selection(pushed, list(codes), values)
+        return Selection(pushed, [*codes(step)], values)
 
     return select
+
+
+def _fixed(*codes: Code, order: tuple[int, ...] | None = None, values: int = 1) -> Selector:
+    return _coded(lambda step: codes, order, values)
 
 
 def _named(opcode: str, order: tuple[int, ...] | None = None, values: int = 1, drop: int = 0) -> Selector:
-    def select(step: Step, context: Context) -> Selection:
-        operands = step.operands
-        pushed: list[Entry] = [operands[i] for i in order] if order is not None else list(operands)
-        return Selection(pushed, [(opcode, step.data), *_drop_below(drop)], values)
-
-    return select
+    return _coded(lambda step: [(opcode, step.data), *_drop_below(drop)], order, values)
 
 
-def _sized(opcode: str) -> Selector:
-    return lambda step, context: Selection(list(step.operands), [(opcode, len(step.operands))])
+def _sized(opcode: str, each: int = 1) -> Selector:
+    return _coded(lambda step: [(opcode, len(step.operands) // each)])
 
 
 def _drop_below(count: int) -> list[Code]:
@@ -84,10 +85,6 @@ def _call_ex(step: Step, context: Context) -> Selection:
     function, arguments, keywords = step.operands
     pushed, code = versions.call_unpacked(function, arguments, keywords)
     return Selection([*pushed], [code])
-
-
-def _build_map(step: Step, context: Context) -> Selection:
-    return Selection(list(step.operands), [("BUILD_MAP", len(step.operands) // 2)])
 
 
 def _dict_merge(step: Step, context: Context) -> Selection:
@@ -130,7 +127,7 @@ def _truth(step: Step, context: Context) -> Selection:
 
 
 def _binary(inplace: bool) -> Selector:
-    return lambda step, context: Selection(list(step.operands), [versions.binary(step.data, inplace)])
+    return _coded(lambda step: [versions.binary(step.data, inplace)])
 
 
 def _compare(step: Step, context: Context) -> Selection:
@@ -158,7 +155,7 @@ def _exit_call(step: Step, context: Context) -> Selection:
 
 
 def _enter(asynchronous: bool) -> Selector:
-    return lambda step, context: Selection(list(step.operands), [*versions.enter(asynchronous)], 2)
+    return _coded(lambda step: versions.enter(asynchronous), values=2)
 
 
 def _end_async_for(step: Step, context: Context) -> Selection:
@@ -170,10 +167,6 @@ def _yield(step: Step, context: Context) -> Selection:
     if data is not None and data[1] & 3 >= 2:
         data = None  # delegation elsewhere than after a send would make CPython look for a receiver
     return Selection(list(step.operands), [*versions.suspend(data, False)])
-
-
-def _intrinsic(step: Step, context: Context) -> Selection:
-    return Selection(list(step.operands), [*versions.intrinsic(step.data, len(step.operands))])
 
 
 def _check(step: Step, context: Context) -> Selection:
@@ -232,8 +225,8 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "cell_get": _cell_operation("LOAD_DEREF", helpers.cell_get, 1),
     "cell_set": _cell_operation("STORE_DEREF", helpers.cell_set, 0),
     "cell_del": _cell_operation("DELETE_DEREF", helpers.cell_del, 0),
-    "getattr": lambda step, context: Selection(list(step.operands), [versions.attribute(step.data)]),
-    "load_method": lambda step, context: Selection(list(step.operands), [versions.attribute(step.data)]),
+    "getattr": _coded(lambda step: [versions.attribute(step.data)]),
+    "load_method": _coded(lambda step: [versions.attribute(step.data)]),
     "setattr": _named("STORE_ATTR", order=(1, 0), values=0),
     "delattr": _named("DELETE_ATTR", values=0),
     "getitem": _simple(*versions.SUBSCRIPT),
@@ -256,7 +249,7 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "build_tuple": _sized("BUILD_TUPLE"),
     "build_list": _sized("BUILD_LIST"),
     "build_set": _sized("BUILD_SET"),
-    "build_map": _build_map,
+    "build_map": _sized("BUILD_MAP", each=2),
     "build_slice": _sized("BUILD_SLICE"),
     "build_string": _sized("BUILD_STRING"),
     "list_append": _simple("LIST_APPEND", 1),
@@ -266,14 +259,12 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "set_update": _simple("SET_UPDATE", 1),
     "dict_update": _simple("DICT_UPDATE", 1),
     "dict_merge": _dict_merge,
-    "list_to_tuple": lambda step, context: Selection(list(step.operands), [*versions.intrinsic(6, 1)]),
+    "list_to_tuple": _fixed(*versions.intrinsic(6, 1)),
     "unpack": _unpack,
     "project": _project,
-    "format": lambda step, context: Selection(
-        list(step.operands), [*versions.formatting(step.data or "", len(step.operands) > 1)]
-    ),
+    "format": _coded(lambda step: versions.formatting(step.data or "", len(step.operands) > 1)),
     "get_iter": _get_iter,
-    "forget": lambda step, context: Selection(list(step.operands), [(FORGET, NO_ARG)], 0),
+    "forget": _simple(FORGET, values=0),
     "get_len": _simple("GET_LEN", drop=1),
     "make_function": _make_function,
     "build_class_function": _simple("LOAD_BUILD_CLASS"),
@@ -283,7 +274,7 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "pop_exc": _simple("POP_EXCEPT", values=0),
     "exc_match": _simple("CHECK_EXC_MATCH", drop=1),
     "eg_match": _simple("CHECK_EG_MATCH", values=2),
-    "prep_reraise_star": lambda step, context: Selection(list(step.operands), [*versions.intrinsic(1, 2)]),
+    "prep_reraise_star": _fixed(*versions.intrinsic(1, 2)),
     "enter": _enter(False),
     "exit_call": _exit_call,
     "yield": _yield,
@@ -298,7 +289,7 @@ _SELECTORS: Final[dict[str, Selector]] = {
     "anext": _simple("GET_ANEXT", drop=1),
     "end_async_for": _end_async_for,
     "enter_async": _enter(True),
-    "intrinsic": _intrinsic,
+    "intrinsic": _coded(lambda step: versions.intrinsic(step.data, len(step.operands))),
 }
 
 
