@@ -9,6 +9,7 @@ the program left it.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,7 +41,7 @@ class Buffers:
     def __init__(self, tape: Tape) -> None:
         self.nodes, self.versions = tape.nodes, tape.buffers
         self.held, self.uncaptured = tape.held, tape.uncaptured
-        self._unknown = tape.unknown
+        self._tape = weakref.ref(tape)
         self.memory = Memory()
         self.made: dict[int, Token] = {}
         """The tokens that buffers were made with, which are held."""
@@ -50,6 +51,11 @@ class Buffers:
         """The buffers that were there before the program."""
         self._layouts: dict[int, tuple[Any, Layout]] = {}
         self._holders: dict[int, tuple[int, list[Memory]]] = {}
+
+    def _unknown(self, error: NotDifferentiable) -> Token:
+        tape = self._tape()
+        assert tape is not None
+        return tape.unknown(error)
 
     def _node(self, pullback: Any, inputs: Any) -> Token:
         self.nodes.append((pullback, inputs))

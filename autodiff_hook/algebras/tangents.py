@@ -52,13 +52,24 @@ class Moving:
         self.value, self.tokens = value, tokens
 
 
+def _linear(partials: Any, tokens: Any) -> Any:
+    found = None
+    for partial, tangent in zip(partials, tokens):
+        if type(tangent) is UnknownTangent:
+            return tangent
+        if tangent is not None:
+            part = times(tangent, partial)
+            found = part if found is None else found + part
+    return found
+
+
 class Tangents(Algebra):
     """Carries tangents along; nothing is recorded."""
 
     def __init__(self, over: Algebra | None = None) -> None:
         super().__init__(over)
         if over is None:
-            self.numbers = self.linear
+            self.numbers = _linear
         self._most = drop_buffers(self.buffers)
         self.made: dict[int, tuple[Any, Any, Any]] = {}
         """With which tangents buffers were made: a weak reference, the places in it, the tangent."""
@@ -115,14 +126,7 @@ class Tangents(Algebra):
         return has_nan(own.value if type(own) is Moving else own)
 
     def linear(self, partials: Any, tokens: Any) -> Any:
-        found = None
-        for partial, tangent in zip(partials, tokens):
-            if type(tangent) is UnknownTangent:
-                return tangent
-            if tangent is not None:
-                part = times(tangent, partial)
-                found = part if found is None else found + part
-        return found
+        return _linear(partials, tokens)
 
     def scaled(self, value: Any, scale: Any, token: Token) -> Token:
         return self.spread(value, self.linear((scale,), (token,)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
@@ -34,6 +35,11 @@ Inputs = tuple[Any, ...]
 _TESTED: Final = registry.tested
 
 
+def _linear(nodes: list[Node], partials: Any, tokens: Any) -> int:
+    nodes.append((partials, tokens))
+    return len(nodes) - 1
+
+
 class Tape(Algebra):
     """What a forward pass leaves behind: nodes, each a pullback and where its cotangents go."""
 
@@ -42,7 +48,8 @@ class Tape(Algebra):
         self.nodes: list[Node] = []
         self.buffered = Buffers(self)
         if over is None:
-            self.numbers = self.linear
+            # No method of its own: a tape that holds itself would wait for the collector, with all it has recorded.
+            self.numbers = partial(_linear, self.nodes)
         self.sweeping = Cotangents([])
 
     def node(self, pullback: Any, inputs: Inputs) -> int:
@@ -51,8 +58,7 @@ class Tape(Algebra):
         return len(self.nodes) - 1
 
     def linear(self, partials: Any, tokens: Any) -> int:
-        self.nodes.append((partials, tokens))
-        return len(self.nodes) - 1
+        return _linear(self.nodes, partials, tokens)
 
     def scaled(self, value: Any, scale: Any, token: Token) -> Token:
         node = self.node(_Scaling(scale), (token,))

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import autodiff_hook as ad
+from autodiff_hook.algebras.algebra import Algebra
+from autodiff_hook.api import generic_gradient, generic_jvp
 from autodiff_hook.semantics import functions
 
 
@@ -162,3 +164,24 @@ def test_tangents_are_pickled():
     again = pickle.loads(pickle.dumps(g))
     assert again.slope == 3.0
     assert again == g
+
+
+def cubed(x):
+    items = {"x": [x, x * x]}
+    return items["x"][0] * np.sum(np.array(items["x"][1:]))
+
+
+@pytest.mark.parametrize(
+    "differentiate",
+    [lambda: generic_gradient(cubed, 1.5), lambda: generic_jvp(cubed, (1.5,), (1.0,))],
+    ids=["reverse", "forward"],
+)
+def test_what_carries_derivatives_goes_at_once(differentiate):
+    differentiate()
+    gc.collect()
+    gc.disable()
+    try:
+        differentiate()
+        assert not any(issubclass(type(x), Algebra) for x in gc.get_objects())
+    finally:
+        gc.enable()
