@@ -44,6 +44,15 @@ def joined_length(a, x, axis):
     return 1 if np.ndim(x) == 0 else np.shape(x)[axis]
 
 
+@array_rrule(np.unwrap)
+def unwrap_rule(p, discont=None, axis=-1, *, period=2 * np.pi):
+    def unwrap_pullback(ȳ):
+        return unbroadcast(ȳ, p), None, None
+
+    # Whole turns are added.
+    return np.unwrap(p, discont, axis, period=period), unwrap_pullback
+
+
 @array_rrule(np.ediff1d)
 def ediff1d_rule(ary, to_end=None, to_begin=None):
     def ediff1d_pullback(ȳ):

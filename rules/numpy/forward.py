@@ -129,4 +129,5 @@ for _target in (np.ndarray.clip, np.generic.clip):
         lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 1, self, min, max),
         lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 2, self, min, max),
     )
+frule(np.unwrap, lambda ṗ, y, p, discont, axis: stretched(ṗ, y))
 frule(np.diff, lambda ẋ, y, x, n, axis, prepend, append: diff_tangent(ẋ, n, axis, prepend, append))

@@ -17,7 +17,20 @@ shaped(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.copy, np.nd
 shaped(np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.broadcast_to, np.tile)
 shaped(np.atleast_1d, np.atleast_2d, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.flip, np.roll, np.pad)
 shaped(np.outer, np.inner, np.cross, np.kron, np.einsum, np.tensordot, np.diag, np.diagonal, np.linspace, np.take)
-shaped(np.cumsum, np.cumprod, np.diff, np.clip, np.select, np.interp, np.sort, np.gradient, np.sum, np.prod, np.average)
+shaped(
+    np.cumsum,
+    np.cumprod,
+    np.diff,
+    np.unwrap,
+    np.clip,
+    np.select,
+    np.interp,
+    np.sort,
+    np.gradient,
+    np.sum,
+    np.prod,
+    np.average,
+)
 shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.nan_to_num, np.linalg.norm, np.linalg.pinv)
 
 

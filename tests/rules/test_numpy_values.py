@@ -91,6 +91,13 @@ CASES = [
     *(Case(np.nan_to_num, x) for x in (np.array([1.0, np.nan, np.inf, -np.inf]), normal(3), 2.5, [1.0, np.nan])),
     Case(np.nan_to_num, np.array([1.0, np.nan, np.inf, -np.inf]), nan=0.5, posinf=2.0, neginf=-3.0),
     *(Case(np.diff, X, n=n, axis=a) for n in (0, 1, 2) for a in (0, 1, -1)),
+    *(
+        Case(np.unwrap, x, axis=a, period=p)
+        for x in (7 * X, 5 * normal(4, 3))
+        for a in (0, -1)
+        for p in (2 * np.pi, 3.0)
+    ),
+    *(Case(np.unwrap, x, discont=4.0) for x in ([1.0, 9.0, -2.0], 9 * normal(1), 9 * single(4), normal(0))),
     *(Case(np.diff, x) for x in ([1.0, 3.0, 2.0], normal(1), single(4), complexes(3))),
     Case(np.diff, normal(2, 3), 1, -1, 0.5, normal(2, 2)),
     Case(np.diff, normal(2, 3), 0, -1, 0.5),
