@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.objects import lookup
+from autodiff_hook.transform.specialise.places import assigned_to
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed
 
 
@@ -175,7 +176,7 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
     found = described(value, one_way)
     if isinstance(found, Tuple) and found.cls is list:
         found = Outside(list, example=value)
-    if isinstance(found, Outside) and not one_way:
+    if isinstance(found, Outside) and not one_way and assigned_to(value) not in changed:
         record = common([value])
         if isinstance(record, Record):
             return record

@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference, OwnPlan
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.lattice import join
+from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.splice import Use
 from autodiff_hook.transform.specialise.world import World
@@ -239,7 +240,7 @@ class Callees:
         globals_ = function.globals if isinstance(function, Closure) else function.__globals__
         assert inf.block is not None
         recursive = any(code is x for x in inf.chains[inf.block])
-        if s.result is None or code.co_flags & _SUSPENDED:
+        if s.result is None or code.co_flags & _SUSPENDED or assigns(inf):
             return None
         if not recursive and self.size(inf, code, globals_) < LARGE:
             return None

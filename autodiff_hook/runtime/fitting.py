@@ -110,6 +110,11 @@ def elsewhere(outside: Any, given: set[int]) -> bool:
     return mine.isdisjoint(given)
 
 
+def itself(reference: Any) -> set[int]:
+    """The identity of a list, as a set."""
+    return {id(reference)}
+
+
 def is_alone(array: Any, *others: Any) -> bool:
     """Whether an array may be rewritten: its items lie in memory of their own, which nothing else shows or holds."""
     flags = array.flags

@@ -42,6 +42,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Outside,
     Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
@@ -111,11 +112,11 @@ def joint_ir(
         return following(call, one_way, make)
     callees = Callees()
     try:
-        return following(call, 0, make, callees, limit)
+        return following(call, 0, make, callees, limit, form not in CUT)
     except Refused:
         if not callees.found:
             raise
-        return following(call, 0, make, limit=limit)
+        return following(call, 0, make, limit=limit, acts=form not in CUT)
 
 
 def following(
@@ -124,12 +125,17 @@ def following(
     make: Callable[[Understood], T],
     callees: Callees | None = None,
     limit: int = STATEMENTS,
+    acts: bool = True,
 ) -> T:
-    """What is made of a function that is understood, once it is known what it changes."""
+    """What is made of a function that is understood, once it is known what it changes.
+
+    ``acts``: it may change what is outside.
+    """
     changed: frozenset[Any] = frozenset()
     while True:
         try:
-            return make(Understood(call, one_way, changed, callees, limit))
+            known = Understood(call, one_way, changed, callees, limit, acts and not one_way)
+            return make(known)
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
                 raise
@@ -139,7 +145,9 @@ def following(
 class Understood:
     """A function and what is known of its values, for calls like one."""
 
-    def __init__(self, call: Call, one_way: int, changed: frozenset[Any], callees: Callees | None, limit: int) -> None:
+    def __init__(
+        self, call: Call, one_way: int, changed: frozenset[Any], callees: Callees | None, limit: int, acts: bool
+    ) -> None:
         self.call, self.one_way = call, bool(one_way)
         self.times: dict[str, float] = {}
         self.clock = _Clock(self.times)
@@ -155,7 +163,10 @@ class Understood:
             else Inference(prologue, evaluate, prologue.types, changed, limit)
         )
         self.inference.callees = callees
+        self.inference.assigns = acts
         types = dict(zip(self.params, self.types))
+        if not one_way:
+            self.inference.aliases.update((p, x) for p, x in self.taken.items() if isinstance(types[p], Outside))
         if call.shape.works:
             self._follow_derivative(types)
         else:
@@ -240,7 +251,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
             aim = require_pair(known)
         needs = needed(inference.program, shape, sources)
         known.clock("activity")
-        builder, last, found, value, table = joint_pass(
+        builder, last, found, value, table, assigned = joint_pass(
             inference.program, shape, sources, needs, RUNTIME | {"strong": strong}, CUT.get(form), leaves, aim
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
@@ -268,11 +279,18 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     if arrays and (aim or any(map(holds_objects, known.types))):
         raise Refused("an array is changed in place, and objects are given, or has_aux")
     result = _act(builder, last, inference, result)
+    finish(builder, last, assigned)
     last.terminator = Terminator("return", [result])
     made = known.made(builder, own, polished=form != "split" and not strong)
     watch_factors(made.ir)
     verify(made.ir)
     return made
+
+
+def finish(builder: Builder, last: Block, assigned: Iterable[Statement]) -> None:
+    """Do outside what the program has come to."""
+    for s in assigned:
+        builder.emit(last, s.op, *s.operands, data=s.data, result=False, position=s.position)
 
 
 def require_pair(known: Understood) -> tuple[int, ...]:

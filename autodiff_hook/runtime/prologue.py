@@ -17,7 +17,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
-from autodiff_hook.runtime.fitting import apart, elsewhere, given_ids, is_alone
+from autodiff_hook.runtime.fitting import apart, elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of
@@ -26,9 +26,14 @@ from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
+    Array,
+    Instance,
     Known,
+    List,
+    Number,
     Outside,
     Reference,
+    Site,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain
@@ -37,6 +42,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.objects import is_descriptor
+from autodiff_hook.transform.specialise.places import appended_to, copied_from, place_of
 from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
 
@@ -79,6 +85,8 @@ class Prologue(Guards):
         self.tangents: list[Variable] = []
         self.slots: dict[Operand, Slot] = {}
         """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
+        self.changing: dict[Variable, Any] = {}
+        """The lists and arrays that the program changes."""
         self.functions: list[FunctionType] = []
         """The functions whose default values are taken for constants."""
         self.own_globals = False
@@ -90,6 +98,8 @@ class Prologue(Guards):
         """How code with these globals loads a global name."""
 
         def load(name: str) -> Operand | None:
+            if place_of(globals_, name) in self.changed:
+                return None
             key = ("global", id(globals_), name)
             if key not in self.loaded:
                 found = self._global(globals_, name)
@@ -121,6 +131,7 @@ class Prologue(Guards):
 
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of a module or a class."""
+        self._require_unassigned(owner, name)
         key = ("attribute", id(owner), name)
         if key not in self.loaded:
             try:
@@ -247,6 +258,31 @@ class Prologue(Guards):
 
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside."""
+        self._require_unassigned(example, name)
+        return self._part(owner, example, name, item)
+
+    def _require_unassigned(self, example: Any, name: Any) -> None:
+        """What the program assigns is not read as it was on entry."""
+        if not self.one_way and place_of(example, name) in self.changed:
+            raise Refused(f"{name}, which the program assigns, is asked for in another way")
+
+    def initial(self, owner: Operand, example: Any, name: str) -> Operand | None:
+        """What an attribute, an item or a global is on entry that the program assigns; None if it is missing."""
+        if isinstance(owner, Constant):
+            if name in example:
+                return self._global(example, name)
+            self.missing(example, name)
+            return None
+        item = type(example) is dict
+        if item and name not in example:
+            self.require(self.emit("not_in", Constant(name), owner))
+            return None
+        if not item and not self.has(owner, example, name) and not hasattr(example, name):
+            return None
+        return self._part(owner, example, name, item, True)
+
+    def _part(self, owner: Operand, example: Any, name: Any, item: bool, loose: bool = False) -> Operand:
+        """A part of an object, loaded; ``loose``: of a text or a bool only the type matters."""
         key = ("part", self._identity(owner), name, item)
         if key not in self.loaded:
             self._known_on_entry(owner)
@@ -257,7 +293,9 @@ class Prologue(Guards):
             if owner in self.slots and form_of(value) in ("function", "method"):
                 raise Refused("a function that an argument holds has captured what is differentiated")
             here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
-            found = self.loaded[key] = self.guarded(here, value)
+            found = self.loaded[key] = self.guarded(here, value, loose)
+            if owner in self.slots and not self.one_way and isinstance(found, Variable) and sites_in(self.types[found]):
+                raise Refused("lists, dicts and objects of an argument whose attributes are assigned")
             own = owner in self.slots and (item or isinstance(example, tuple) or _is_own(example, name))
             if owner in self.slots and not own:
                 self.has(owner, example, name)
@@ -337,6 +375,8 @@ class Prologue(Guards):
     def holds(self, owner: Operand, example: Any, key: Any) -> bool:
         """Whether a dict from outside has a key, guarded."""
         found = key in example
+        if not found:
+            self._require_unassigned(example, key)
         place = ("part", self._identity(owner), key, True) if found else ("holds", self._identity(owner), key)
         if place not in self.loaded:
             self._known_on_entry(owner)
@@ -379,6 +419,29 @@ class Prologue(Guards):
             held = self.emit("getattr", owner, data="__dict__")
             self.require(self.emit("in" if name in own else "not_in", Constant(name), held))
         return name in own
+
+    def alone(self, here: Variable, others: list[Variable]) -> None:
+        """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
+        if isinstance(self.types[here], Array):
+            self.require(self.emit("call", Constant(is_alone), here, *others, data=()))
+            return
+        whole = copied_from(self.changing[here]) in self.changed
+        mine = self.emit("call", Constant(given_ids if whole else itself), here, data=())
+        for other in others:
+            self.require(self.emit("call", Constant(elsewhere), other, mine, data=()))
+
+    def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
+        """Guard that two objects from outside are two, with attributes of their own."""
+        if example is another:
+            raise Refused("an object that is known in two ways is changed")
+        key = ("apart", self._identity(owner), self._identity(other))
+        if key not in self.loaded:
+            self.loaded[key] = Constant(None)
+            if hasattr(example, "__dict__") and hasattr(another, "__dict__"):
+                if example.__dict__ is another.__dict__:
+                    raise Refused("two objects share their attributes, and some are assigned")
+                owner, other = (self.emit("getattr", x, data="__dict__") for x in (owner, other))
+            self.require(self.emit("is_not", owner, other))
 
     def method(self, owner: Operand, example: Any, name: str) -> None:
         """Guard that ``owner.name`` is what its class has."""
@@ -431,12 +494,25 @@ class Prologue(Guards):
             self.loaded[key] = Constant(None)
         return sys.modules[name]
 
-    def guarded(self, operand: Variable, value: Any) -> Operand:
+    def guarded(self, operand: Variable, value: Any, loose: bool = False) -> Operand:
         """A value from outside: the object itself if it is code, else a value of its type."""
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
+        if loose and type(value) is str:
+            abstract = Instance(str, example=value)
+        elif loose and type(value) is bool:
+            abstract = Number(frozenset({bool}), example=value)
         if isinstance(abstract, Tuple) and abstract.cls is list:
             abstract = Outside(list, example=value)
-        self.check(operand, abstract)
+        empty = type(value) is list and not value
+        copied = (empty or isinstance(abstract, (List, Array))) and copied_from(value) in self.changed
+        appended = not copied and appended_to(value) in self.changed
+        self.check(operand, Outside(list) if appended else Tuple((), list) if copied and empty else abstract)
+        if copied or appended:
+            self.changing[operand] = value
+        if appended or copied and empty:
+            abstract = List(Site(), example=[])
+        elif copied and isinstance(abstract, List):
+            abstract = List(Site(abstract.item), example=list(value))
         held = bool(sites_in(abstract)) and not (self.flat and is_flat(abstract))
         if self.references and (held or isinstance(abstract, Outside) and not self.flat):
             self._require_elsewhere(operand, self.references)

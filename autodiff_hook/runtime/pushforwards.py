@@ -8,7 +8,7 @@ from autodiff_hook.ir.types import Constant, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import holds_objects
-from autodiff_hook.runtime.programs import Made, Understood, following, is_returned
+from autodiff_hook.runtime.programs import Made, Understood, finish, following, is_returned
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded, slot_tangents, tangent_at
@@ -31,6 +31,7 @@ def _value_and_tangent(strong: bool, known: Understood) -> Made:
     builder, last, result, tangent = pushed
     builder.emit(last, "call", Constant(RUNTIME["no_nan"]), tangent, data=(), result=False)
     tangent = builder.emit(last, "call", Constant(given_back), result, tangent, data=())
+    finish(builder, last, program.assigned)
     last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
     checks = [s for s in known.prologue.block.statements if s.result in seeds.values()]
     made = known.made(builder, [*checks, *program.primal], polished=True)

@@ -45,7 +45,7 @@ def second_order(
     With ``has_aux`` the function returns a pair, of which the first part is differentiated.
     """
     _require_seeds(call)
-    made, collecting, sources = following(call, one_way, partial(_slope, has_aux, strong))
+    made, collecting, sources = following(call, one_way, partial(_slope, has_aux, strong), acts=False)
     f = call.function
     collect, slope = [FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (collecting, made.ir)]
     found = collect(f, call.values)

@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Container,
     Error,
     Fresh,
+    Instance,
     Known,
     List,
     Outside,
@@ -126,9 +127,14 @@ class Path(Trail):
 
     def _require_another(self, changed: Operand, other: Operand) -> None:
         """What is changed has no other name: two objects that were several are guarded to be several."""
-        if example_of(self.type_of(changed)) is example_of(self.type_of(other)):
+        examples = [example_of(self.type_of(x)) for x in (changed, other)]
+        first, second = (getattr(x, "__dict__", None) for x in examples)
+        if examples[0] is examples[1] or first is second is not None:
             raise Refused("an object that is known in two ways is changed")
-        self.guard(self.emit("is_not", changed, other, abstract=BOOL), True)
+        held: list[Operand] = [changed, other]
+        if first is not None and second is not None:
+            held = [self.emit("getattr", x, data="__dict__", abstract=Instance(dict)) for x in held]
+        self.guard(self.emit("is_not", *held, abstract=BOOL), True)
 
     def _kept(self, value: Operand, built: dict[Operand, Operand]) -> Operand:
         """What an object from outside is given."""

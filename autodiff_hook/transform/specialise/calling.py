@@ -47,6 +47,7 @@ from autodiff_hook.transform.specialise.objects import (
     look,
     special_method,
 )
+from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
@@ -231,7 +232,8 @@ def call_known(
         raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
-    if type(function) is functools._lru_cache_wrapper and all(isinstance(t, Known) for t in types) and not kwargs:
+    cached = type(function) is functools._lru_cache_wrapper
+    if cached and all(isinstance(t, Known) for t in types) and not (kwargs or inf.wanted or assigns(inf)):
         return pure(inf, s, outcome(function, types, {}))
     inner = implementation(function)
     if inner is not None and inf.world.in_scope(inner):

@@ -10,10 +10,11 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Site, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
+from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, pure, spread
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 
@@ -35,6 +36,14 @@ _OF_DICTS: Final[dict[str, Any]] = {
 }
 _ONLY_READING: Final = frozenset({"index", "count", "get"})
 _SHORT: Final = 64
+
+
+def ask_for_list(inf: Inference, owner: Operand, value: Outside, name: str) -> None:
+    """A list from outside that is changed, and that is empty or holds things of several kinds."""
+    if name == "append":
+        ask_to_append(inf, inf.final(owner), value.example)
+    elif name in _OF_LISTS and not value.example:
+        ask_for_copy(inf, inf.final(owner))
 
 
 def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: tuple[str, ...]) -> FunctionType | None:

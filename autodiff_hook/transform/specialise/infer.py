@@ -133,6 +133,8 @@ TAKE: Final = "take"
 """The plan of taking all items out of a list."""
 PARTS: Final = "parts"
 """The plan of making a list of items of others: a slice, a sum, a copy."""
+ASSIGN: Final = "assign"
+"""The plan of changing what is outside, which is done at the end."""
 READ: Final = "read"
 """The plan of reading from an array or a list that the program changes: a part of it, or all of it."""
 
@@ -255,6 +257,12 @@ class Inference:
         self.returns_none = False
         self.callees: Callees | None = None
         """Who calls functions by programs of their own."""
+        self.assigns = False
+        """Whether it may assign something outside."""
+        self.first = Block([])
+        """Where the program begins."""
+        self.holders: dict[int, Any] = {}
+        """To what the program assigns outside by name, by identity."""
         self.commits: list[tuple[Operand, str | None, Operand]] = []
         self.warnings: list[tuple[Operand, Operand, dict[str, Any], int]] = []
         self.size = 0
@@ -291,7 +299,8 @@ class Inference:
         body.blocks[0].params = first.params
         body.blocks[0].statements[:0] = first.statements
         self._admit(body, (code,), globals_)
-        self.pending.add(body.blocks[0])
+        self.first = body.blocks[0]
+        self.pending.add(self.first)
         rounds = 0
         while self.pending:
             self._visit(self.pending.pop())

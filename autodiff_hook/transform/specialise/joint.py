@@ -69,6 +69,8 @@ class Joint(NamedTuple):
     value: Operand
     table: Variable
     """The buffers of lists and dicts by identity."""
+    assigned: list[Statement]
+    """What assigns attributes of objects from outside, which has yet to be done."""
 
 
 _WITH_BUFFERS: Final = (STORE, APPEND, DROP, ITEMS, TAKE, PARTS, COPY)
@@ -120,7 +122,7 @@ class _Joint(Cotangents):
         self._look_up_first()
         for statement, place, key, latch in self.demands:
             statement.operands[place] = builder.read(key, latch)
-        return Joint(builder, self.last, found, value, self.table)
+        return Joint(builder, self.last, found, value, self.table, self.assigned)
 
     def _start(self, block: Block, mode: Mode) -> Block:
         key = block, mode

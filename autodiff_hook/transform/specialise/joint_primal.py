@@ -26,7 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Tuple,
 )
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, ASSIGN, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
 )
@@ -71,6 +71,8 @@ class PrimalHalf:
         self.demands: list[tuple[Statement, int, Any, Block]] = []
         self.memory = shape.memory
         self.summed = summed_lists(program, shape.ir.blocks)
+        self.assigned: list[Statement] = []
+        """What assigns attributes of objects from outside, in the end."""
         self.table = Variable("table")
         """The buffers of lists and dicts, by their identity."""
         self.parts = set[Variable]()
@@ -204,6 +206,9 @@ class PrimalHalf:
 
     def _statement(self, s: Statement, block: Block, out: Block) -> None:
         plan = self.program.plans.get(s)
+        if plan == ASSIGN:
+            self.assigned.append(s)
+            return
         if isinstance(plan, OwnPlan) or isinstance(plan, RulePlan) and s.result in self.needs:
             self._rule(s, plan, block, out)
             self._check(s, plan, out)

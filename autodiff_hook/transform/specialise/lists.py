@@ -32,6 +32,7 @@ from autodiff_hook.transform.specialise.lattice import (
     item_like,
     number_types,
 )
+from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import spread
 
 _EXAMPLES = 2
@@ -61,6 +62,8 @@ def append(inf: Inference, s: Statement) -> Abstract:
     owner, value = map(inf.type_of, s.operands)
     if not isinstance(owner, List):
         raise Refused("something else than a list is appended to")
+    if owner.site.given:
+        ask_to_append(inf, inf.final(s.operands[0]), owner.example)
     require_own(inf, s, owner)
     put(inf, owner, value)
     if len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
@@ -143,6 +146,7 @@ def require_own(inf: Inference, s: Statement, kind: List | Dict) -> None:
     if not kind.site.given or s in inf.checked or inf.block is None:
         return
     if inf.is_from_outside(owner):
+        ask_for_copy(inf, owner)
         raise Refused("what is changed is somebody else's")
     made = maker(inf, owner)
     if made is None or inf.plans.get(made) not in (PURE, ITEMS, PARTS):

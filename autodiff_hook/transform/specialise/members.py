@@ -14,7 +14,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
-from autodiff_hook.transform.specialise import changing, dicts, draws, lists, named_tuples, records, texts
+from autodiff_hook.transform.specialise import assigned, changing, dicts, draws, lists, named_tuples, records, texts
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
@@ -45,6 +45,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
+from autodiff_hook.transform.specialise.places import is_assigned
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, items_of, known_as, part_of, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
@@ -145,6 +146,8 @@ _LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools",
 
 def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
     """An attribute of an object from outside: data, a property, or a method to be called."""
+    if is_assigned(inf, value, name):
+        return assigned.read(inf, s, value.example, owner, name)
     found = look(inf, value.cls, name)
     if isinstance(found, property) and isinstance(found.fget, FunctionType):
         inf.assume(owner)
@@ -241,6 +244,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(value, Outside):
         if name in ("keys", "values", "items"):
             dicts.ask_for_any_key(inf, value)
+        if value.cls is list:
+            changing.ask_for_list(inf, owner, value, name)
         return _outside_method(inf, s, value, name, args, names)
     if isinstance(value, List) and name == "append" and len(args) == 1 and not names:
         if s.result is not None:
@@ -374,6 +379,8 @@ def _outside_method(
         if not isinstance(key, Known) or not is_hashable(key.value) or key.value not in value.example:
             raise Refused("dict.get of an unknown key")
         return alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
+    if is_assigned(inf, value, name):
+        raise Refused("an attribute that is called is assigned")
     found = look(inf, value.cls, name)
     inf.assume(owner)
     if isinstance(found, FunctionType) and name not in (dictionary_of(value.example) or ()):

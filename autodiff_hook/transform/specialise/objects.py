@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import shows_another_dictionary
-from autodiff_hook.transform.specialise import dicts
+from autodiff_hook.transform.specialise import assigned, dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -119,7 +119,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
     stored = inf.fields.get((value.made, name))
     field = None if stored is None else stored[0]
     found = look(inf, value.cls, name)
-    if field is not None and stored is not None and not _is_set_by_code(found):
+    if field is not None and stored is not None and not is_set_by_code(found):
         if stored[1] is not None:
             inf.orders.append((stored[1], s))
         return "field", field
@@ -130,7 +130,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
     return "class", found
 
 
-def _is_set_by_code(found: Any) -> bool:
+def is_set_by_code(found: Any) -> bool:
     """Whether assigning an attribute means a call; a slot only holds what is assigned."""
     return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
 
@@ -138,12 +138,21 @@ def _is_set_by_code(found: Any) -> bool:
 def write(inf: Inference, s: Statement) -> Abstract:
     """``owner.name = value``."""
     owner, value = s.operands
-    target = inf.type_of(owner)
-    if not isinstance(target, Fresh):
-        raise Refused("an attribute of an object from outside is assigned")
+    target, name = inf.type_of(owner), str(s.data)
+    if not isinstance(target, (Fresh, Outside, Record)) or inf.one_way:
+        raise Refused(f"an attribute of {named(target)} is assigned")
     if not _assigns_plainly(target.cls):
         raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
-    return _assign(inf, s, target, str(s.data), value)
+    if isinstance(target, Fresh):
+        return _assign(inf, s, target, name, value)
+    found = look(inf, target.cls, name)
+    if is_set_by_code(found):
+        raise Refused("a data descriptor is assigned")
+    if not isinstance(found, MemberDescriptorType) and not any("__dict__" in vars(c) for c in target.cls.__mro__):
+        raise Refused(f"a {target.cls.__qualname__} has no attribute {name}")
+    if isinstance(target, Record):
+        return assigned.want(inf, s, target)
+    return assigned.write(inf, s, target.example, owner, name)
 
 
 def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
@@ -158,7 +167,7 @@ def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract
 
 def _assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operand) -> Abstract:
     found = look(inf, target.cls, name)
-    if _is_set_by_code(found):
+    if is_set_by_code(found):
         raise Refused("a data descriptor is assigned")
     if (target.cls, name) in inf.program.changed and target.made in inf.records:
         record = inf.records[target.made]

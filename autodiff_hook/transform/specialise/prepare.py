@@ -38,6 +38,8 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Super,
 )
+from autodiff_hook.transform.specialise.assigned import require_apart, require_promoted, take_copies
+from autodiff_hook.transform.specialise.assigned import settle as settle_assigned
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused_for, resolve, substitute
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
@@ -49,6 +51,7 @@ from autodiff_hook.transform.specialise.lattice import (
 from autodiff_hook.transform.specialise.lazily import require_once
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
+from autodiff_hook.transform.specialise.places import ask_for_copies
 from autodiff_hook.transform.specialise.promotion import promote
 from autodiff_hook.transform.specialise.views import take_anew
 
@@ -73,12 +76,17 @@ def prepare(inference: Inference) -> Shape:
     _require_orders(inference)
     _read_slots(program)
     _apply_aliases(program)
+    copies = take_copies(inference)
+    _substitute(program, program.blocks, dict[Operand, Operand](copies.items()))
+    settle_assigned(inference, copies)
     _cut_branches(inference)
     ir = IR("joint", Signature(), blocks=program.blocks)
+    ir.blocks = reverse_postorder(ir)
     refined = {p for p, test in inference.tests.items() if program.type_of(p) != program.type_of(test.variable)}
     merge(ir.blocks, partial(_substitute, program))
     _substitute(program, ir.blocks, take_items(ir.blocks, program.plans))
     _substitute(program, ir.blocks, promote(ir, program))
+    require_promoted(inference, ir.blocks)
     if STORE in program.plans.values():
         _substitute(program, ir.blocks, drop_params(ir, ir.entry, refined))
     exit_block = _single_exit(ir, program)
@@ -94,6 +102,8 @@ def prepare(inference: Inference) -> Shape:
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
     incoming = predecessors(ir)
     require_once(ir.blocks, loops_of, inference)
+    ask_for_copies(inference, ir.blocks)
+    require_apart(inference, ir.blocks, copies)
     take_anew(ir, program)
     settle_owners(ir, program)
     memory = settle(ir, program)
@@ -126,7 +136,7 @@ def _read_slots(program: Program) -> None:
         if program.plans.get(s) == LOAD:
             s.op, s.operands, s.data = "getitem", [record, Constant(name)], None
         elif program.plans.get(s) == STORE:
-            s.op, s.operands, s.data = "setitem", [record, Constant(name), s.operands[1]], None
+            s.op, s.operands, s.data = "setitem", [record, Constant(name), s.operands[-1]], None
 
 
 def _apply_aliases(program: Program) -> None:

@@ -17,6 +17,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents.changing import extended, value_or_made
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
+    assigned,
     cells,
     changing,
     dicts,
@@ -75,6 +76,7 @@ from autodiff_hook.transform.specialise.members import (
     method_loaded,
 )
 from autodiff_hook.transform.specialise.objects import look, write
+from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
@@ -302,6 +304,8 @@ def _project(inf: Inference, s: Statement) -> Abstract | None:
 
 def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     owner, key = map(inf.type_of, s.operands)
+    if isinstance(key, Known) and is_hashable(key.value) and is_assigned(inf, owner, key.value):
+        return assigned.read(inf, s, owner.example, s.operands[0], key.value)
     if isinstance(owner, Outside) and owner.cls in (list, dict):
         if not isinstance(key, Known):
             dicts.ask_for_any_key(inf, owner)
@@ -411,7 +415,20 @@ def _make_function(inf: Inference, s: Statement) -> Abstract:
 
 
 def _global(inf: Inference, s: Statement) -> Abstract:
-    raise Refused(f"the global name {s.data} is not defined")
+    name, globals_ = str(s.data), _globals(inf)
+    if place_of(globals_, name) not in inf.program.changed:
+        raise Refused(f"the global name {name} is not defined")
+    return assigned.read(inf, s, globals_, Constant(globals_), name)
+
+
+def _store_global(inf: Inference, s: Statement) -> Abstract:
+    globals_ = _globals(inf)
+    return assigned.write(inf, s, globals_, Constant(globals_), str(s.data))
+
+
+def _globals(inf: Inference) -> dict[str, Any]:
+    assert inf.block is not None
+    return inf.globals_of[inf.block]
 
 
 def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
@@ -461,6 +478,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "make_function": _make_function,
     "suspend": producers.made,
     "global": _global,
+    "store_global": _store_global,
     "getattr": attribute_of,
     "setattr": write,
     "setitem": stores.store,

@@ -8,13 +8,14 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.operations import BINARY
-from autodiff_hook.transform.specialise import dicts, lists
+from autodiff_hook.transform.specialise import assigned, dicts, lists
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
     Known,
     List,
+    Outside,
     Tuple,
     same_dtype,
 )
@@ -41,6 +42,8 @@ def store(inf: Inference, s: Statement) -> Abstract:
             s.operands[1] = array_before(inf, s, s.operands[1])
         redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
+    if isinstance(owner, Outside) and owner.cls is dict and isinstance(key, Known) and type(key.value) is str:
+        return assigned.write(inf, s, owner.example, s.operands[0], key.value)
     if isinstance(key, List):
         lists.require_lists(key)
     if isinstance(owner, List):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from autodiff_hook.ir.types import Operand
+from autodiff_hook.ir.types import Operand, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
 )
@@ -14,6 +14,10 @@ from autodiff_hook.transform.specialise.bodies import Load
 
 class World(Protocol):
     """What the specialiser asks of the process, and guards."""
+
+    @property
+    def changing(self) -> dict[Variable, Any]:
+        """The lists and arrays from outside, as they were loaded, that the program changes."""
 
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global: an operand, guarded on entry, or None."""
@@ -29,6 +33,9 @@ class World(Protocol):
 
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside, loaded and guarded on entry."""
+
+    def initial(self, owner: Operand, example: Any, name: str) -> Operand | None:
+        """What an attribute, an item or a global is on entry that the program assigns; None if it is missing."""
 
     def array(self, owner: Operand, example: Any) -> Operand:
         """The array that computes for one of a derived class from outside, loaded and guarded on entry."""
@@ -59,6 +66,12 @@ class World(Protocol):
 
     def has(self, owner: Operand, example: Any, name: str) -> bool:
         """Whether an object from outside has an attribute of its own, guarded."""
+
+    def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
+        """Guard that two objects from outside are two, with attributes of their own."""
+
+    def alone(self, here: Variable, others: list[Variable]) -> None:
+        """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
 
     def method(self, owner: Operand, example: Any, name: str) -> None:
         """Guard that an object from outside has the method of its class."""

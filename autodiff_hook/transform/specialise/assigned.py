@@ -1,0 +1,293 @@
+"""What a program assigns outside: attributes of objects, items of dicts, globals, by name; and lists and arrays.
+
+It works on what is its own, records and copies, and does to the others what they have come to at its end. So a program
+may still be given up at any point. That what is changed has no other name is guarded, and nothing but the program looks
+at it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any, Final, NamedTuple
+
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.specialise import dicts
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Dict,
+    Known,
+    List,
+    Outside,
+    Record,
+    Reference,
+    Site,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.infer import APPEND, ASSIGN, COPY, ITEMS, LOAD, PARTS, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.lattice import example_of, item_like, sites_in
+from autodiff_hook.transform.specialise.origins import makes_new
+from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
+
+
+class Holder(NamedTuple):
+    """What has a record: an object or a dict from outside, as it is loaded."""
+
+    at: Operand
+    example: Any
+    record: Variable
+
+
+# Records
+
+
+def read(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
+    """``owner.name``, ``owner[name]``, or a global."""
+    holder = _holder(inf, example, owner)
+    kind = inf.type_of(holder.record)
+    assert isinstance(kind, Dict)
+    inf.program.slots[s] = holder.record, name
+    inf.plans[s] = LOAD
+    return dicts.item_of_dict(inf, kind, Known(name))
+
+
+def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
+    """``owner.name = value``; the first time, the program is followed again with a record of the owner."""
+    place, value = place_of(example, name), s.operands[-1]
+    if not inf.assigns:
+        raise Refused(f"{name} of what is outside is assigned")
+    if place not in inf.program.changed:
+        inf.wanted[place] = None
+        inf.plans[s] = Alias(Constant(None))
+        return Known(None)
+    holder = _holder(inf, example, owner)
+    kind = inf.type_of(holder.record)
+    assert isinstance(kind, Dict)
+    dicts.into_dict(inf, kind, Known(name), inf.type_of(value))
+    inf.program.slots[s] = holder.record, name
+    inf.plans[s] = STORE
+    return Known(None)
+
+
+def want(inf: Inference, s: Statement, target: Record) -> Abstract:
+    """An argument to which an attribute is assigned is followed again as an object of its own."""
+    examples = target.site.examples
+    place = assigned_to(examples[0])
+    if not inf.assigns or len(examples) != 1 or place in inf.program.changed:
+        raise Refused("an attribute of one of several objects is assigned")
+    inf.wanted[place] = None
+    inf.plans[s] = Alias(Constant(None))
+    return Known(None)
+
+
+def _holder(inf: Inference, example: Any, owner: Operand) -> Holder:
+    """The record of what is assigned, which is made where the program begins."""
+    at, key = inf.final(owner), id(example)
+    if isinstance(at, Variable) and not inf.world.is_outside(at):
+        raise Refused("an attribute of an object that is not known on entry is assigned")
+    found = inf.holders.get(key)
+    if found is None:
+        found = inf.holders[key] = Holder(at, example, Variable("record"))
+        _begin(inf, found)
+    if isinstance(at, Variable) and found.at is not at:
+        raise Refused("an object that is known in two ways is changed")
+    return found
+
+
+def _begin(inf: Inference, holder: Holder) -> None:
+    """Make a record, with what there is of it."""
+    made, operands = Dict(Site()), list[Operand]()
+    inf.types[holder.record] = made
+    mine = assigned_to(holder.example)
+    for name in [place[2] for place in inf.program.changed if type(place) is tuple and place[:-1] == mine]:
+        initial = inf.world.initial(holder.at, holder.example, name)
+        kind = None if initial is None else inf.type_of(initial)
+        if initial is not None and kind is not None and not sites_in(kind) and item_like(kind) is not None:
+            dicts.into_dict(inf, made, Known(name), kind)
+            operands += [Constant(name), initial]
+    s = Statement("build_map", operands, holder.record)
+    inf.plans[s] = ITEMS
+    inf.first.statements.insert(0, s)
+    inf.index += inf.block is inf.first
+
+
+def require_promoted(inf: Inference, blocks: list[Block]) -> None:
+    """What is assigned is on all ways there before it is read, and in the end."""
+    records = {holder.record for holder in inf.holders.values()}
+    made = next((s for block in blocks for s in block.statements if s.result in records), None)
+    if made is not None:
+        raise Refused("what is assigned outside on one way is read on others, where it was not there or is a list")
+
+
+# Copies
+
+
+def take_copies(inf: Inference) -> dict[Variable, Variable]:
+    """The lists and arrays from outside that are changed, each with the copy that the program is to work on."""
+    found: dict[Variable, Variable] = {}
+    for here in inf.world.changing if assigns(inf) else ():
+        found[here] = Variable(here.name)
+        inf.types[found[here]] = inf.types[here]
+    return found
+
+
+def _copy(inf: Inference, here: Variable, own: Variable) -> Statement:
+    """Make a copy where the program begins; what writes it back."""
+    _require_one_name(inf, here)
+    is_list, value = isinstance(inf.types[here], List), inf.world.changing[here]
+    if copied_from(value) not in inf.program.changed:
+        _require_appended(inf, here, own)
+        make = Statement("build_list", [], own)
+        back = Statement("call_method", [here, own], None, ("extend", ()))
+    elif is_list:
+        make = Statement("getitem", [here, Constant(slice(None))], own)
+        back = Statement("setitem", [here, Constant(slice(None)), own], None)
+    else:
+        make = Statement("call_method", [here], own, ("copy", ()))
+        back = Statement("setitem", [here, Constant(Ellipsis), own], None)
+    inf.plans[make] = ITEMS if make.op == "build_list" else PARTS if is_list else COPY
+    inf.first.statements.insert(0, make)
+    return back
+
+
+def _require_appended(inf: Inference, here: Variable, own: Variable) -> None:
+    """Follow the program again with a copy of a list if it asks for more than to append."""
+    for block in inf.program.blocks:
+        used = [x for s in block.statements for x in s.operands[s.op == "list_append" :]]
+        used += [*block.terminator.operands, *(x for edge in block.edges() for x in edge.args)]
+        if own in used:
+            raise Changes("a list from outside is read", copied_from(inf.world.changing[here]))
+
+
+def require_apart(inf: Inference, blocks: list[Block], copies: dict[Variable, Variable]) -> None:
+    """What is kept outside, or returned, is no copy, and no part of one; a list or an array itself is what it was."""
+    if not copies:
+        return
+    mine, originals = (
+        _shown(inf, blocks, set(copies.values())),
+        dict[Operand, Operand]((own, here) for here, own in copies.items()),
+    )
+    for block in blocks:
+        kept = list(block.terminator.operands) if block.terminator.kind == "return" else []
+        for s in block.statements:
+            if inf.plans.get(s) == ASSIGN and s.operands[0] not in copies:
+                s.operands = [originals.get(x, x) for x in s.operands]
+                kept += s.operands
+            elif inf.plans.get(s) in (APPEND, STORE) and isinstance(inf.type_of(s.operands[0]), Reference):
+                kept.append(s.operands[-1])
+        if not mine.isdisjoint(kept):
+            raise Refused("what is kept outside may be a part of what is changed in place")
+
+
+def _shown(inf: Inference, blocks: list[Block], copies: set[Variable]) -> set[Operand]:
+    """What may be one of the copies, lie in its memory, or hold it."""
+    found, before = set[Operand](copies), 0
+    while len(found) > before:
+        before = len(found)
+        for block in blocks:
+            for s in block.statements:
+                if found.isdisjoint(s.operands) or inf.plans.get(s) == ASSIGN:
+                    continue
+                new = makes_new(s, inf.type_of) or inf.plans.get(s) == PARTS
+                if s.result is not None and not new and _may_hold(inf.type_of(s.result), True):
+                    found.add(s.result)
+            for edge in block.edges():
+                given = zip(edge.target.params[len(edge.target.params) - len(edge.args) :], edge.args)
+                found.update(param for param, arg in given if arg in found)
+    return found
+
+
+# The end
+
+
+def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
+    """Do outside what the program comes to, where it ends."""
+    if not inf.holders and not copies:
+        return
+    _require_unseen(inf)
+    last: list[Statement] = []
+    for holder in inf.holders.values():
+        _require_own_attributes(inf, holder)
+        last += _assignments(inf, holder)
+    last += [_copy(inf, here, own) for here, own in copies.items()]
+    inf.plans.update(dict.fromkeys([s for s in last if s.result is None], ASSIGN))
+    _end_with(inf, last)
+
+
+def _assignments(inf: Inference, holder: Holder) -> Iterator[Statement]:
+    kind = inf.type_of(holder.record)
+    assert isinstance(kind, Dict)
+    for name in kind.site.named:
+        kept = Variable(name)
+        load = Statement("getitem", [holder.record, Constant(name)], kept)
+        inf.types[kept], inf.plans[load] = dicts.item_of_dict(inf, kind, Known(name)), LOAD
+        yield load
+        if isinstance(holder.example, dict):
+            yield Statement("setitem", [holder.at, Constant(name), kept], None)
+        else:
+            yield Statement("setattr", [holder.at, kept], None, name)
+
+
+def _end_with(inf: Inference, last: list[Statement]) -> None:
+    """Let all ways to the end of the program lead over some statements."""
+    returning = [b for b in inf.program.blocks if b.terminator.kind == "return"]
+    if not returning:
+        return
+    value = Variable("result")
+    kinds = [inf.type_of(b.terminator.operands[0]) for b in returning]
+    inf.types[value] = reduce(inf.joined, kinds)
+    end = Block([value], last, Terminator("return", [value]))
+    for block in returning:
+        edge = Edge(end, list(block.terminator.operands))
+        block.terminator = Terminator("jump", [], [edge], block.terminator.position)
+    inf.chains[end], inf.globals_of[end] = inf.chains[returning[0]], inf.globals_of[returning[0]]
+    inf.program.blocks.append(end)
+
+
+_LOOKING: Final = ("is", "is_not", "build_tuple", "project", "unpack")
+"""What does not look into an object."""
+
+
+def _require_unseen(inf: Inference) -> None:
+    """Refuse to show an object from outside whole: what it is asked may depend on what is to be assigned."""
+    for block in inf.program.blocks:
+        for s in block.statements:
+            looks = s.op not in _LOOKING and s not in inf.program.slots and not isinstance(inf.plans.get(s), Alias)
+            if looks and any(_is_object(inf, inf.type_of(x)) for x in s.operands):
+                raise Refused("an object from outside is used whole, and something is assigned outside", s)
+
+
+def _is_object(inf: Inference, value: Abstract) -> bool:
+    if isinstance(value, Tuple):
+        return any(_is_object(inf, x) for x in value.items)
+    return isinstance(value, Outside) and (value.cls not in (list, dict) or id(value.example) in inf.holders)
+
+
+def _require_own_attributes(inf: Inference, holder: Holder) -> None:
+    """Nothing else that the program has loaded is the holder, or has the same attributes."""
+    cls = type(holder.example)
+    for other, found in list(inf.types.items()):
+        if isinstance(found, Record) and found.cls is cls:
+            raise Refused("an attribute of an object is assigned, of whose class there are others in lists")
+        loaded = isinstance(found, (Outside, Dict)) and inf.world.is_outside(other)
+        if not loaded or other is holder.at or not isinstance(holder.at, Variable):
+            continue
+        inf.world.apart(holder.at, other, holder.example, example_of(found))
+
+
+def _require_one_name(inf: Inference, here: Variable) -> None:
+    """Nothing else that the program has loaded is a list or an array that is changed, or holds it."""
+    changing, kind = inf.world.changing, inf.types[here]
+    others = [x for x in inf.types if x is not here and (inf.world.is_outside(x) or x in inf.params)]
+    for other in others:
+        if changing.get(other, example_of(inf.types[other])) is changing[here]:
+            raise Refused("a list or an array that is known in two ways is changed")
+    inf.world.alone(here, [x for x in others if _may_hold(inf.types[x], isinstance(kind, Array))])
+
+
+def _may_hold(value: Abstract, array: bool) -> bool:
+    if isinstance(value, Tuple):
+        return any(_may_hold(x, array) for x in value.items)
+    return bool(sites_in(value)) or array and isinstance(value, Array)

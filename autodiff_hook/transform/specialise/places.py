@@ -1,0 +1,73 @@
+"""What a program changes outside: ``Program.changed`` has the places, and the program is followed again for each."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Block, Operand
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Outside
+from autodiff_hook.transform.specialise.bodies import Changes
+from autodiff_hook.transform.specialise.infer import STORE, Inference
+from autodiff_hook.transform.specialise.lattice import example_of
+
+_ASSIGNED: Final = "assigned"
+_COPIED: Final = "copied"
+_APPENDED: Final = "appended"
+
+
+def assigned_to(example: Any) -> tuple[Any, ...]:
+    """What stands for an object to which attributes are assigned."""
+    return _ASSIGNED, id(example)
+
+
+def place_of(example: Any, name: Any) -> tuple[Any, ...]:
+    """Where an attribute, an item or a global is kept."""
+    return *assigned_to(vars(example) if isinstance(example, ModuleType) else example), name
+
+
+def copied_from(example: Any) -> tuple[Any, ...]:
+    """What stands for a list or an array that is changed."""
+    return _COPIED, id(example)
+
+
+def appended_to(example: Any) -> tuple[Any, ...]:
+    """What stands for a list to which items are appended, of which nothing else is asked."""
+    return _APPENDED, id(example)
+
+
+def is_assigned(inf: Inference, value: Abstract, name: Any) -> bool:
+    """Whether the program assigns an attribute of an object from outside, or an item of a dict."""
+    return isinstance(value, Outside) and place_of(value.example, name) in inf.program.changed
+
+
+def assigns(inf: Inference) -> bool:
+    """Whether the program assigns anything outside."""
+    return any(type(place) is tuple and place[0] in (_ASSIGNED, _COPIED, _APPENDED) for place in inf.program.changed)
+
+
+def ask_for_copy(inf: Inference, owner: Operand) -> None:
+    """A list or an array from outside is changed: the program is followed again with a copy of it."""
+    value = inf.type_of(owner)
+    place = copied_from(example_of(value))
+    own = inf.assigns and inf.world.is_outside(owner) and not inf.world.is_given(owner)
+    if own and isinstance(value, Array):
+        own = inf.world.is_alone()(example_of(value))
+    if own and place not in inf.program.changed:
+        raise Changes("a list or an array from outside is changed", place)
+
+
+def ask_to_append(inf: Inference, owner: Operand, example: Any) -> None:
+    """A list from outside is appended to: the program is followed again with a list of what is appended."""
+    place = appended_to(example)
+    if inf.assigns and inf.world.is_outside(owner) and not inf.world.is_given(owner):
+        if place not in inf.program.changed and copied_from(example) not in inf.program.changed:
+            raise Changes("a list from outside is appended to", place)
+
+
+def ask_for_copies(inf: Inference, blocks: list[Block]) -> None:
+    """The same of all arrays that are stored into."""
+    for block in blocks:
+        for s in block.statements:
+            if inf.plans.get(s) == STORE and isinstance(inf.type_of(s.operands[0]), Array):
+                ask_for_copy(inf, s.operands[0])

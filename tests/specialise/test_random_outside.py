@@ -1,0 +1,59 @@
+"""Random programs that change what is outside: derivatives and what is left there are those of the plain program."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+
+import numpy as np
+import pytest
+from random_outside import Writer
+from specialised_cases import GENERIC, close, outcome, same
+
+import autodiff_hook as ad
+from autodiff_hook.api import generic_jvp, generic_withgradient
+from autodiff_hook.runtime import specialising
+
+COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "40"))
+FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
+
+
+def made(source):
+    """The names of a program begun anew."""
+    namespace = {"__name__": "random_outside", "math": math, "np": np}
+    exec(compile(source, "<program>", "exec"), namespace)
+    return namespace
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_random_outside(seed):
+    source, choice = Writer(seed).source(), random.Random(seed)
+    spaces = plain, carried, typed, pushed, along = [made(source) for _ in range(5)]
+    for _ in range(4):
+        args = choice.uniform(0.1, 0.9), choice.uniform(0.1, 0.9)
+        value = outcome(plain["f"], *args)
+        expected = outcome(generic_withgradient, carried["f"], *args)
+        found = outcome(ad.withgradient, typed["f"], *args)
+        forward = outcome(ad.jvp, pushed["f"], args, (0.6, 0.8))
+        wanted = outcome(generic_jvp, along["f"], args, (0.6, 0.8))
+        if isinstance(value, type):
+            assert found is forward is expected is value, source
+        elif isinstance(expected, type):
+            assert found is expected, source
+        else:
+            assert repr(found[0]) == repr(value), source
+            same(found[1], expected[1])
+            close(forward, wanted)
+        assert len({space["state"]() for space in spaces}) == 1, source
+
+
+@pytest.mark.skipif(GENERIC or specialising.ONE_WAY, reason="nothing is typed for all ways")
+def test_most_are_typed():
+    """The programs are no test of what carries them."""
+    count = 0
+    for seed in range(20):
+        f = made(Writer(seed).source())["f"]
+        outcome(ad.gradient, f, 0.3, 0.4)
+        count += any(x.entries and not x.one_way for x in specialising._known.found[id(f.__code__)].values())
+    assert count > 4
