@@ -42,10 +42,10 @@ def fits(items: Any, kind: Any) -> bool:
         return fits([x for x in items if x is not None], inner[0])
     if cls == "record":
         return _are_objects(items, *inner)
-    if not {cls}.issuperset(map(type, items)):
+    if countOf(map(type, items), cls) != len(items):
         return False
     if cls is tuple:
-        if not {len(inner)}.issuperset(map(len, items)):
+        if countOf(map(len, items), len(inner)) != len(items):
             return False
         if len(items) <= _FEW:
             return all(map(fits, zip(*items), inner))
@@ -72,7 +72,7 @@ def _parts_fit(part: Callable[[Any], Any], items: Any, kind: Any) -> bool:
 
 
 def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], absent: frozenset[str]) -> bool:
-    if not {cls}.issuperset(map(type, items)):
+    if countOf(map(type, items), cls) != len(items):
         return False
     if absent and not all([absent.isdisjoint(dictionary_of(x) or ()) for x in items]):
         return False
