@@ -107,6 +107,33 @@ def inner(a, b=2.0, *rest, c=3.0, **options):
     return a * b * c
 
 
+def asked_of_what_is_made(x, y=2.0):
+    def taking(a, b, *rest, scale):
+        return a * b * x * scale + sum(rest)
+
+    def defaulted(a, b=y):
+        return a * b
+
+    count = len(inspect.signature(taking).parameters)
+    options = [p for p in inspect.signature(taking).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    by_default = inspect.signature(defaulted).parameters["b"].default
+    return taking(x, 2.0, x, scale=x) * count * len(options) + by_default * x
+
+
+def asked_of_a_closure(x):
+    def taking(a, b, *rest, scale):
+        return a * b * x * scale + sum(rest)
+
+    return taking(x, 2.0, x, scale=x) * len(inspect.signature(taking).parameters)
+
+
+def test_signatures_of_functions_that_are_made():
+    for _ in range(4):
+        assert ad.gradient(asked_of_a_closure, 1.5)[0] == pytest.approx(4 * (6 * 1.5**2 + 1))
+        assert ad.gradient(asked_of_what_is_made, 1.5)[0] == pytest.approx(4 * (6 * 1.5**2 + 1) + 2.0)
+    assert "typed for one way" in str(ad.explain(asked_of_a_closure, 1.5))
+
+
 cached = functools.lru_cache(inspect.signature)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import FunctionType, MappingProxyType, WrapperDescriptorType
+from types import CellType, FunctionType, MappingProxyType, WrapperDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Closure, Instance, Known
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.plans import known_as
 from autodiff_hook.transform.specialise.wording import named
@@ -20,11 +20,13 @@ _ANSWERS: Final = (inspect.Signature, inspect.Parameter, inspect.FullArgSpec)
 
 
 def asked(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
-    """``inspect.signature(f)`` of a function that is known, or what a cache has of it; None for other calls."""
+    """``inspect.signature(f)`` of a function that is known or made, or what a cache has of it; None for other calls."""
     question = function.__wrapped__ if type(function) is functools._lru_cache_wrapper else function
     if not any(question is x for x in _QUESTIONS) or kwargs or len(args) != 1:
         return None
     value = inf.type_of(args[0])
+    if isinstance(value, Closure) and question is function and not value.described:
+        return known_as(inf, s, function(FunctionType(value.code, {}, closure=tuple(CellType() for _ in value.cells))))
     if not isinstance(value, Known) or not isinstance(value.value, (FunctionType, WrapperDescriptorType)):
         return None
     if question is not function:

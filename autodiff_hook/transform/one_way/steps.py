@@ -199,11 +199,12 @@ def _cell_get(inf: Path, s: Statement) -> Abstract:
 
 
 def _make_function(inf: Path, s: Statement) -> Abstract:
-    defaults, keyword, _, closure, _ = s.operands
+    defaults, keyword, annotations, closure, later = s.operands
     cells = parts(inf, closure) if not _is_none(inf, closure) else []
     values = parts(inf, defaults) if not _is_none(inf, defaults) else []
     named = pairs(inf, keyword) if not _is_none(inf, keyword) else None
-    return Closure(s.data, inf.frames[-1], tuple(cells), tuple(values), named)
+    described = not all([_is_none(inf, x) for x in (defaults, keyword, annotations, later)])
+    return Closure(s.data, inf.frames[-1], tuple(cells), tuple(values), named, described)
 
 
 def _is_none(inf: Path, operand: Operand) -> bool:

@@ -300,6 +300,8 @@ class Closure(_ByParts, Abstract):
     cells: tuple[Operand, ...]
     defaults: tuple[Operand, ...] = ()
     keyword_defaults: Any = None
+    described: bool = False
+    """Whether its parameters have defaults or annotations, which are values of the program."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.lift.shared import shared
@@ -224,11 +226,15 @@ def bind(
 
 
 _PLAIN: Final = (int, float, str, bytes, bool, type(None), FunctionType, type)
+_MARKS: Final = (object, type(Ellipsis), type(np._NoValue))
+"""What stands for an argument that is not given, and has nothing but its identity."""
 
 
 def is_plain(value: Any) -> bool:
     """Whether a value may stand in generated code: it cannot change, and holds no data of size."""
-    return isinstance(value, _PLAIN) or callable(value) or (type(value) is tuple and all(map(is_plain, value)))
+    if isinstance(value, _PLAIN) or callable(value) or type(value) in _MARKS:
+        return True
+    return type(value) is tuple and all(map(is_plain, value))
 
 
 def _default(value: Any, trusted: bool) -> Operand:

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
-from autodiff_hook.transform.specialise import dicts, draws, following, managers, named_tuples, partials
+from autodiff_hook.transform.specialise import dicts, draws, following, logs, managers, named_tuples, partials
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -186,7 +186,7 @@ def call_known(
     places = following.answered(inf, s, function, args) if not kwargs else None
     if places is not None:
         return places
-    code = following.equivalent(inf, function, args, kwargs)
+    code = following.equivalent(inf, function, args, kwargs) or logs.followed(function)
     if code is not None:
         return inline_call(inf, s, code, args, kwargs)
     special = QUESTIONS.get(function) if is_hashable(function) else None
