@@ -159,11 +159,3 @@ def complex_rule(x):
         return (z̄.real,)
 
     return complex(x), complex_pullback
-
-
-@rrule(round, Exact)
-def round_rule(number, ndigits=None):
-    def round_pullback(ȳ):
-        return None, None
-
-    return round(number, ndigits), round_pullback

@@ -12,7 +12,7 @@ import math
 from array import array
 
 from autodiff_hook.extend import cotangents, effects, pure
-from autodiff_hook.registry import Complex, Real, frule, nondifferentiable, not_implemented, rrule
+from autodiff_hook.registry import Complex, Exact, Real, frule, nondifferentiable, not_implemented, rrule
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing
@@ -92,6 +92,7 @@ def divmod_rule(x, y):
 
 
 @rrule(round, Real)
+@rrule(round, Exact)
 def round_rule(number, ndigits=None):
     def round_pullback(ȳ):
         return None, None

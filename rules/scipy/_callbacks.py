@@ -7,6 +7,7 @@ import inspect
 from scipy import integrate, optimize
 
 from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.algebras.shadows import some
 from autodiff_hook.semantics.calls import apply
 from autodiff_rules.scipy._memory import Memory
 
@@ -81,6 +82,11 @@ class Call:
         """The arguments of the callback at ``x``, and its own token with theirs."""
         given = self.tokens.get("args") or (None,) * len(self.extra())
         return (x, *self.extra()), (self.tokens.get(self.function), token, *given)
+
+    def operands(self, x, token):
+        """The same of a function of ``x``, the callback and the further arguments."""
+        (_, *args), (moving, _, *given) = self.passed(x, token)
+        return (x, self.callback, tuple(args)), (None, token, moving, tuple(given) if some(given) else None)
 
     def follow(self, x, token):
         """What the callback gives for ``x``, with its token."""

@@ -7,7 +7,6 @@ from scipy.optimize import elementwise
 
 from autodiff_hook import gradient
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.algebras.shadows import some
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
@@ -34,11 +33,6 @@ class Elements(Call):
 
     def is_one(self, args):
         return not np.iterable(args)
-
-    def operands(self, x, token):
-        """The arguments of ``values`` and ``slopes``, and their tokens."""
-        (_, *args), (moving, _, *given) = self.passed(x, token)
-        return (x, self.callback, tuple(args)), (None, token, moving, tuple(given) if some(given) else None)
 
     def equation(self, x, token):
         operands, tokens = self.operands(x, token)

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import optimize
 
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.algebras.shadows import some
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules._constants import IS_A_POSITION, IS_TEXT, declare
@@ -78,11 +77,6 @@ def gap(x, func, args):
 
 class FixedPoint(Call):
     """A call of ``fixed_point``."""
-
-    def operands(self, x, token):
-        """The arguments of ``gap``, and their tokens."""
-        (_, *args), (moving, _, *given) = self.passed(x, token)
-        return (x, self.callback, tuple(args)), (None, token, moving, tuple(given) if some(given) else None)
 
     def equation(self, x, token):
         values, tokens = self.operands(x, token)

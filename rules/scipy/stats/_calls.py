@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autodiff_hook.algebras.shadows import reaches, some
-from autodiff_hook.extend import Constant, method_of
+from autodiff_hook.extend import Constant, method_of, registry
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
@@ -36,6 +38,39 @@ def method(function, target_of):
         given = tuple([default if place is None else values[place] for place, default in order])
         tokens = [None if place is None else t[place] for place, _ in order]
         return apply(alg, (None, *tokens), target, given, {})
+
+
+class Target:
+    """A method of a distribution as a function of its parameters, names with default values."""
+
+    def __init__(self, distribution, name, parameters):
+        self.distribution, self.name, self.parameters = distribution, name, parameters
+        self.__name__ = self.__qualname__ = f"{distribution.name}.{name}"
+        self.__module__ = "scipy.stats"
+
+    def __call__(self, *values):
+        return getattr(self.distribution, self.name)(*values)
+
+
+def methods(owner, names, families, parameters_of, rule_of):
+    """The methods of these names have rules for distributions of some families: ``rule_of`` their ``Target``.
+
+    What finds that, or None, for a distribution and a name.
+    """
+    known = {}
+
+    def target_of(distribution, name):
+        key = type(distribution), name
+        if key[0] not in families:
+            return None
+        if key not in known:
+            known[key] = Target(distribution, name, parameters_of(distribution, name))
+            registry.add(known[key], (), rule_of(known[key]))
+        return known[key]
+
+    for name in names:
+        method(getattr(owner, name), partial(target_of, name=name))
+    return target_of
 
 
 def places(args, kwargs, parameters):

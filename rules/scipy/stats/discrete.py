@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import special, stats
 
-from autodiff_hook.registry import registry
 from autodiff_rules.numpy._shared import unbroadcast
-from autodiff_rules.scipy.stats._calls import method
+from autodiff_rules.scipy.stats._calls import methods
 
 SHAPES = {
     type(stats.poisson): (lambda k, mu: k / mu - 1.0,),
@@ -22,17 +21,9 @@ SHAPES = {
 """The derivatives of the logarithm of the probability of k, None for whole numbers."""
 
 
-class Mass:
-    """``pmf`` or ``logpmf`` of a distribution as a function of k, the shapes and loc."""
-
-    def __init__(self, distribution, name):
-        self.distribution, self.name = distribution, name
-        self.parameters = [("k", None), *((s, None) for s in distribution.shapes.split(", ")), ("loc", 0)]
-        self.__name__ = self.__qualname__ = f"{distribution.name}.{name}"
-        self.__module__ = "scipy.stats"
-
-    def __call__(self, *values):
-        return getattr(self.distribution, self.name)(*values)
+def parameters_of(distribution, name):
+    """k, the shapes and loc."""
+    return [("k", None), *((s, None) for s in distribution.shapes.split(", ")), ("loc", 0)]
 
 
 def mass_rule(target):
@@ -56,26 +47,4 @@ def mass_rule(target):
     return rule
 
 
-TARGETS = {}
-
-
-def target_of(distribution, name):
-    """The method as a function with a rule; None for distributions without one."""
-    key = type(distribution), name
-    if key[0] not in SHAPES:
-        return None
-    if key not in TARGETS:
-        TARGETS[key] = Mass(distribution, name)
-        registry.add(TARGETS[key], (), mass_rule(TARGETS[key]))
-    return TARGETS[key]
-
-
-def register(name):
-    def find(distribution):
-        return target_of(distribution, name)
-
-    method(getattr(stats.rv_discrete, name), find)
-
-
-register("pmf")
-register("logpmf")
+target_of = methods(stats.rv_discrete, ("pmf", "logpmf"), SHAPES, parameters_of, mass_rule)
