@@ -13,9 +13,11 @@ import types
 import typing
 
 import numpy as np
+import pytest
 from helpers import gradient_at
+from in_all_modes import MODES, differences
 
-from autodiff_hook import gradient, jvp
+from autodiff_hook import gradient, jacfwd, jvp, linearize
 
 
 class Point:
@@ -940,3 +942,26 @@ def test_numpy_values_as_class_attributes(x):
     Shared.w, Shared.s = np.array([x, x * x]), np.float64(x)
     shared = SharedAfter()
     return shared.w.sum() * shared.s + shared.after() * Shared.of_class() + SharedAfter.of_class()
+
+
+class Quantity(float):
+    def __new__(cls, value, unit):
+        made = super().__new__(cls, value)
+        made.unit = unit
+        return made
+
+
+OF_QUANTITIES = {
+    "chosen": lambda x: max(Quantity(x * x, "m"), Quantity(0.1, "m")) * x,
+    "returned": lambda x: Quantity(x**3, x).unit * Quantity(x * x, "m"),
+    "cubed": lambda x: -((-Quantity(x, "m")) ** 3),
+}
+
+
+@pytest.mark.parametrize("name", OF_QUANTITIES)
+def test_a_number_whose_class_asks_for_more(name):
+    f = OF_QUANTITIES[name]
+    for mode, operator in MODES.items():
+        assert operator(f, 1.3) == pytest.approx(differences(f, 1.3, 2 if mode == "hvp" else 1))
+    assert jacfwd(lambda x: Quantity(f(x), "m"))(1.3) == pytest.approx(3 * 1.3**2)
+    assert linearize(lambda x: Quantity(f(x), "m"), 1.3)[1](1.0) == pytest.approx(3 * 1.3**2)
