@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from sys import gettrace
+from sys import gettrace, modules
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
@@ -174,18 +174,30 @@ def differentiated(
         call = call.along(tangents)
     known = _specialisations(call, form)
     raised: list[str | None] = []
+    refused = len(known.refused)
     result = _specialised(known, call, form, raised, error)
     if result is not MISS:
         return result
+    there = set(modules) if len(known.refused) > refused else None
     before = time.perf_counter()
     try:
         result = generic(f, *args, **kwargs)
     finally:
         known.calls += 1
         known.ran += time.perf_counter() - before
+    if there is not None and _has_imported(there):
+        # It may have been refused for what was not there.
+        known.refused.discard(_types(call))
+        known.one_way = ONE_WAY
     for said in raised:
         suspect(call.function, said)
     return result
+
+
+def _has_imported(there: set[str]) -> bool:
+    """Whether there are modules that are not ``there``, and no part of this project."""
+    new = modules.keys() - there
+    return any(name.partition(".")[0] not in ("autodiff_hook", "autodiff_rules") for name in new)
 
 
 def _say_why_not(f: Any) -> None:

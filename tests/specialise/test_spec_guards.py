@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 import tracemalloc
 import types
 
@@ -335,3 +336,29 @@ def test_what_is_captured_is_checked_in_little_memory():
         assert tracemalloc.get_traced_memory()[1] < 20_000 or specialising.GENERIC or specialising.ONE_WAY
     finally:
         tracemalloc.stop()
+
+
+def test_what_a_function_imports_is_there_for_its_next_call(monkeypatch):
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+
+    def f(x):
+        import colorsys
+
+        return colorsys.hls_to_rgb(0.2, 0.5, x)[0] * x
+
+    expected = ad.gradient(f, 0.3)
+    assert "colorsys" in sys.modules
+    assert ad.gradient(f, 0.3) == pytest.approx(expected)
+    assert is_specialised(f)
+
+
+def test_what_is_never_imported_is_tried_once():
+    def f(x):
+        try:
+            import no_such_module_at_all.part
+        except ImportError:
+            return [x][0] * x
+        return no_such_module_at_all.part.f(x)
+
+    for _ in range(3):
+        assert ad.gradient(f, 0.3) == (0.6,)
