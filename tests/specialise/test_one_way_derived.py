@@ -238,3 +238,20 @@ class Totalled(Plain):
 def test_attributes_that_depend_on_what_is_in_the_array():
     f = lambda x: float((Totalled([x, 2.0]) * x).total)  # noqa: E731
     close(ad.gradient(f, 0.5), (2 * 0.5 + 2.0,))
+
+
+def shapes_that_are_compared(x, z):
+    rows, columns = x.shape
+    held = [1, "a"]
+    held.append(x[0, 0])
+    if np.shape(z) == (rows, columns):
+        z = z * 2.0
+    elif np.shape(z) != () and (columns,) == np.shape(z):
+        z = z * 3.0
+    return np.sum(x * z) * held[-1]
+
+
+def test_shapes_that_are_compared():
+    x = np.arange(6.0).reshape(3, 2) + 1.0
+    for z in (np.ones((3, 2)), np.ones(2), np.ones(1), 2.0):
+        check(shapes_that_are_compared, x, z)

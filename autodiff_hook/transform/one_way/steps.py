@@ -170,9 +170,10 @@ def _plainly(inf: Path, operand: Operand) -> Any:
     value = inf.type_of(operand)
     if isinstance(value, Container) and value.cls is dict:
         return {k: _plainly(inf, v) for k, v in inf.content(operand).items()}
-    if isinstance(value, Container) or operand in inf.tuples:
-        held = [_plainly(inf, x) for x in parts(inf, operand)]
-        return held if operand not in inf.tuples else tuple(held)
+    if isinstance(value, Container):
+        return [_plainly(inf, x) for x in parts(inf, operand)]
+    if operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
+        return tuple([_plainly(inf, x) for x in parts(inf, operand)])
     return inf.pin(operand)
 
 
