@@ -255,3 +255,61 @@ def test_a_class_that_begins_to_iterate():
     cls.__iter__ = lambda self: iter((self.y, self.x))
     check(f, 2.0, 3.0, specialised=None)
     assert ad.gradient(f, 2.0, 3.0) == (9.0, 12.0)
+
+
+class Parts:
+    def __init__(self, *items):
+        self.items = items
+
+    def __iter__(self):
+        yield from self.items
+
+
+def multiples(x, n):
+    for i in range(n):
+        yield x * i
+    return x * 10
+
+
+def delegating(x):
+    last = yield from multiples(x, 3)
+    yield last
+    nothing = yield from Parts(x, 2 * x)
+    yield 0.0 if nothing is None else x
+    yield from multiples(last, 2)
+
+
+def delegated(x, parts):
+    held = [1, "a"]
+    held.append(x)
+    total = 0.0
+    for i, v in enumerate(delegating(held[-1])):
+        total = total + v * (i + 1)
+    return total * held[-1] + sum(v * w for v, w in zip(parts, delegating(x))) + sum(list(Parts(*parts)))
+
+
+def test_yield_from():
+    check(delegated, 1.3, Parts(2.0, 3.0))
+
+
+def first_of_a_delegation(x):
+    done = [1, "a"]
+
+    def inner():
+        try:
+            yield x * 2
+            yield x
+        finally:
+            done.append(x)
+
+    def outer():
+        yield from inner()
+
+    held = outer()
+    found = next(held)
+    held.close()
+    return found * done[-1]
+
+
+def test_what_a_delegation_that_is_given_up_has_left_to_do():
+    check(first_of_a_delegation, 1.3, specialised=None)

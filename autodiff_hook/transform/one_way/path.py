@@ -163,14 +163,15 @@ class Path(Trail):
             self.frames.pop()
         raise AssertionError("only generators yield")
 
-    def _resumed(self, walk: Walk, globals_: dict[str, Any]) -> Iterator[Operand]:
-        """What a generator yields, as it is asked for it."""
+    def _resumed(self, walk: Walk, globals_: dict[str, Any]) -> Walk:
+        """What a generator yields, as it is asked for it, and what it returns."""
         while True:
             self.frames.append(globals_)
             try:
                 item = next(walk)
-            except StopIteration:
-                return
+            except StopIteration as returned:
+                found: Operand = returned.value
+                return found
             finally:
                 self.frames.pop()
             yield item
@@ -229,7 +230,8 @@ class Path(Trail):
             bound[s.made] = self._global(str(s.data), load)
             return
         operands = [bound.get(x, x) for x in s.operands]
-        result = self.perform(s.op, operands, s.data, s.result.name if s.result is not None else None)
+        op = "get_iter" if s.op == "yield_from_iter" else s.op
+        result = self.perform(op, operands, s.data, s.result.name if s.result is not None else None)
         if s.result is not None:
             bound[s.made] = result
 
@@ -283,13 +285,16 @@ class Path(Trail):
             return edges[0], []
         if terminator.kind == "branch":
             return edges[0 if self.pin(operands[0]) else 1], []
-        if terminator.kind == "next":
+        if terminator.kind in ("next", "send"):
             iterator = self.iterators.get(operands[0])
             if iterator is None:
                 raise Refused(f"an iteration over {named(self.type_of(operands[0]))}")
-            for item in iterator:
-                return edges[0], [item]
-            return edges[1], []
+            try:
+                return edges[0], [next(iterator)]
+            except StopIteration as returned:
+                # What is sent is None, so ``yield from`` is an iteration; its value is what a generator returns.
+                value = Constant(None) if returned.value is None else returned.value
+                return edges[1], [value] if terminator.kind == "send" else []
         if terminator.kind in ("raise", "reraise") and operands:
             self._raise(operands[0])
         raise Refused(f"{terminator.kind} is not specialised")

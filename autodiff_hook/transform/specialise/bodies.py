@@ -90,7 +90,9 @@ def cleans_up(ir: IR) -> bool:
         block = waiting.pop()
         if block not in cleaning:
             cleaning.add(block)
-            waiting += [edge.target for edge in block.edges()]
+            # Where ``yield from`` is given up, its exception goes on.
+            if not any(s.op == "cleanup_throw" for s in block.statements):
+                waiting += [edge.target for edge in block.edges()]
     return any(s.op in _CHANGES for block in cleaning for s in block.statements)
 
 
