@@ -140,6 +140,19 @@ def no_sum(x):
         return x * x * x
 
 
+def items_of_numbers(x):
+    """Whether something has items is found by asking for one."""
+    total = 0.0
+    for value in (x, np.float64(x) * 2.0, np.array([x, x * x]), 3, [x]):
+        try:
+            total += value[0] * 5.0
+        except IndexError:
+            total += value * value
+        except Exception:
+            total += value * x
+    return total
+
+
 class Angle(float):
     def __eq__(self, other):
         return abs(self % math.tau - other % math.tau) < 1e-9
@@ -180,7 +193,7 @@ def with_arrays(x):
     return plain.v * 2 if (plain == row).any() or (row != plain).all() and not (plain == "text") else row[0]
 
 
-OPERATORS = [not_implemented_at_first, subclasses_come_first, sums_of_objects]
+OPERATORS = [not_implemented_at_first, subclasses_come_first, sums_of_objects, items_of_numbers]
 OPERATORS += [comparisons, no_order, sums_with_numbers, no_sum, angles, larger_angle, with_arrays]
 
 

@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -190,7 +191,11 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, _at(held, where))
     if isinstance(value, List):
         return _of_list(inf, s, value)
+    if isinstance(value, Number) and value.types <= {float, int, bool, complex}:
+        raise Raised(TypeError)
     if isinstance(value, Number) and all(issubclass(cls, np.generic) for cls in value.types):
+        if (number_types(inf.type_of(key)) or {None}) <= {int, np.int64}:
+            raise Raised(IndexError)
         return alias(inf, s, inf.perform("getitem", [inf.call(Constant(np.asarray), [owner]), key]))
     if isinstance(value, Container) and value.cls is dict:
         return alias(inf, s, _at(inf.content(owner), inf.pin(key)))
