@@ -14,11 +14,10 @@ from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.binding import OPERATORS
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, rows_of
+from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, gradient_of_zero, moves_freely, rows_of
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.pulled import Pulled, opened, same
 from autodiff_hook.runtime.specialising import differentiated
-from autodiff_hook.runtime.tangents import is_made_of_numbers, zero_tangent
 from autodiff_hook.runtime.trees import refuse_complex
 
 P = ParamSpec("P")
@@ -289,7 +288,7 @@ def _typed_rows(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any)
     chosen, single = _chosen(f, argnums, args), isinstance(argnums, int)
     values = tuple(args[i] for i in chosen)
     refuse_complex(values)
-    if not all(map(is_made_of_numbers, values)):
+    if not moves_freely(values):
         return MISS
 
     def row(seed: Any) -> Any:
@@ -303,7 +302,7 @@ def _typed_rows(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any)
         return picked[0] if single else picked
 
     try:
-        return rows_of(zero_tangent(values[0] if single else values), row)
+        return rows_of(gradient_of_zero(values[0] if single else values), row)
     except _Carried:
         return MISS
 

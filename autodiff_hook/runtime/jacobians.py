@@ -71,6 +71,18 @@ def gradient_of_zero(argument: Any) -> Any:
     return gradient_of(mirror_of(argument), lambda mirror: (formed(mirror, None), None), {})[0]
 
 
+def moves_freely(value: Any, met: set[int] | None = None) -> bool:
+    """Whether each number that a value holds can move alone: it is in one place, and captured by no function."""
+    form, met = form_of(value), set() if met is None else met
+    if form not in ("tuple", "list", "dict", "object"):
+        return form in ("number", "inert") or form == "array" and value.size > 0
+    if form != "tuple":
+        if id(value) in met:
+            return False
+        met.add(id(value))
+    return all(moves_freely(part, met) for _, part in parts_of(value, form))
+
+
 def forward_pays(values: Sequence[Any], value: Any) -> bool:
     """Whether there are fewer numbers in arguments than in a value, and all are in double precision."""
     if not all(map(is_made_of_numbers, (*values, value))):

@@ -84,6 +84,11 @@ def _note(found: dict[Slot, Any], slot: Slot, value: Any, tangent: Any, where: s
         seen.add((id(value), id(tangent)))
         for key, part in parts_of(value, form):
             given = parts[key] if form == "list" else parts.get(key)
+            if given is None:
+                continue
+            if type(part) is type(given) is float:
+                found[_slot(form, value, key)] = given
+                continue
             name = f".{key}" if form == "object" else f"[{key!r}]"
             _note(found, _slot(form, value, key), part, given, where + name, seen)
 
@@ -119,7 +124,9 @@ def _built(found: dict[Slot, Any], value: Any, given: Any, known: dict[int, Any]
     made: Any = {"list": list, "dict": dict, "object": Moved}[form]()
     known[id(value)] = made
     for key, part in parts_of(value, form):
-        tangent = _built(found, part, found.get(_slot(form, value, key)), known)
+        tangent = found.get(_slot(form, value, key))
+        if type(part) is not float or type(tangent) is not float:
+            tangent = 0.0 if tangent is None and type(part) is float else _built(found, part, tangent, known)
         if form == "list":
             made.append(tangent)
         elif form == "dict":

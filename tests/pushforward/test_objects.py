@@ -8,7 +8,9 @@ import pytest
 from trees import assert_slopes, slope, slopes, typed
 
 import autodiff_hook as ad
-from autodiff_hook import Tangent
+from autodiff_hook import Tangent, operators
+from autodiff_hook._testing_trees import leaves
+from autodiff_hook.runtime.guards import MISS
 
 
 @dataclass
@@ -275,3 +277,31 @@ def test_products_of_the_same_object_in_two_places():
     for _ in range(2):
         (found,) = ad.hvp(f, ([shared, shared],), ([tangent, tangent],))
         assert found[0].x == found[1].x == pytest.approx(6 * 1.1 * 0.3)
+
+
+@pytest.mark.parametrize("f", (recurrent, springs_energy, epidemic, folded, beside_numbers, held, mixed))
+def test_hessians(f, monkeypatch):
+    places = tuple(range(len(CASES[f]))) if f is not recurrent else 0
+    found = ad.hessian(f, places)(*CASES[f])
+    monkeypatch.setattr(operators, "_typed_rows", lambda *_: MISS)
+    expected = ad.hessian(f, places)(*CASES[f])
+    assert same_form(found, expected)
+    for (path, x), (other, y) in zip(leaves(found), leaves(expected), strict=True):
+        assert path == other and x == pytest.approx(y, rel=1e-8, abs=1e-10), path
+
+
+def same_form(a, b):
+    """Whether two gradients are of the same types in all their parts."""
+    if type(a) is not type(b):
+        return False
+    keys = list(a) if isinstance(a, (dict, Tangent)) else range(len(a)) if isinstance(a, (list, tuple)) else ()
+    return all(same_form(a[key], b[key]) for key in keys)
+
+
+def test_a_hessian_by_an_object_in_two_places():
+    def f(pair):
+        return pair[0].x ** 2 * pair[1].y
+
+    shared = Node(1.1, 0.7, 2.0)
+    found = ad.hessian(f)([shared, shared])
+    assert found[0].x[0].x == pytest.approx(2 * 0.7) and found[0].x[1].y == pytest.approx(2 * 1.1)
