@@ -176,7 +176,7 @@ def _typed_columns(f: Any, chosen: tuple[int, ...], has_aux: bool, args: Any, kw
         return MISS
 
     def push(*tangents: Any) -> Any:
-        pair = differentiated(f, args, kwargs, "jvp", lambda *_, **__: MISS, tangents=tangents)
+        pair = differentiated(f, args, kwargs, "push", lambda *_, **__: MISS, tangents=tangents)
         if pair is MISS or not same(pair[0][0] if has_aux else pair[0], value):
             raise _Carried
         return pair[1][0] if has_aux else pair[1]

@@ -96,7 +96,8 @@ def _program(call: Call, form: Form, operations: int, strong: bool) -> Program:
         made, product = second_order(call, operations, form in WITH_AUX, strong)
         return Program(made, (product,))
     f = call.function
-    make = pushforward_ir if form == "jvp" else partial(joint_ir, form=form)
+    pushes = form in ("jvp", "push")
+    make = partial(pushforward_ir, acts=form == "jvp") if pushes else partial(joint_ir, form=form)
     made = make(call, one_way=operations, strong=strong)
     before = perf_counter()
     halves: tuple[IR, ...] = (made.ir,)

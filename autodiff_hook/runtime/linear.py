@@ -66,7 +66,7 @@ class Linear:
     def _pushed(self, tangents: Any) -> Any:
         """Value and tangent by a typed program, or ``MISS``."""
         f, args, kwargs = self.call
-        return differentiated(f, args, kwargs, "jvp", _none_typed, tangents=tangents)
+        return differentiated(f, args, kwargs, "push", _none_typed, tangents=tangents)
 
     def _record_again(self) -> None:
         if not same(self._first(self._record()), self.value):

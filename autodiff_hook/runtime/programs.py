@@ -82,11 +82,12 @@ class Made:
     """Who knows the programs that it calls."""
 
 
-Form = Literal["gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "hvp", "hvp_aux"]
+Form = Literal["gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "push", "hvp", "hvp_aux"]
 """What a program returns: the gradients; the value and them; value and tangent; or it is to be cut in two (``split``).
 
-With ``pullback`` it is to be cut in two as well, and its reverse returns gradients in the form of the arguments. With
-``_aux``, the function returns a pair, of which the second part has no derivative.
+A program of ``push`` is one of ``jvp`` that changes nothing outside, so it may run again. With ``pullback`` it is to be
+cut in two as well, and its reverse returns gradients in the form of the arguments. With ``_aux``, the function returns
+a pair, of which the second part has no derivative.
 """
 
 

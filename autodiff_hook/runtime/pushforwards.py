@@ -18,9 +18,12 @@ from autodiff_hook.transform.specialise.pushforward import Pushed, Pushforward
 from autodiff_hook.transform.specialise.wording import named
 
 
-def pushforward_ir(call: Call, one_way: int = 0, strong: bool = False) -> Made:
-    """The program that gives value and tangent, for calls like this one with tangents of these arguments."""
-    return following(call, one_way, partial(_value_and_tangent, strong))
+def pushforward_ir(call: Call, one_way: int = 0, strong: bool = False, acts: bool = True) -> Made:
+    """The program that gives value and tangent, for calls like this one with tangents of these arguments.
+
+    ``acts``: it may change what is outside.
+    """
+    return following(call, one_way, partial(_value_and_tangent, strong), acts=acts)
 
 
 def _value_and_tangent(strong: bool, known: Understood) -> Made:

@@ -116,6 +116,26 @@ def test_the_function_runs_once():
         assert len(runs) == 1, operator
 
 
+RUNS = []
+
+
+def counted(x):
+    RUNS.append(1)
+    return np.array([x[0] * x[1], x[0] ** 2, 3.0 * x[1]])
+
+
+@pytest.mark.parametrize("operator", (ad.jacobian, ad.jacrev, ad.jacfwd))
+def test_effects_happen_once(operator):
+    for _ in range(3):
+        RUNS.clear()
+        assert operator(counted)(np.array([2.0, 5.0])).tolist() == [[5.0, 2.0], [4.0, 0.0], [0.0, 3.0]]
+        assert len(RUNS) == 1
+    RUNS.clear()
+    _, push = ad.linearize(counted, np.array([2.0, 5.0]))
+    assert [push(unit).tolist() for unit in np.eye(2)] == [[5.0, 4.0, 0.0], [2.0, 0.0, 3.0]]
+    assert len(RUNS) == 1
+
+
 def test_objects_bound_methods_and_named_pairs():
     class Model:
         def __init__(self, w):
