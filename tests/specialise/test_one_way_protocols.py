@@ -313,3 +313,15 @@ def first_of_a_delegation(x):
 
 def test_what_a_delegation_that_is_given_up_has_left_to_do():
     check(first_of_a_delegation, 1.3, specialised=None)
+
+
+def operations_by_name(x, table):
+    held = {"a": 1, "b": "s"}
+    held["c"] = [x, x * 2]
+    rows = held.__getitem__("c")
+    named = rows.__getitem__(1) if held.__contains__("b") and not rows.__contains__("b") else x
+    return named * rows[0] * table.__getitem__("scale") + rows.__getitem__(slice(0, 1))[0]
+
+
+def test_operations_of_containers_by_name():
+    check(operations_by_name, 1.3, {"scale": 2.0})

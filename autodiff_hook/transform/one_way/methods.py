@@ -66,6 +66,11 @@ def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return found
 
 
+def _by_operation(op: str, swapped: bool = False) -> Method:
+    """A special method that is called by its name: the operation that it stands for."""
+    return lambda inf, owner, args: inf.perform(op, [*args, owner] if swapped else [owner, *args])
+
+
 def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     found: Operand = inf.changed(owner).setdefault(inf.pin(args[0]), *args[1:] or (Constant(None),))
     return found
@@ -132,6 +137,8 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "copy"): _dict_copy,
     (dict, "clear"): _changes(dict.clear),
     (dict, "__setitem__"): _changes(dict.__setitem__, 1),
+    **{(cls, "__getitem__"): _by_operation("getitem") for cls in (list, dict)},
+    **{(cls, "__contains__"): _by_operation("in", swapped=True) for cls in (list, dict, set)},
     (set, "add"): _changes(set.add, 1),
     (set, "discard"): _changes(set.discard, 1),
     (set, "remove"): _changes(set.remove, 1),
