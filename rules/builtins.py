@@ -272,7 +272,7 @@ declare(CONSISTS_OF_STEPS, int, float.__int__, float.__floor__, float.__ceil__, 
 declare(CONSISTS_OF_STEPS, float.imag, int.imag, int.denominator)
 declare(IS_OF_INTEGERS, range, int.bit_length, int.bit_count, int.to_bytes)
 declare(IS_A_POSITION, len, bisect.bisect, bisect.bisect_left, bisect.bisect_right)
-declare(IS_TEXT, str, bytes, repr, ascii, format, bin, hex, oct, chr, ord, dir, float.hex)
+declare(IS_TEXT, str, repr, ascii, format, bin, hex, oct, chr, ord, dir, float.hex)
 declare(IS_A_SHAPE, object, id, hash, type)
 declare(ASKS_THE_SYSTEM, print, input, open, compile, breakpoint, __import__)
 declare_names(int, {COMPARES: "is_integer"})

@@ -172,9 +172,13 @@ def _moved(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> R
     value = function(*args, **kwargs)
     args = tuple([_as_objects(alg, *pair) for pair in zip(args, t)])
     given = [x for arg in args for x in (arg if type(arg) in (list, tuple) else (arg,)) if is_objects(x)]
-    if is_objects(value) and all(root_of(value) is not root_of(x) for x in given):
-        moved = function(*[_in_place(alg, arg) for arg in args], **kwargs)
-        keep_tokens(alg, value, moved if some(moved.flat) else None)
+    moves = is_objects(value) and all(root_of(value) is not root_of(x) for x in given)
+    if not moves and kind(value) in ("array", "list", "tuple"):
+        return value, None
+    moved = function(*[_in_place(alg, arg) for arg in args], **kwargs)
+    if not moves:
+        return value, moved
+    keep_tokens(alg, value, moved if some(moved.flat) else None)
     return value, None
 
 

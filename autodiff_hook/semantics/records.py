@@ -125,6 +125,10 @@ def call_on_records(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
 def call_moving(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """A call of such a function, with tokens."""
     value = function(*args, **kwargs)
+    if isinstance(value, np.void):
+        made = np.array(value)
+        apply(alg, (None,) * 5, recording.move_records, (made, function, args, kwargs), {})
+        return made[()], None
     roots = {id(root_of(x)) for arg in args for x in (arg if type(arg) in (list, tuple) else [arg]) if is_records(x)}
     if not is_records(value) or id(root_of(value)) in roots:
         return value, token_in_memory(alg, value) if kind_of(type(value)) == "array" else None

@@ -22,7 +22,7 @@ from autodiff_hook.semantics.object_arrays import (
     makes_objects,
     takes_objects,
 )
-from autodiff_hook.semantics.opaque import call_constant, call_opaque
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, first_lost
 from autodiff_hook.semantics.records import call_on_records, handles_records, made_records, makes_records
 from autodiff_hook.semantics.structures import gather
 from autodiff_hook.semantics.subclasses import call_of_subclasses, has_subclasses
@@ -69,6 +69,10 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     carrying = [True if token is not None or _holds(alg, x) else None for x, token in zip(values, tokens)]
     if not some(carrying):
         return call_constant(alg, function, args, kwargs)
+    lost = first_lost(alg, tokens) if any(map(has_parts, values)) else None
+    if lost is not None:
+        value = function(*args, **kwargs)
+        return value, lose(alg, value, lost)
     if has_objects(args):
         return call_on_objects(alg, t, function, args, kwargs)
     if has_subclasses(alg, args):
@@ -94,6 +98,13 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
 def _holds(alg: Algebra, value: Any) -> bool:
     """Whether what a value refers to has tokens; an array of numbers refers to nothing."""
     return (type(value) is not np.ndarray or value.dtype.kind in "OV") and reaches(alg, value)
+
+
+def has_parts(value: Any) -> bool:
+    """Whether a value is a structured array or one of objects, or a list or tuple of such."""
+    if type(value) in (list, tuple):
+        return any(map(has_parts, value))
+    return kind(value) == "array" and value.dtype.kind in "OV"
 
 
 def unchanging(value: Any) -> Any:

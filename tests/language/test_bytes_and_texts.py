@@ -97,6 +97,10 @@ def bytes_of_arrays(x):
     return np.frombuffer(np.array([x]).tobytes())[0]
 
 
+def made_bytes_of_arrays(x):
+    return np.frombuffer(bytes(np.array([x])))[0]
+
+
 def written_by_json(x):
     return json.loads(json.dumps({"a": [x]}))["a"][0] * x
 
@@ -108,6 +112,7 @@ def written_by_json_with_options(x):
 REFUSED = [
     *(packed, packed_by_an_object, packed_into, iterated, joined, cut_and_added, bits, bytearrays, longer_bytearrays),
     *(memoryviews, shown_by_numpy, files_in_memory, compressed, pickled, pickled_arrays, marshalled, bytes_of_arrays),
+    made_bytes_of_arrays,
     *(written_by_json, written_by_json_with_options),
 ]
 

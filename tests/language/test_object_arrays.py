@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
+import pickle
 
 import numpy as np
 import pytest
@@ -403,3 +404,52 @@ def test_right_or_a_clear_error(f):
         except NotDifferentiable:
             continue
         assert found == pytest.approx(differences(along, 0.0, 1))
+
+
+MOVED = {
+    "an element": lambda a: np.take(a, 0),
+    "ravel": lambda a: a.ravel()[0],
+    "flatten": lambda a: a.flatten()[0],
+    "copy": lambda a: a.copy()[0],
+    "reshape": lambda a: a.reshape(2, 1)[0, 0],
+    "transposed": lambda a: a.T[0],
+    "flat": lambda a: a.flat[0],
+    "concatenate": lambda a: np.concatenate([a, a])[2],
+    "where": lambda a: np.where([True, False], a, a)[0],
+    "broadcast": lambda a: np.broadcast_to(a, (2, 2))[1, 0],
+}
+SUMMED = {
+    "sum": lambda a: a[:1].sum(),
+    "product": lambda a: (a * 2.0)[0] * 0.5,
+    "astype": lambda a: a.astype(object)[0],
+}
+MADE = {
+    "objects": lambda x: np.array([x * x, 1.0], object),
+    "records": lambda x: np.array([(x * x,), (1.0,)], [("a", float)]),
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("name", MOVED)
+def test_what_moves_elements(name, made):
+    def f(x):
+        found = MOVED[name](MADE[made](x))
+        return float(found["a"] if made == "records" else found)
+
+    for mode, operator_ in MODES.items():
+        assert operator_(f, 1.3) == pytest.approx(2.0 if mode == "hvp" else 2.6)
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("name", [*MOVED, *SUMMED])
+def test_what_is_made_of_an_array_that_is_unknown_is_unknown(name, made):
+    if made == "records" and name in SUMMED:
+        return
+
+    def f(x):
+        found = (MOVED | SUMMED)[name](pickle.loads(pickle.dumps(MADE[made](x))))
+        return found["a"] if made == "records" else found
+
+    for differentiate in (gradient, lambda f, x: jvp(f, (x,), (1.0,))):
+        with pytest.raises(NotDifferentiable, match="dumps"):
+            differentiate(f, 1.3)
