@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from types import CodeType, UnionType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+
+T = TypeVar("T")
 
 
 class Missing:
@@ -116,6 +118,20 @@ class Tuple(Abstract):
     """Where a list is written out."""
 
 
+class _OfRoot(Generic[T]):
+    """What is known of a site: it is known of the one that stands for all that were united."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"_{name}"
+
+    def __get__(self, site: Site, owner: type | None = None) -> T:
+        found: T = getattr(site.root(), self.name)
+        return found
+
+    def __set__(self, site: Site, value: T) -> None:
+        setattr(site.root(), self.name, value)
+
+
 class Site:
     """Where lists or dicts come from that may be one: what they hold is of one kind, or of one by each name.
 
@@ -123,15 +139,28 @@ class Site:
     """
 
     __slots__ = ("_absent", "_cls", "_examples", "_given", "_item", "_key", "_made_by", "_named", "_united")
+    item = _OfRoot[Abstract | None]()
+    """What is known of the items; None if nothing has been put into such a list so far."""
+    key = _OfRoot[Abstract | None]()
+    """What is known of the keys of a dict."""
+    named = _OfRoot[dict[str, Abstract]]()
+    """What is known of items of a dict by their keys."""
+    examples = _OfRoot[list[Any]]()
+    """Objects whose attributes are examples."""
+    absent = _OfRoot[set[str]]()
+    """The attributes that objects must not have."""
+    given = _OfRoot[bool]()
+    """Whether one of the lists is not the program's own."""
+    cls = _OfRoot[Any]()
+    """The class that the program takes its lists or dicts for, if it is another; MISSING if there are several."""
+    made_by = _OfRoot[Any]()
+    """What gives the items of dicts that are not there."""
 
     def __init__(self, item: Abstract | None = None, given: bool = False, key: Abstract | None = None) -> None:
-        self._item, self._given, self._key = item, given, key
-        self._named: dict[str, Abstract] = {}
-        self._examples: list[Any] = []
-        self._absent: set[str] = set()
         self._united: Site | None = None
-        self._cls: Any = None
-        self._made_by: Any = None
+        self.item, self.given, self.key = item, given, key
+        self.named, self.examples, self.absent = {}, [], set()
+        self.cls = self.made_by = None
 
     def root(self) -> Site:
         """The site that stands for all that were united."""
@@ -140,71 +169,24 @@ class Site:
             site = site._united
         return site
 
-    @property
-    def item(self) -> Abstract | None:
-        """What is known of the items; None if nothing has been put into such a list so far."""
-        return self.root()._item
-
-    @item.setter
-    def item(self, item: Abstract | None) -> None:
-        self.root()._item = item
-
-    @property
-    def key(self) -> Abstract | None:
-        """What is known of the keys of a dict."""
-        return self.root()._key
-
-    @key.setter
-    def key(self, key: Abstract | None) -> None:
-        self.root()._key = key
-
-    @property
-    def named(self) -> dict[str, Abstract]:
-        """What is known of items of a dict by their keys."""
-        return self.root()._named
-
-    @property
-    def examples(self) -> list[Any]:
-        """Objects whose attributes are examples."""
-        return self.root()._examples
-
-    @property
-    def absent(self) -> set[str]:
-        """The attributes that objects must not have."""
-        return self.root()._absent
-
-    @property
-    def cls(self) -> Any:
-        """The class that the program takes its lists or dicts for, if it is another; MISSING if there are several."""
-        return self.root()._cls
-
-    @property
-    def made_by(self) -> Any:
-        """What gives the items of dicts that are not there."""
-        return self.root()._made_by
-
     def stand_for(self, cls: type, made_by: Any = None) -> None:
         """Let lists be tuples for the program, or dicts have items that ``made_by`` gives."""
-        self.root()._cls, self.root()._made_by = cls, made_by
+        self.cls, self.made_by = cls, made_by
 
     def kinds(self) -> list[Abstract]:
         """All that is known of items."""
         return [*self.named.values(), *([] if self.item is None else [self.item])]
 
-    @property
-    def given(self) -> bool:
-        """Whether one of the lists is not the program's own."""
-        return self.root()._given
-
     def unite(self, other: Site) -> None:
         """A list of one may be one of the other; what they hold is for the caller to join."""
         a, b = self.root(), other.root()
         if a is not b:
-            a._given, b._united = a._given or b._given, a
-            if a._cls is not b._cls or a._made_by is not b._made_by:
-                a._cls = MISSING
-            a._examples += b._examples
-            a._absent |= b._absent
+            if a.cls is not b.cls or a.made_by is not b.made_by:
+                a.cls = MISSING
+            a.given = a.given or b.given
+            a.examples += b.examples
+            a.absent |= b.absent
+            b._united = a
 
 
 @dataclass(frozen=True, slots=True, eq=False)
