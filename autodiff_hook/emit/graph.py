@@ -15,6 +15,7 @@ from autodiff_hook.ir.types import (
     HANDLER_RECEIVED,
     IR,
     RECEIVED,
+    TERMINATORS_THAT_RAISE,
     Block,
     Edge,
     Operand,
@@ -28,7 +29,6 @@ MUTATORS: Final = frozenset(
     {"list_append", "set_add", "map_add", "list_extend", "set_update", "dict_update", "dict_merge"}
 )
 MULTIPLE: Final = frozenset({"unpack", "enter", "eg_match", "cleanup_throw", "enter_async"})
-TERMINATORS_THAT_RAISE: Final = frozenset({"next", "send", "raise", "reraise"})
 
 
 @dataclass(eq=False, slots=True)

@@ -169,6 +169,16 @@ RECEIVED: Final[dict[str, tuple[int, ...]]] = {
 
 HANDLER_RECEIVED: Final = 2
 
+CANNOT_RAISE: Final = frozenset(
+    """
+    make_cell cell_set is is_not build_tuple build_list build_slice build_string list_append list_to_tuple project
+    make_function push_exc pop_exc match_mapping match_sequence forget
+    """.split()
+)
+"""The operations that raise for no operands (but for lack of memory)."""
+
+TERMINATORS_THAT_RAISE: Final = frozenset({"next", "send", "raise", "reraise"})
+
 
 @dataclass(eq=False, slots=True)
 class Terminator:

@@ -6,7 +6,18 @@ from typing import Final, NoReturn
 
 from autodiff_hook.ir.analysis import dominators, reverse_postorder
 from autodiff_hook.ir.printer import to_text
-from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Terminator, Variable
+from autodiff_hook.ir.types import (
+    CANNOT_RAISE,
+    HANDLER_RECEIVED,
+    IR,
+    RECEIVED,
+    TERMINATORS_THAT_RAISE,
+    Block,
+    Edge,
+    Operand,
+    Terminator,
+    Variable,
+)
 
 OPERATIONS: Final = frozenset(
     """
@@ -21,15 +32,6 @@ OPERATIONS: Final = frozenset(
     forget
     """.split()
 )
-CANNOT_RAISE: Final = frozenset(
-    """
-    make_cell cell_set is is_not build_tuple build_list build_slice build_string list_append list_to_tuple project
-    make_function push_exc pop_exc match_mapping match_sequence forget
-    """.split()
-)
-"""The operations that raise for no operands (but for lack of memory)."""
-
-TERMINATORS_THAT_RAISE: Final = frozenset({"next", "send", "raise", "reraise"})
 _OPERANDS: Final = {
     "jump": (0,),
     "branch": (1,),

@@ -16,6 +16,8 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import postorder
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import (
+    CANNOT_RAISE,
+    TERMINATORS_THAT_RAISE,
     UNBOUND,
     Block,
     Constant,
@@ -29,7 +31,6 @@ from autodiff_hook.ir.types import (
 from autodiff_hook.lift.binding import Bindings
 from autodiff_hook.lift.cfg import Instruction, Region, read_instructions, split
 from autodiff_hook.lift.code import NAMESPACE, is_class_body, parameter_names, slot_names
-from autodiff_hook.lift.effects import cannot_raise, exact_bool, terminator_raises
 
 
 class Marker(NamedTuple):
@@ -44,6 +45,8 @@ class Marker(NamedTuple):
 
 NULL: Final = Marker()
 VALUE: Final = None
+_EXACT_BOOL: Final = frozenset("truth not is is_not in not_in exc_match match_mapping match_sequence".split())
+"""The operations whose result is True or False, and not just something with a truth value."""
 
 Slot = Marker | None
 Layout = tuple[Slot, ...]
@@ -277,7 +280,7 @@ class Machine:
         variable = self._builder.emit(self._block, op, *operands, data=data, position=position, result=result)
         if result:
             self.made[variable] = self._block.statements[-1]
-        if self.instruction.region is not None and not cannot_raise(op):
+        if self.instruction.region is not None and op not in CANNOT_RAISE:
             self._split(self.instruction.region)
         return variable
 
@@ -293,7 +296,7 @@ class Machine:
         """``value`` as an exact bool."""
         if isinstance(value, Constant) and isinstance(value.value, bool):
             return value
-        if isinstance(value, Variable) and value in self.made and exact_bool(self.made[value]):
+        if isinstance(value, Variable) and value in self.made and self.made[value].op in _EXACT_BOOL:
             return value
         return self.emit("truth", value)
 
@@ -334,7 +337,7 @@ class Machine:
         """End the current block."""
         position = self.instruction.position
         self._block.terminator = Terminator(kind, list(operands), list(edges), position)
-        if self.instruction.region is not None and terminator_raises(kind):
+        if self.instruction.region is not None and kind in TERMINATORS_THAT_RAISE:
             self._block.handler = self._handler_edge(self.instruction.region)
 
     def _new_block(self, offset: int, sealed: bool = False) -> Block:

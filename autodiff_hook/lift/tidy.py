@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from autodiff_hook.ir.types import HANDLER_RECEIVED, RECEIVED, Block, Edge, Operand, Variable
-from autodiff_hook.lift.effects import cannot_raise, terminator_raises
+from autodiff_hook.ir.types import (
+    CANNOT_RAISE,
+    HANDLER_RECEIVED,
+    RECEIVED,
+    TERMINATORS_THAT_RAISE,
+    Block,
+    Edge,
+    Operand,
+    Variable,
+)
 
 
 def tidy(blocks: list[Block], offset_of: Mapping[Block, int]) -> list[Block]:
@@ -103,9 +111,9 @@ def _can_absorb(block: Block, following: Block) -> bool:
     if following is block:
         return False
     if block.handler is not None:
-        plain = not following.statements and not terminator_raises(following.terminator.kind)
+        plain = not following.statements and following.terminator.kind not in TERMINATORS_THAT_RAISE
         return plain and following.handler is None
-    return following.handler is None or all(cannot_raise(x.op) for x in block.statements)
+    return following.handler is None or all(x.op in CANNOT_RAISE for x in block.statements)
 
 
 def _absorb(block: Block, following: Block) -> None:

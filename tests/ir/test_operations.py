@@ -8,7 +8,6 @@ import pytest
 
 from autodiff_hook.emit.select import _SELECTORS
 from autodiff_hook.ir import types, verifier
-from autodiff_hook.lift import effects
 from autodiff_hook.semantics.table import TABLE
 from autodiff_hook.transform.generic import primal
 
@@ -35,5 +34,5 @@ def test_every_operation_has_a_meaning_or_is_plain(operation):
     assert operation in BY_THE_ENGINE or (operation in TABLE) != (operation in plain)
 
 
-def test_the_lifter_and_the_verifier_agree_on_what_cannot_raise():
-    assert {name for name in OPERATIONS if effects.cannot_raise(name)} == verifier.CANNOT_RAISE
+def test_what_cannot_raise_are_operations():
+    assert verifier.OPERATIONS > types.CANNOT_RAISE

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import (
     IR,
+    TERMINATORS_THAT_RAISE,
     Block,
     Constant,
     Edge,
@@ -23,7 +24,6 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.ir.verifier import TERMINATORS_THAT_RAISE
 from autodiff_hook.transform.generic.primal import STRUCTURAL, Primal, is_delegated, received_edge
 from autodiff_hook.transform.generic.runs import Run
 
