@@ -230,6 +230,63 @@ def test_what_is_cached_is_read_from_then_on():
             assert pair.product == begin.get("product", 6.0)
 
 
+class Kept:
+    """What a method gives, kept in a dict of the object until that is emptied."""
+
+    def __init__(self, f):
+        self.f, self.name = f, f.__name__
+
+    def __get__(self, owner, cls):
+        if owner is None:
+            return self
+        found = owner.kept.get(self.name)
+        if found is None:
+            found = owner.kept[self.name] = self.f(owner)
+        return found
+
+
+class Material:
+    def __init__(self):
+        self.kept, self.size = {}, 1.0
+
+    def grow(self, size):
+        self.size, self.kept = size, {}
+
+    @Kept
+    def area(self):
+        return self.size**2
+
+    @Kept
+    def volume(self):
+        return self.area * self.size
+
+
+MATERIAL = Material()
+
+
+def of_a_material(x):
+    MATERIAL.grow(x)
+    return MATERIAL.area + MATERIAL.volume * MATERIAL.area
+
+
+def of_a_material_as_it_is(x):
+    return MATERIAL.area * x
+
+
+def test_descriptors_of_objects_from_outside():
+    for x in (0.7, 1.3, 0.7, 2.0):
+        for _ in range(3):
+            assert ad.gradient(of_a_material, x)[0] == pytest.approx(2 * x + 5 * x**4)
+            assert MATERIAL.kept["area"] == x**2
+    assert GENERIC or is_specialised(of_a_material)
+    MATERIAL.grow(3.0)
+    for want in (9.0, 9.0, 5.0, 5.0, 9.0):
+        vars(MATERIAL).pop("area", None)
+        if want == 5.0:
+            vars(MATERIAL)["area"] = 5.0
+        assert ad.gradient(of_a_material_as_it_is, 0.7) == (want,)
+
+
 def signed(x):
     try:
         factor = signed.factor

@@ -91,12 +91,15 @@ def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     found = look(inf, value.cls, name)
     if isinstance(found, functools.cached_property):
         return _cached(inf, owner, value, name, found)
-    if isinstance(value, Outside):
-        return None
     getter = getattr(type(found), "__get__", None)
     if found is None or getter is None or isinstance(found, _FOLLOWED):
         return None
+    if isinstance(value, Outside) and not hasattr(type(found), "__set__"):
+        if inf.world.has(inf.final(owner), value.example, name):
+            return None
     if not isinstance(getter, FunctionType):
+        if isinstance(value, Outside):
+            return None
         raise Refused(f"the descriptor {name} of {value.cls.__qualname__}")
     inf.world.attribute(value.cls, name)
     return inf.call(Constant(getter), [Constant(found), owner, Constant(value.cls)])

@@ -297,6 +297,9 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and lookup(METHODS, getattr(type(value.value), name, None)) is not None:
         method = inf.world.attribute(type(value.value), name)
         return call_with(inf, s, Constant(method), [owner, *args], names)
+    if isinstance(value, Known) and inf.one_way and name in (dictionary_of(value.value) or ()):
+        if look(inf, type(value.value), name) is None:
+            return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item", "sum"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
     if method is None or isinstance(method, FunctionType):
