@@ -307,7 +307,7 @@ def is_returned(value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return not holds_named(value) and all(map(is_returned, value.items))
     if isinstance(value, (List, Dict)):
-        return all(map(is_returned, value.site.kinds()))
+        return value.site.cls is None and all(map(is_returned, value.site.kinds()))
     # What exists only while the program is made has become None.
     known = isinstance(value, Known) and value.value is not None
     return known or isinstance(value, (Number, Array, Instance))

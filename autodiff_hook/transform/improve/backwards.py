@@ -100,10 +100,12 @@ class Backwards(Pairs):
 
     def _takes_items(self, s: Statement) -> bool:
         """Whether a statement takes items out of a steady list: a list of some would be another one each time."""
+        if s.op not in ("getitem", "unpack"):
+            return False
         steady = self._is_of(s.operands[0], List, Tuple) and self.is_steady(s.operands[0])
         if s.op == "getitem":
             return steady and (self._is_of(s.operands[1], Number) or type(value_of(s.operands[1])) is int)
-        return steady and s.op == "unpack" and s.data[1] is None
+        return steady and s.data[1] is None
 
     def _is_of(self, x: Operand | None, *kinds: type) -> bool:
         return isinstance(x, Variable) and isinstance(self.tables[0].get(x), kinds)

@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ASSIGN, COPY, ITEMS, LOAD, PARTS, STORE, Alias, Inference
-from autodiff_hook.transform.specialise.lattice import example_of, item_like, sites_in
+from autodiff_hook.transform.specialise.lattice import example_of, item_like, reached, sites_in
 from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
 
@@ -136,6 +136,7 @@ def take_copies(inf: Inference) -> dict[Variable, Variable]:
 def _copy(inf: Inference, here: Variable, own: Variable) -> Statement:
     """Make a copy where the program begins; what writes it back."""
     _require_one_name(inf, here)
+    _require_real(inf.types[here])
     is_list, value = isinstance(inf.types[here], List), inf.world.changing[here]
     if copied_from(value) not in inf.program.changed:
         _require_appended(inf, here, own)
@@ -223,11 +224,18 @@ def _assignments(inf: Inference, holder: Holder) -> Iterator[Statement]:
         kept = Variable(name)
         load = Statement("getitem", [holder.record, Constant(name)], kept)
         inf.types[kept], inf.plans[load] = dicts.item_of_dict(inf, kind, Known(name)), LOAD
+        _require_real(inf.types[kept])
         yield load
         if isinstance(holder.example, dict):
             yield Statement("setitem", [holder.at, Constant(name), kept], None)
         else:
             yield Statement("setattr", [holder.at, kept], None, name)
+
+
+def _require_real(kind: Abstract) -> None:
+    """Refuse to keep outside what only stands for another class."""
+    if any(root.cls is not None for site in sites_in(kind) for root in reached(site)):
+        raise Refused("what only stands for another class is kept outside")
 
 
 def _end_with(inf: Inference, last: list[Statement]) -> None:

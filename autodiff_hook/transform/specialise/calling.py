@@ -27,7 +27,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Outside,
     Partial,
-    Record,
     Several,
     Tuple,
 )
@@ -43,6 +42,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.lists import item_of_list
 from autodiff_hook.transform.specialise.objects import (
+    class_of,
     is_simple,
     look,
     special_method,
@@ -92,8 +92,9 @@ def call(
     if isinstance(callee, Partial):
         inf.assume(function)
         return call(inf, s, *partials.unfold(s, callee, args, kwargs))
-    if isinstance(callee, (Fresh, Outside, Record)):
-        method = look(inf, callee.cls, "__call__")
+    cls = class_of(callee)
+    if cls is not None and not isinstance(callee, Tuple):
+        method = look(inf, cls, "__call__")
         if isinstance(method, FunctionType):
             inf.assume(function)
             return call_known(inf, s, method, [function, *args], kwargs)
@@ -201,7 +202,7 @@ def call_known(
     if isinstance(function, MethodType):
         return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
-    if any(isinstance(t, (Fresh, Outside, Record)) or named_tuples.is_named(t) for t in types):
+    if any(class_of(t) is not None and not isinstance(t, Tuple) or named_tuples.is_named(t) for t in types):
         method = special_method(inf, function, types, args) if not kwargs else None
         if method is not None:
             for operand in args:
@@ -293,15 +294,20 @@ def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwa
     if not inf.world.in_scope(init):
         raise Refused(f"a call of {named(cls)}")
     start = Statement("call", list(s.operands), None, s.data, s.position)
-    inf.types[s.result] = Fresh(cls, s.result)
-    record = dicts.record(inf, cls, s.result)
-    if record is not None:
-        inf.insert(record)
+    made = dicts.built(inf, s, cls)
+    if made is None:
+        inf.types[s.result] = Fresh(cls, s.result)
+        made = dicts.record(inf, cls, s.result)
+    if made is not None:
+        inf.insert(made)
     inf.begin(start)
     try:
         inline_call(inf, start, init, [s.result, *args], kwargs)
     except Refused:
         inf.begin(s)
+        if made is not None and made.result is s.result and inf.block is not None:
+            inf.block.statements.remove(made)
+            inf.index -= 1
         raise
 
 

@@ -23,6 +23,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.lists import has_slots, put
+from autodiff_hook.transform.specialise.places import built_class, built_of
 
 
 def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> None:
@@ -78,6 +79,8 @@ def item_by_unknown_key(inf: Inference, s: Statement, owner: Tuple) -> Abstract:
 
 def any_key(inf: Inference, owner: Dict) -> Abstract:
     """What is known of the keys of a dict."""
+    if built_class(owner) is not None:
+        raise Refused("an iteration over an object")
     if owner.site.key is None or item_like(owner.site.key) is None:
         raise Refused("the keys of a dict")
     inf.program.reads_keys = True
@@ -132,3 +135,16 @@ def record(inf: Inference, cls: type, made: Variable) -> Statement | None:
     s = Statement("build_map", [], Variable("record"))
     inf.plans[s], inf.types[s.made], inf.records[made] = ITEMS, Dict(Site()), s.made
     return s
+
+
+def built(inf: Inference, s: Statement, cls: type) -> Statement | None:
+    """What makes an object of a class that is put into lists: a dict that stands for it. None for other classes."""
+    if built_of(cls) not in inf.program.changed:
+        return None
+    assert s.result is not None
+    before = inf.types.get(s.result)
+    made = before if isinstance(before, Dict) else Dict(Site())
+    made.site.stand_for(cls)
+    begin = Statement("build_map", [], s.result, None, s.position)
+    inf.types[s.result], inf.plans[begin] = made, ITEMS
+    return begin

@@ -154,7 +154,7 @@ class Program:
     blocks: list[Block]
     types: dict[Variable, Abstract]
     plans: dict[Statement, Plan] = field(default_factory=dict)
-    slots: dict[Statement, tuple[Variable, str]] = field(default_factory=dict)
+    slots: dict[Statement, tuple[Operand, str]] = field(default_factory=dict)
     """The dicts and keys that attributes are read from and assigned to."""
     changed: frozenset[Any] = frozenset()
     """The places of lists and dicts that the program makes and changes, and of attributes that it assigns again."""
@@ -696,6 +696,8 @@ def _called(found: Abstract) -> Any:
     """What of a value decides about a call: the object itself, or the class of the receiver, whose fields are read."""
     if isinstance(found, Known):
         return found.value
+    if isinstance(found, Dict) and found.site.cls is not None:
+        return found.site.cls
     return found.cls if isinstance(found, (Fresh, Outside, Record, Tuple)) else found
 
 

@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Cell,
     Closure,
     Container,
+    Dict,
     Error,
     Fresh,
     Instance,
@@ -231,4 +232,6 @@ def is_true(value: Abstract) -> bool | None:
         return True
     if isinstance(value, Fresh):
         return None if hasattr(value.cls, "__bool__") or hasattr(value.cls, "__len__") else True
+    if isinstance(value, Dict) and isinstance(value.site.cls, type) and not issubclass(value.site.cls, dict):
+        return None if hasattr(value.site.cls, "__bool__") or hasattr(value.site.cls, "__len__") else True
     return bool(value.items) if isinstance(value, Tuple) else None

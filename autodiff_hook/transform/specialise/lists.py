@@ -32,7 +32,7 @@ from autodiff_hook.transform.specialise.lattice import (
     item_like,
     number_types,
 )
-from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
+from autodiff_hook.transform.specialise.places import ask_for_copy, ask_for_objects, ask_to_append
 from autodiff_hook.transform.specialise.plans import spread
 
 _EXAMPLES = 2
@@ -111,6 +111,7 @@ def put(inf: Inference, owner: List | Dict, value: Abstract, key: str | None = N
     before = site.item if key is None else site.named.get(key)
     if isinstance(value, Tuple) and value.place is not None and not inf.one_way:
         raise Changes("a list that is written out is put into another", value.place)
+    ask_for_objects(inf, value)
     item = item_like(value)
     after = item if item is None or before is None else item_like(inf.joined(before, item))
     if after is None:

@@ -14,7 +14,17 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
-from autodiff_hook.transform.specialise import assigned, changing, dicts, draws, lists, named_tuples, records, texts
+from autodiff_hook.transform.specialise import (
+    assigned,
+    built,
+    changing,
+    dicts,
+    draws,
+    lists,
+    named_tuples,
+    records,
+    texts,
+)
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
@@ -45,7 +55,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.places import is_assigned
+from autodiff_hook.transform.specialise.places import built_class, is_assigned
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, items_of, known_as, part_of, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
@@ -78,6 +88,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return records.attribute(inf, s, value, owner, name)
     if isinstance(value, Fresh):
         return _fresh_attribute(inf, s, value, owner, name)
+    if isinstance(value, Dict) and built_class(value) is not None:
+        return built.attribute(inf, s, value, owner, name)
     if isinstance(value, Tuple) and named_tuples.is_named(value):
         found = named_tuples.field(inf, s, value, owner, name)
         if not isinstance(found, int):
@@ -241,6 +253,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if isinstance(value, Record):
         return records.method_call(inf, s, value, name, args, names)
+    if isinstance(value, Dict) and built_class(value) is not None:
+        return built.method_call(inf, s, value, name, args, names)
     if isinstance(value, Outside):
         if name in ("keys", "values", "items"):
             dicts.ask_for_any_key(inf, value)

@@ -28,6 +28,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.places import built_class
 from autodiff_hook.transform.specialise.wording import named
 
 _PLAIN: Final = [
@@ -38,9 +39,6 @@ _PLAIN: Final = [
     )
     if "__getattribute__" in cls.__dict__
 ]
-
-
-_OBJECTS: Final = (Fresh, Outside, Record, Tuple)
 
 
 def lookup(cls: type, name: str, hooked: bool = False) -> Any:
@@ -203,22 +201,29 @@ UNARY_DUNDERS: Final = {
 }
 
 
+def class_of(value: Abstract) -> type | None:
+    """The class of an object; None for what is none."""
+    return value.cls if isinstance(value, (Fresh, Outside, Record, Tuple)) else built_class(value)
+
+
 def special_method(
     inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
 ) -> tuple[FunctionType, list[Operand]] | None:
     """The method of an object that an operator calls, and its arguments."""
-    if function in UNARY_DUNDERS and isinstance(types[0], _OBJECTS):
-        found = look(inf, types[0].cls, UNARY_DUNDERS[function])
+    first = class_of(types[0])
+    if function in UNARY_DUNDERS and first is not None:
+        found = look(inf, first, UNARY_DUNDERS[function])
         return (found, args) if isinstance(found, FunctionType) else None
     if function not in DUNDERS:
         return None
     name = DUNDERS[function]
     left, right = types
     own, reflected = _method_of(inf, left, name), _method_of(inf, right, f"__r{name[2:]}")
-    if isinstance(left, _OBJECTS) and isinstance(right, _OBJECTS):
-        inherited = lookup(left.cls, f"__r{name[2:]}", inf.one_way)
-        first = right.cls is not left.cls and issubclass(right.cls, left.cls) and reflected is not inherited
-        if first and reflected is not None:
+    second = class_of(right)
+    if first is not None and second is not None:
+        inherited = lookup(first, f"__r{name[2:]}", inf.one_way)
+        sooner = second is not first and issubclass(second, first) and reflected is not inherited
+        if sooner and reflected is not None:
             return reflected, args[::-1]
         return (own, args) if own is not None else None
     if own is not None:
@@ -230,7 +235,8 @@ def special_method(
 
 
 def _method_of(inf: Inference, value: Abstract, name: str) -> FunctionType | None:
-    found = look(inf, value.cls, name) if isinstance(value, _OBJECTS) else None
+    cls = class_of(value)
+    found = look(inf, cls, name) if cls is not None else None
     if not isinstance(found, FunctionType):
         return None
     if not inf.one_way and "NotImplemented" in found.__code__.co_names:
@@ -247,9 +253,10 @@ def _require_deferring(left: Abstract, right: Abstract) -> None:
 
 def receiver_class(value: Abstract) -> type:
     """The class of the object that a method is looked up for."""
-    if isinstance(value, _OBJECTS):
-        return value.cls
-    raise Refused(f"super() of {named(value)}")
+    cls = class_of(value)
+    if cls is None:
+        raise Refused(f"super() of {named(value)}")
+    return cls
 
 
 def super_of(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from types import ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Operand
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Fresh, Optional, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import example_of
@@ -14,6 +15,7 @@ from autodiff_hook.transform.specialise.lattice import example_of
 _ASSIGNED: Final = "assigned"
 _COPIED: Final = "copied"
 _APPENDED: Final = "appended"
+_BUILT: Final = "built"
 
 
 def assigned_to(example: Any) -> tuple[Any, ...]:
@@ -34,6 +36,17 @@ def copied_from(example: Any) -> tuple[Any, ...]:
 def appended_to(example: Any) -> tuple[Any, ...]:
     """What stands for a list to which items are appended, of which nothing else is asked."""
     return _APPENDED, id(example)
+
+
+def built_of(cls: type) -> tuple[Any, ...]:
+    """What stands for a class whose objects are built, because they are put into lists or dicts."""
+    return _BUILT, cls
+
+
+def built_class(value: Abstract) -> type | None:
+    """The class that a dict of the program stands for, if it is an object."""
+    cls = value.site.cls if isinstance(value, Dict) else None
+    return cls if isinstance(cls, type) and cls is not defaultdict else None
 
 
 def is_assigned(inf: Inference, value: Abstract, name: Any) -> bool:
@@ -71,3 +84,18 @@ def ask_for_copies(inf: Inference, blocks: list[Block]) -> None:
         for s in block.statements:
             if inf.plans.get(s) == STORE and isinstance(inf.type_of(s.operands[0]), Array):
                 ask_for_copy(inf, s.operands[0])
+
+
+def ask_for_objects(inf: Inference, *values: Abstract) -> None:
+    """An object that is not built is put into a list: the program is followed again, with one that is."""
+    places = {built_of(cls) for value in values for cls in _made(value)}
+    if places - inf.program.changed and not inf.one_way:
+        raise Changes("an object that the program makes is put into a list", *places)
+
+
+def _made(value: Abstract) -> list[type]:
+    if isinstance(value, Optional):
+        return _made(value.content)
+    if isinstance(value, Tuple):
+        return [cls for item in value.items for cls in _made(item)]
+    return [value.cls] if isinstance(value, Fresh) else []

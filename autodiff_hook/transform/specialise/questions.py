@@ -43,6 +43,7 @@ from autodiff_hook.transform.specialise.objects import (
     super_of,
     write_plainly,
 )
+from autodiff_hook.transform.specialise.places import ask_for_objects, built_class
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
@@ -51,6 +52,8 @@ from autodiff_hook.transform.specialise.wording import named
 def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     (value,) = map(inf.type_of, args)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (list, dict):
+        return None
+    if built_class(value) is not None:
         return None
     items = value.items if isinstance(value, Tuple) else items_of(value)
     if items is not None:
@@ -115,6 +118,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
         return Number(INT.types, example=value.example[0] if value.example else 0)
     items = items_of(value)
     if items is not None:
+        ask_for_objects(inf, *items)
         # Of nothing no item comes.
         return reduce(join if inf.one_way else inf.joined, items) if items else Known(None)
     if isinstance(value, Array) and value.ndim and len(value.example):

@@ -18,6 +18,7 @@ from autodiff_hook.semantics.equivalents.changing import extended, value_or_made
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     assigned,
+    built,
     cells,
     changing,
     dicts,
@@ -76,7 +77,7 @@ from autodiff_hook.transform.specialise.members import (
     method_loaded,
 )
 from autodiff_hook.transform.specialise.objects import look, write
-from autodiff_hook.transform.specialise.places import is_assigned, place_of
+from autodiff_hook.transform.specialise.places import built_class, is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
@@ -256,8 +257,17 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
     return a is ANY
 
 
+def _setattr(inf: Inference, s: Statement) -> Abstract | None:
+    target = inf.type_of(s.operands[0])
+    if isinstance(target, Dict) and built_class(target) is not None:
+        return built.write(inf, s, target, str(s.data))
+    return write(inf, s)
+
+
 def _in(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
+    if built_class(values[1]) is not None:
+        raise Refused("what an object contains")
     require_inert(*(values[:1] if isinstance(values[1], Dict) else values))
     if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
         return known_as(inf, s, (values[0].value in values[1].keys) == (s.op == "in"))
@@ -337,7 +347,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
                 inf.plans[s] = LOAD
                 return together
         raise Refused("an item of a tuple by an unknown index")
-    if isinstance(owner, Dict):
+    if isinstance(owner, Dict) and built_class(owner) is None:
         require_inert(key)
         if owner.site.cls is MISSING:
             raise Refused("an item of a dict that may have default values")
@@ -480,7 +490,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "global": _global,
     "store_global": _store_global,
     "getattr": attribute_of,
-    "setattr": write,
+    "setattr": _setattr,
     "setitem": stores.store,
     "delitem": lists.drop,
     "same": _same,

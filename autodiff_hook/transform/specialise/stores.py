@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.parts import rank_of
+from autodiff_hook.transform.specialise.places import built_class
 from autodiff_hook.transform.specialise.views import redirect
 
 _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
@@ -48,7 +49,7 @@ def store(inf: Inference, s: Statement) -> Abstract:
         lists.require_lists(key)
     if isinstance(owner, List):
         lists.into_list(inf, s, owner)
-    elif isinstance(owner, Dict):
+    elif isinstance(owner, Dict) and built_class(owner) is None:
         lists.require_own(inf, s, owner)
         dicts.into_dict(inf, owner, key, value)
     elif isinstance(owner, Array):
