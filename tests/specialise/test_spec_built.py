@@ -58,6 +58,15 @@ class Vector:
         return 2
 
 
+class Planet(Body):
+    def __init__(self, mass, x, moons):
+        super().__init__(mass, x)
+        self.moons = moons
+
+    def move(self, dt):
+        super().move(dt * self.moons)
+
+
 class Field:
     def __init__(self, count, k):
         self.w = np.full(count, k)
@@ -135,6 +144,14 @@ def linked(x):
     return total
 
 
+def derived(x):
+    found = [Planet(x, i * x, i) for i in range(4)]
+    for planet in found:
+        planet.force = x
+        planet.move(0.1)
+    return sum(planet.x * planet.energy for planet in found)
+
+
 def of_one_object(x):
     body = Body(x, x)
     found = [body, body]
@@ -155,7 +172,7 @@ def in_tuples(x):
     return sum(body.x * i for body, i in pairs)
 
 
-PROGRAMS = [bodies, layers, vectors, fields, groups, linked, of_one_object, chosen, in_tuples]
+PROGRAMS = [bodies, layers, vectors, fields, groups, linked, derived, of_one_object, chosen, in_tuples]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.infer import STORE, Alias, Inference
 from autodiff_hook.transform.specialise.places import built_class
 from autodiff_hook.transform.specialise.wording import named
 
@@ -266,5 +266,5 @@ def super_of(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     cls = inf.type_of(args[0])
     if not isinstance(cls, Known) or not isinstance(cls.value, type):
         raise Refused("super of an unknown class")
-    inf.plans[s] = PURE
+    inf.leave_nothing(s)
     return Super(cls.value, args[1])
