@@ -46,6 +46,9 @@ from autodiff_hook.transform.specialise.places import appended_to, copied_from, 
 from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
 
+LACKED: set[str] = set()
+"""The modules that programs were refused for, because they were not imported."""
+
 
 def _is_container(value: Abstract) -> bool:
     return isinstance(value, Outside) and value.cls in (list, dict)
@@ -483,6 +486,7 @@ class Prologue(Guards):
         """A module that is imported by now."""
         if name not in sys.modules:
             if name.partition(".")[0] not in sys.modules:
+                LACKED.add(name)
                 raise Refused(f"{name} is not imported")
             try:
                 importlib.import_module(name)

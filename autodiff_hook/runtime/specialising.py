@@ -28,6 +28,7 @@ from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import CUT, Form
+from autodiff_hook.runtime.prologue import LACKED
 from autodiff_hook.runtime.second_order import Postponed
 from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.runtime.specialised_runtime import Undefined
@@ -174,30 +175,24 @@ def differentiated(
         call = call.along(tangents)
     known = _specialisations(call, form)
     raised: list[str | None] = []
-    refused = len(known.refused)
     result = _specialised(known, call, form, raised, error)
     if result is not MISS:
         return result
-    there = set(modules) if len(known.refused) > refused else None
     before = time.perf_counter()
     try:
         result = generic(f, *args, **kwargs)
     finally:
         known.calls += 1
         known.ran += time.perf_counter() - before
-    if there is not None and _has_imported(there):
-        # It may have been refused for what was not there.
+    imported = [name for name in list(LACKED) if name in modules]
+    if imported:
+        # What it was refused for is there now.
+        LACKED.difference_update(imported)
         known.refused.discard(_types(call))
         known.one_way = ONE_WAY
     for said in raised:
         suspect(call.function, said)
     return result
-
-
-def _has_imported(there: set[str]) -> bool:
-    """Whether there are modules that are not ``there``, and no part of this project."""
-    new = modules.keys() - there
-    return any(name.partition(".")[0] not in ("autodiff_hook", "autodiff_rules") for name in new)
 
 
 def _say_why_not(f: Any) -> None:
