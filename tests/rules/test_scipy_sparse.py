@@ -89,6 +89,18 @@ def test_elements_and_stacks():
     check_gradient(lambda data: weighted(sparse.vstack([build(data, sparse.csr_array)] * 2) @ X), DATA)
 
 
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
+def test_blocks(form):
+    def stacked(data):
+        a, b = build(data, form), build(data * data, form)
+        both = sparse.hstack([sparse.vstack([a, b], format="csr"), sparse.vstack([b, a], format="csr")])
+        return (
+            np.sin(both.toarray()) + sparse.block_array([[a, None], [b, a]]).toarray() + sparse.hstack([a, b, a]).sum()
+        )
+
+    check_gradient(lambda data: weighted(stacked(data)), DATA)
+
+
 DIAGONALS = {
     "diags": lambda d: sparse.diags(d) @ X,
     "several": lambda d: sparse.diags([d, d[:3]], [0, 1]) @ W,

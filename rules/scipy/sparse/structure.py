@@ -43,6 +43,7 @@ moved(_sparsetools.csr_row_index, 4, 6, 5)
 moved(_sparsetools.csr_row_slice, 5, 7, 6)
 moved(_sparsetools.csr_column_index2, 4, 6, 5)
 moved(_sparsetools.csr_sort_indices, 3, 3, 2)
+moved(_sparsetools.csr_hstack, 5, 8, 6, 7)
 moved(_sparsetools.dia_tocsr, 5, 7, 8, 9)
 
 
