@@ -25,11 +25,13 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Made, Understood, following, joint_ir, require_pair
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.pushforwards import pushed_program
-from autodiff_hook.runtime.specialised_runtime import no_nan
+from autodiff_hook.runtime.specialised_runtime import Undefined, no_nan
 from autodiff_hook.runtime.tangents import slot_tangents
+from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.abstract import Known, Outside, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.folding import merge
+from autodiff_hook.transform.specialise.infer import Given
 from autodiff_hook.transform.specialise.lattice import differentiable, number_types
 
 _REAL: Final = {float, np.float64, int}
@@ -53,12 +55,10 @@ def second_order(
         raise Refused("what is guarded on entry is not so")
     constants, primals, _ = found
     given = Call(slope, (*primals, *constants), Shape(len(primals), len(constants)))
-    gradients = _gradients(given, one_way, strong)
-    code = emit(gradients.ir, release=True, small=gradients.small)
-    for stage, seconds in gradients.times.items():
+    within, gradients = _gradients(given, strong)
+    for stage, seconds in within.times.items():
         made.times[stage] = made.times.get(stage, 0.0) + seconds
-    gradient = FunctionType(code, f.__globals__, f.__name__)
-    return made, _Product(call.shape.given, collect, gradient, slope, sources)
+    return made, _Product(call.shape.given, collect, gradients, slope, sources)
 
 
 class Postponed(Refused):
@@ -74,14 +74,29 @@ def _require_seeds(call: Call) -> None:
         raise Postponed(str(error)) from error
 
 
-def _gradients(call: Call, one_way: int, strong: bool) -> Made:
-    """The joint program of a tangent."""
+def _gradients(call: Call, strong: bool) -> tuple[Made, FunctionType]:
+    """The joint program of a tangent: for all ways, or if that comes to what it does not know, for the one at hand."""
     try:
-        return joint_ir(call, strong=strong, limit=_STATEMENTS)
+        made, gradients = _emitted(joint_ir(call, strong=strong, limit=_STATEMENTS), call)
     except Refused:
-        if not one_way:
-            raise
-        return joint_ir(call, one_way=one_way, strong=strong)
+        return _emitted(joint_ir(call, one_way=_STATEMENTS, strong=strong), call)
+    if _gives_up(gradients, call):
+        return _emitted(joint_ir(call, one_way=_STATEMENTS, strong=strong), call)
+    return made, gradients
+
+
+def _emitted(made: Made, call: Call) -> tuple[Made, FunctionType]:
+    code = emit(made.ir, release=True, small=made.small)
+    return made, FunctionType(code, call.function.__globals__, call.function.__name__)
+
+
+def _gives_up(gradients: FunctionType, call: Call) -> bool:
+    """Whether a program comes to what it does not know; what else it raises, it raises when it is entered."""
+    try:
+        gradients(call.function, call.values)
+    except Exception as error:
+        return isinstance(error, Given) and not isinstance(error, (Elsewhere, Undefined))
+    return False
 
 
 def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR, _Sources]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from arrays import EVERYTHING
-from trees import direction
+from trees import assert_slopes, direction, slopes, typed
 
 import autodiff_hook as ad
 from autodiff_hook._testing_trees import leaves, mapped
@@ -163,3 +163,23 @@ def test_an_object_that_is_given_twice():
         slope, moved = ad.hvp(energy, ([shared, shared], 3.0), ([{"k": 1.0}, {"k": 1.0}], 0.0))
         assert [part.k for part in slope] == pytest.approx([180.0, 180.0])
         assert moved == pytest.approx(120.0)
+
+
+def circuit(r, s, i):
+    """Which places of the matrix are added to is read from tuples by what a loop knows."""
+    parts = [("R", 1, 0, r), ("R", 1, 2, s), ("I", 0, 2, i)]
+    g, current = np.zeros((2, 2)), np.zeros(2)
+    for kind, a, b, v in parts:
+        if kind == "R":
+            for p, q, sign in ((a, a, 1), (b, b, 1), (a, b, -1), (b, a, -1)):
+                if p > 0 and q > 0:
+                    g[p - 1, q - 1] += sign / v
+        elif b > 0:
+            current[b - 1] += v
+    return np.linalg.solve(g, current)[1] ** 2
+
+
+def test_a_tangent_that_is_typed_on_one_way():
+    point, v = (2.0, 3.0, 0.5), (0.3, -0.2, 0.7)
+    for _ in range(2):
+        assert_slopes(typed("hvp", circuit, point, v), slopes(circuit, point, v))
