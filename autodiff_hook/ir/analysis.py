@@ -53,13 +53,14 @@ def postorder(roots: Iterable[T], successors: Callable[[T], Iterable[T]], seen: 
         seen.add(root)
         while stack:
             node, rest = stack[-1]
-            following = next((x for x in rest if x not in seen), None)
-            if following is None:
+            for following in rest:
+                if following not in seen:
+                    seen.add(following)
+                    stack.append((following, iter(successors(following))))
+                    break
+            else:
                 order.append(node)
                 stack.pop()
-            else:
-                seen.add(following)
-                stack.append((following, iter(successors(following))))
     return order
 
 
