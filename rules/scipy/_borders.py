@@ -17,8 +17,10 @@ CONSTANT = ("constant", "grid-constant")
 
 
 def extended(x, axis, before, after, mode, cval=0.0):
-    """``x`` with so many elements more along ``axis``, which ``mode`` says."""
+    """``x`` with so many elements more along ``axis``, which ``mode`` says; what has none gets none."""
     length = np.shape(x)[axis]
+    if length == 0:
+        return x
     if mode not in CONSTANT:
         return np.take(x, np.pad(np.arange(length), (before, after), PADDING[mode]), axis)
     places = np.arange(-before, length + after)

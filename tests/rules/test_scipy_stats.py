@@ -202,3 +202,22 @@ def test_rules_of_probabilities(name):
 
         for p in (MASSES[name][-1], np.array([1.0, 1.1]) * MASSES[name][-1]):
             check_rule(target, 1, *MASSES[name][:-1], p, 0, differences=moved)
+
+
+@pytest.mark.parametrize(
+    "name", ["norm", "gumbel_r", "gamma", "lognorm", "weibull_min", "cauchy", "laplace", "logistic"]
+)
+@pytest.mark.parametrize("method", ["pdf", "logpdf"])
+def test_complex_points(name, method):
+    z, way = np.array([1.45 + 0.2j, 1.6 + 0.1j]), np.array([0.3 + 0.8j, -0.4 + 0.5j])
+
+    def f(x):
+        y = getattr(getattr(stats, name), method)(x, *SHAPES.get(name, ()), 0.2, 1.1)
+        return np.sum(0.7 * np.real(y) + 0.4 * np.imag(y))
+
+    if name in ("cauchy", "laplace", "logistic"):
+        with pytest.raises(NotDifferentiable, match="by complex numbers"):
+            gradient(f, z)
+        return
+    expected = (f(z + 1e-6 * way) - f(z - 1e-6 * way)) / 2e-6
+    assert np.sum(np.real(np.conj(gradient(f, z)[0]) * way)) == pytest.approx(expected, rel=1e-6)

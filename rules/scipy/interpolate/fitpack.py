@@ -32,7 +32,7 @@ SMOOTHED = "a curve that FITPACK has smoothed is not differentiated: only one wi
 
 def values(t, c, k, x, nu, ext):
     """What ``splev`` gives: beyond the ends an extrapolation, zero, or the value at the end."""
-    n = len(t) - k - 1
+    n, x = len(t) - k - 1, np.asarray(x, float)
     if ext == BOUNDARY:
         x = np.clip(x, t[k], t[n])
     y = _dierckx.evaluate_spline(t, np.reshape(c[:n], (n, 1)), k, x, nu, True)[:, 0]
@@ -56,7 +56,7 @@ def area(t, c, k, a, b):
 def basis(t, k, x, nu):
     """The derivatives of order ``nu`` of the basis functions of a direction, at points within its borders."""
     n = len(t) - k - 1
-    return _dierckx.evaluate_spline(t, np.eye(n), k, np.clip(x, t[k], t[n]), nu, True)
+    return _dierckx.evaluate_spline(t, np.eye(n), k, np.clip(np.asarray(x, float), t[k], t[n]), nu, True)
 
 
 def surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):

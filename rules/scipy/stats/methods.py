@@ -9,11 +9,15 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
+from autodiff_hook.registry import not_implemented
 from autodiff_hook.strong import times
-from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.scipy.stats._calls import methods
 from autodiff_rules.scipy.stats.families import FAMILIES
 
+BY_MAGNITUDE = frozenset(map(type, (stats.cauchy, stats.laplace, stats.logistic)))
+"""The families whose methods SciPy computes with absolute values, which are not analytic in complex numbers."""
+IN_COMPLEX = not_implemented("that of a method of scipy.stats.cauchy, laplace or logistic by complex numbers")
 METHODS = "pdf logpdf cdf logcdf sf logsf ppf isf".split()
 
 
@@ -32,9 +36,11 @@ def method_rule(target):
         y = target(*values)
 
         def method_pullback(ȳ):
+            if type(target.distribution) in BY_MAGNITUDE and any([np.iscomplexobj(v) for v in values]):
+                return (IN_COMPLEX,) * len(values)
             arrays = [np.asarray(v) for v in values]
             parts = slopes(target, y, *arrays)
-            return tuple(unbroadcast(times(ȳ, part), v) for part, v in zip(parts, values))
+            return tuple(unbroadcast(times(ȳ, conj(part)), v) for part, v in zip(parts, values))
 
         return y, method_pullback
 
