@@ -134,6 +134,16 @@ def groups(x):
     return sum(g.total * len(g.values) for g in found.values())
 
 
+def by_names(x):
+    found = {f"body {i}": Body(x, i) for i in range(3)}
+    names = list(found)
+    for i, name in enumerate(names):
+        found[name].force = found[names[i - 1]].x * x
+    for body in found.values():
+        body.move(0.1)
+    return sum(body.x * body.v for body in found.values())
+
+
 def linked(x):
     found = [Body(x, x * i) for i in range(5)]
     for a, b in zip(found, found[1:]):
@@ -172,7 +182,7 @@ def in_tuples(x):
     return sum(body.x * i for body, i in pairs)
 
 
-PROGRAMS = [bodies, layers, vectors, fields, groups, linked, derived, of_one_object, chosen, in_tuples]
+PROGRAMS = [bodies, layers, vectors, fields, groups, by_names, linked, derived, of_one_object, chosen, in_tuples]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

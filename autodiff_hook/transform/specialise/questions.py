@@ -217,7 +217,8 @@ def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
         inf.plans[s] = STRUCTURAL
         return Tuple(tuple(map(Known, value.keys)), list, example=list(value.keys), place=s.position)
     if isinstance(value, Dict) and not inf.one_way:
-        return pure(inf, s, lists.new(inf, s, list(value.example or ()), dicts.any_key(inf, value)))
+        examples = list(value.example) if isinstance(value.example, dict) else []
+        return pure(inf, s, lists.new(inf, s, examples, dicts.any_key(inf, value)))
     return lists.copy_of(inf, s, args[0]) if value is not None else None
 
 
