@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.runtime.memories import hides
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -298,4 +299,5 @@ def _require_one_name(inf: Inference, here: Variable) -> None:
 def _may_hold(value: Abstract, array: bool) -> bool:
     if isinstance(value, Tuple):
         return any(_may_hold(x, array) for x in value.items)
-    return bool(sites_in(value)) or array and isinstance(value, Array)
+    shows = isinstance(value, Array) or isinstance(value, Outside) and hides(value.example)
+    return bool(sites_in(value)) or array and shows
