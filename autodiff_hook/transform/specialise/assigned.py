@@ -167,10 +167,8 @@ def require_apart(inf: Inference, blocks: list[Block], copies: dict[Variable, Va
     """What is kept outside, or returned, is no copy, and no part of one; a list or an array itself is what it was."""
     if not copies:
         return
-    mine, originals = (
-        _shown(inf, blocks, set(copies.values())),
-        dict[Operand, Operand]((own, here) for here, own in copies.items()),
-    )
+    mine = _shown(inf, blocks, set(copies.values()))
+    originals = dict[Operand, Operand]((own, here) for here, own in copies.items())
     for block in blocks:
         kept = list(block.terminator.operands) if block.terminator.kind == "return" else []
         for s in block.statements:
@@ -196,8 +194,7 @@ def _shown(inf: Inference, blocks: list[Block], copies: set[Variable]) -> set[Op
                 if s.result is not None and not new and _may_hold(inf.type_of(s.result), True):
                     found.add(s.result)
             for edge in block.edges():
-                given = zip(edge.target.params[len(edge.target.params) - len(edge.args) :], edge.args)
-                found.update(param for param, arg in given if arg in found)
+                found.update(param for param, arg in edge.bound() if arg in found)
     return found
 
 
