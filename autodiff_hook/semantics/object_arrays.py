@@ -27,7 +27,7 @@ from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.operations import BINARY, UFUNCS, UNARY
-from autodiff_hook.semantics.records import COPYING, MOVING
+from autodiff_hook.semantics.records import COPYING, MOVING, asked_dtype
 
 
 def part_of_objects(alg: Algebra, array: Any, key: Any, value: Any, token: Token) -> Token:
@@ -99,7 +99,7 @@ def makes_objects(function: Any, args: Args, kwargs: Kwargs) -> bool:
     dtype = args[place] if len(args) > place else kwargs.get("dtype")
     if dtype is None and function is not np.full:
         return type(args[0]) in (list, tuple) and _natural_kind(args[0]) == "O"
-    return dtype is not None and np.dtype(dtype).kind == "O"
+    return dtype is not None and asked_dtype(dtype).kind == "O"
 
 
 def _natural_kind(items: Any) -> str:
@@ -147,7 +147,7 @@ def has_length(value: Any) -> bool:
 def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """A call that is given arrays of objects, with tokens; ``t`` has those of the arguments."""
     if any(function is f for f in _CONVERTING) and (len(args) > 1 or "dtype" in kwargs):
-        dtype = np.dtype(args[1] if len(args) > 1 else kwargs["dtype"])
+        dtype = asked_dtype(args[1] if len(args) > 1 else kwargs["dtype"])
         if dtype.kind != "O":
             return apply(alg, (None, t[0], None), elementwise.as_numbers, (args[0], dtype), {})
     if type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, np.ndarray.astype)):

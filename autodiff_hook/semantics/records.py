@@ -141,7 +141,15 @@ def makes_records(function: Any, args: Args, kwargs: Kwargs) -> bool:
     if not any(function is f for f in (np.array, np.asarray, np.asanyarray)) or _has_records(args[0]):
         return False
     dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
-    return dtype is not None and np.dtype(dtype).names is not None
+    return dtype is not None and asked_dtype(dtype).names is not None
+
+
+def asked_dtype(asked: Any) -> Any:
+    """What a ``dtype=`` stands for; ``np.dtype`` takes the classes in ``np.dtypes`` for any others."""
+    made: Any = asked
+    if isinstance(asked, type) and issubclass(asked, np.dtype):
+        made = made()
+    return np.dtype(made)
 
 
 def made_records(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:

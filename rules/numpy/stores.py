@@ -54,14 +54,16 @@ def flat_places(a, indices, mode):
 
 @defines(np.ndarray.sort)
 def sort(self, axis=-1, kind=None, order=None, *, stable=None):
-    """``ndarray.sort``."""
-    self[...] = np.sort(self, axis, kind, order, stable=stable)
+    """``ndarray.sort``: of an array of a derived class, which may sort in another way, what it holds."""
+    held = np.asarray(self)
+    held[...] = np.sort(held, axis, kind, order, stable=stable)
 
 
 @defines(np.ndarray.partition)
 def partition(self, kth, axis=-1, kind="introselect", order=None):
     """``ndarray.partition``."""
-    self[...] = np.partition(self, kth, axis, kind, order)
+    held = np.asarray(self)
+    held[...] = np.partition(held, kth, axis, kind, order)
 
 
 @defines(np.ufunc.at)

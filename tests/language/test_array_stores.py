@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 import pytest
 from helpers import gradient_at
+from in_all_modes import MODES, differences
 
 from autodiff_hook import NotDifferentiable, Unsupported, gradient, hvp, jvp, pullback
 from autodiff_hook.api import generic_gradient, generic_hvp, generic_jvp
@@ -660,3 +661,21 @@ def test_a_store_beside_a_copy_raises_as_numpy_does():
     for _ in range(3):
         with pytest.raises(IndexError, match="out of bounds"):
             gradient(f, np.array([1.0, 2.0, 3.0]))
+
+
+DOUBLE = type(np.dtype(float))
+
+
+def ufuncs_of_a_class_of_dtypes(x):
+    a, b = np.array([x, 2.0]), np.zeros(2)
+    np.multiply(a, a, out=b, where=np.array([True, False]), casting="unsafe", dtype=DOUBLE)
+    return float((np.sin(a, dtype=DOUBLE) * b.astype(DOUBLE)).sum() + np.asarray([x], DOUBLE)[0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_class_of_dtypes_stands_for_its_dtype(mode):
+    expected = differences(ufuncs_of_a_class_of_dtypes, 0.7, 2 if mode == "hvp" else 1)
+    assert MODES[mode](ufuncs_of_a_class_of_dtypes, 0.7) == pytest.approx(expected, rel=1e-6)
+    assert generic_gradient(ufuncs_of_a_class_of_dtypes, 0.7)[0] == pytest.approx(
+        differences(ufuncs_of_a_class_of_dtypes, 0.7, 1)
+    )

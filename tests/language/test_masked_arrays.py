@@ -207,7 +207,21 @@ def clipped(x):
     return float(np.ma.clip(a, 0.5, 1.0).sum())
 
 
+def sorted_without_mask(x):
+    a = np.ma.array(x[::-1])
+    b = np.sort(a)
+    a.sort()
+    return float((a * b * np.arange(3.0)).sum())
+
+
+def sorted_with_mask(x):
+    a = np.ma.array(x[::-1] * x, mask=[False, True, False])
+    a.sort()
+    return float(a[0] * x[0] + a.sum())
+
+
 RIGHT = (
+    *(sorted_without_mask, sorted_with_mask),
     *(product_and_sum, ufunc_of_numpy, functions_of_their_own, arithmetic),
     *(filled, compressed, moments, extremes),
     *(product, masked_by_a_condition, masked_where_undefined, average),
