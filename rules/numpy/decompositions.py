@@ -6,6 +6,7 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent, solved
 
@@ -83,7 +84,7 @@ def eigh_rule(a, UPLO="L"):
     y = np.linalg.eigh(a, UPLO)
 
     def eigh_pullback(ȳ):
-        w, v, w̄, v̄ = y[0], y[1], ȳ[0], ȳ[1]
+        w, v, w̄, v̄ = y[0], determined("np.linalg.eigh", y[1], y[0]), ȳ[0], ȳ[1]
         middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
         if v̄ is not None:
             middle = middle + np.matmul(adjoint(v), v̄) * gaps("np.linalg.eigh", w, v̄)
@@ -97,17 +98,40 @@ def gaps(name, w, *cotangents):
 
     Vectors of equal values are not determined: where a cotangent asks for one of them, that is an error.
     """
-    difference = w[..., None, :] - w[..., :, None]
-    largest = np.max(np.abs(w), -1, initial=0.0)[..., None, None]
-    equal = np.abs(difference) <= _ROUNDING * largest
+    difference, equal = w[..., None, :] - w[..., :, None], are_equal(w)
     shared = np.count_nonzero(equal, -2) > 1
     if any(np.any(shared & np.any(c != 0, -2)) for c in cotangents if c is not None):
-        kind = "singular values" if "svd" in name else "eigenvalues"
-        raise NotDifferentiable(
-            f"the vectors that {name} returns for equal {kind} are not determined, and have no derivative: functions "
-            f"of the whole matrix have one by solve, inv, det, pinv, matrix_power, cholesky, expm or logm"
-        )
+        raise undetermined(name)
     return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, difference))
+
+
+def are_equal(w):
+    """Which pairs of values are equal, each with itself, too."""
+    largest = np.max(np.abs(w), -1, initial=0.0)[..., None, None]
+    return np.abs(w[..., None, :] - w[..., :, None]) <= _ROUNDING * largest
+
+
+def undetermined(name):
+    kind = "singular values" if "svd" in name else "eigenvalues"
+    return NotDifferentiable(
+        f"the vectors that {name} returns for equal {kind} are not determined, and have no derivative: functions "
+        f"of the whole matrix have one by solve, inv, det, pinv, matrix_power, cholesky, expm or logm"
+    )
+
+
+def determined(name, v, w):
+    """The vectors of values. Where these are equal, even a cotangent of zero is an error: what turns them is lost."""
+    return v
+
+
+@rrule(determined)
+def determined_rule(name, v, w):
+    def determined_pullback(v̄):
+        if np.any(np.count_nonzero(are_equal(w), -2) > 1):
+            raise undetermined(name)
+        return None, v̄, None
+
+    return v, determined_pullback
 
 
 _ROUNDING = 1e-14
@@ -117,7 +141,8 @@ _ROUNDING = 1e-14
 @array_rrule(np.linalg.eigvalsh)
 def eigvalsh_rule(a, UPLO="L"):
     def eigvalsh_pullback(ȳ):
-        v = np.linalg.eigh(a, UPLO)[1]
+        w, v = np.linalg.eigh(a, UPLO)
+        v = determined("np.linalg.eigh", v, w)
         return unbroadcast(one_triangle(np.matmul(v * ȳ[..., None, :], adjoint(v)), UPLO), a), None
 
     return np.linalg.eigvalsh(a, UPLO), eigvalsh_pullback
@@ -140,8 +165,8 @@ cotangents(np.linalg.svdvals, "x, /", x=lambda ȳ, x: unbroadcast(singular_cotan
 
 def singular_cotangent(a, s̄):
     """The cotangent of ``a`` from that of its singular values."""
-    thin = np.linalg.svd(a, False)
-    return np.matmul(thin[0] * s̄[..., None, :], thin[2])
+    u, s, vh = np.linalg.svd(a, False)
+    return np.matmul(determined("np.linalg.svd", u, s) * s̄[..., None, :], vh)
 
 
 def svd_cotangent(name, a, y, ȳ):
@@ -158,8 +183,8 @@ def svd_cotangent(name, a, y, ȳ):
                 "are not determined: pass full_matrices=False"
             )
         u, vh = u[..., :rank], vh[..., :rank, :]
-    v = adjoint(vh)
-    row = s[..., None, :]
+    u, v = determined(name, u, s), determined(name, adjoint(vh), s)
+    vh, row = adjoint(v), s[..., None, :]
     middle = np.zeros((*np.shape(s), rank)) if s̄ is None else np.eye(rank) * s̄[..., None, :]
     sums = row + s[..., :, None]
     factors = gaps(name, s, ū, None if v̄h is None else adjoint(v̄h)) / np.where(sums == 0, 1.0, sums)
@@ -238,6 +263,7 @@ def eig_rule(a):
 
 def eig_cotangent(name, w, v, w̄, v̄):
     """The cotangent of a matrix from those of its eigenvalues and of its eigenvectors, which have the length 1."""
+    v = determined(name, v, w)
     h, identity = adjoint(v), np.eye(np.shape(v)[-1])
     middle = np.zeros(np.shape(v)) if w̄ is None else identity * w̄[..., None, :]
     if v̄ is not None:
@@ -261,7 +287,8 @@ def of_any_phase(v, v̄):
 @array_rrule(np.linalg.eigvals)
 def eigvals_rule(a):
     def eigvals_pullback(ȳ):
-        v = np.linalg.eig(a)[1]
+        w, v = np.linalg.eig(a)
+        v = determined("np.linalg.eig", v, w)
         return (unbroadcast(solved(adjoint(v), ȳ[..., :, None] * adjoint(v)), a),)
 
     return np.linalg.eigvals(a), eigvals_pullback

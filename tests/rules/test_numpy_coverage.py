@@ -18,7 +18,7 @@ import test_numpy_values
 
 from autodiff_hook import strong
 from autodiff_hook.registry import describe, registry
-from autodiff_rules.numpy import _shared, constants, linalg, products, quantiles, rearranging
+from autodiff_rules.numpy import _shared, constants, decompositions, linalg, products, quantiles, rearranging
 
 TABLES = (
     test_numpy_elementwise,
@@ -35,7 +35,7 @@ ELSEWHERE = {
     *(_shared.expand_reduced, _shared.restore_axes, _shared.widened, products.transposed_product),
     *(_shared.stretched, quantiles.moving_with, linalg.solved, np.lib.stride_tricks.as_strided),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
-    *(strong.times, strong.over, strong.with_value),
+    *(strong.times, strong.over, strong.with_value, decompositions.determined, linalg.adjugate),
 }
 """Tested by functions of their own."""
 

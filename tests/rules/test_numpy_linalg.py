@@ -484,3 +484,23 @@ def test_rules_with_several_results():
     check_rule(np.linalg.lstsq, TALL, normal(len(TALL), 2), None, second_order=True)
     check_rule(np.linalg.lstsq, TALL, normal(len(TALL)), None)
     check_rule(solved, square, normal(len(S), 2), second_order=True)
+
+
+EQUAL = {
+    "eigvals": lambda a: np.sum(np.real(np.linalg.eigvals(a)) ** 3),
+    "eig": lambda a: np.sum(np.real(np.linalg.eig(a)[0]) ** 3),
+    "eigvals with slopes of 0": lambda a: np.sum((np.real(np.linalg.eigvals(a)) - 2.0) ** 2),
+    "eigvalsh with slopes of 0": lambda a: np.sum((np.linalg.eigvalsh(a) - 2.0) ** 2),
+    "eigh with slopes of 0": lambda a: np.sum((np.linalg.eigh(a)[0] - 2.0) ** 2),
+    "svd with slopes of 0": lambda a: np.sum((np.linalg.svd(a)[1] - 2.0) ** 2),
+    "svdvals with slopes of 0": lambda a: np.sum((np.linalg.svd(a, compute_uv=False) - 2.0) ** 2),
+}
+
+
+@pytest.mark.parametrize("f", EQUAL.values(), ids=EQUAL)
+def test_second_derivatives_at_equal_values_are_errors(f):
+    a, way = 2.0 * np.eye(3), np.array([[0.3, 0.1, 0.2], [0.1, -0.4, 0.5], [0.2, 0.5, 0.6]])
+    expected = (f(a + 1e-5 * way) - f(a - 1e-5 * way)) / 2e-5
+    assert np.sum(gradient(f, a)[0] * way) == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(NotDifferentiable, match="are not determined"):
+        hvp(f, (a,), (way,))
