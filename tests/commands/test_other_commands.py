@@ -69,8 +69,8 @@ def test_what_is_known_of_callables():
     import statistics
     import struct
 
-    assert standing(math.sin) == standing(len) == standing(list) == "rule"
-    assert standing(print) == standing(ValueError) == "constant"
+    assert standing(math.sin) == standing(list) == "rule"
+    assert standing(len) == standing(print) == standing(ValueError) == "constant"
     assert standing(functools.partial(math.sin)) == standing(np.sum) == "rule"
     assert standing(statistics.median) in ("rule", "library") and standing(struct.pack) == "native"
     assert standing(pytest.approx) == "not opted in" and standing(pytest.approx, ["_pytest"]) == "source"

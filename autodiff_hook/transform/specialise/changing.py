@@ -15,7 +15,7 @@ from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
-from autodiff_hook.transform.specialise.plans import alias, pure, spread
+from autodiff_hook.transform.specialise.plans import alias, known_as, pure, spread
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 
 _OF_LISTS: Final[dict[str, Any]] = {
@@ -101,6 +101,9 @@ def require_short(items: list[Any]) -> None:
 
 
 def _require_short(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    if inf.one_way:
+        # There lists are known item by item.
+        return known_as(inf, s, None)
     s.op, s.operands, s.data = "call", [Constant(require_short), *args], ()
     return pure(inf, s, Known(None))
 
