@@ -18,8 +18,8 @@ factor = 3.0
 table = {"a": [2.0]}
 def f(x):
     global last
-    last = {"product": x * factor}
-    return last["product"] * table["a"][0] + sum(t * x for t in table["a"])
+    last = {x * factor}
+    return x * factor * table["a"][0] + sum(t * x for t in table["a"])
 """
 
 

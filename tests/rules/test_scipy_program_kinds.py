@@ -14,9 +14,13 @@ import autodiff_hook as ad
 NOT_FOR = {
     "complex": ("logistic.pdf", "logistic.logpdf", "root"),
     "single": ("kurtosis",),
+    "stacked": ("gaussian_kde",),
     **dict.fromkeys(("empty", "of-no-length"), ("root", "fixed_point", "least_squares", "map_coordinates", "rotate")),
 }
-"""What is an error (``test_scipy_stats.py``), has no precision to speak of, or what SciPy gives without its solvers."""
+"""What is an error (``test_scipy_stats.py``), has no precision to speak of, or what SciPy gives without its solvers.
+
+Densities of few points in several dimensions are too steep for differences.
+"""
 LAYOUTS = {"double": lambda x: x, "fortran": fortran, "strided": lambda x: strided(x) if x.ndim else x}
 STEP = 1e-6
 
@@ -43,6 +47,7 @@ def inner(gradients, moving):
     return sum([np.sum(np.real(np.conj(g) * t)) for g, t in zip(gradients, moving)])
 
 
+@pytest.mark.filterwarnings("ignore:future versions will not create a writeable array")
 @pytest.mark.parametrize("kind", [*LAYOUTS, *KINDS])
 @pytest.mark.parametrize(("module", "name"), [(module, name) for module, table in TABLES.items() for name in table])
 def test_program(module, name, kind):
