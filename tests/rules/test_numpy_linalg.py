@@ -494,6 +494,11 @@ EQUAL = {
     "eigh with slopes of 0": lambda a: np.sum((np.linalg.eigh(a)[0] - 2.0) ** 2),
     "svd with slopes of 0": lambda a: np.sum((np.linalg.svd(a)[1] - 2.0) ** 2),
     "svdvals with slopes of 0": lambda a: np.sum((np.linalg.svd(a, compute_uv=False) - 2.0) ** 2),
+    "scipy's eigvals": lambda a: np.sum((np.real(linalg.eigvals(a)) - 2.0) ** 2),
+    "scipy's eigvalsh": lambda a: np.sum((linalg.eigvalsh(a) - 2.0) ** 2),
+    "scipy's eigh of two": lambda a: np.sum((linalg.eigh(a, np.eye(3))[0] - 2.0) ** 2),
+    "scipy's eig of two": lambda a: np.sum((np.real(linalg.eig(a, np.eye(3), right=False)) - 2.0) ** 2),
+    "scipy's svdvals": lambda a: np.sum((linalg.svdvals(a) - 2.0) ** 2),
 }
 
 

@@ -8,7 +8,14 @@ from scipy import linalg
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import fresh
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
-from autodiff_rules.numpy.decompositions import eig_cotangent, gaps, one_triangle, svd_cotangent
+from autodiff_rules.numpy.decompositions import (
+    determined,
+    eig_cotangent,
+    gaps,
+    one_triangle,
+    singular_cotangent,
+    svd_cotangent,
+)
 from autodiff_rules.numpy.linalg import adjoint, solved
 
 fresh(linalg.eig)
@@ -46,6 +53,7 @@ def eig_rule(
         if v̄l is not None or v̄r is not None:
             raise NotDifferentiable("scipy.linalg.eig of two matrices is differentiated in the eigenvalues alone")
         v = found[-1] if right else linalg.eig(a, b, check_finite=check_finite)[1]
+        v = determined(EIG, v, found[0])
         ā = solved(adjoint(np.matmul(b, v)), w̄[..., :, None] * adjoint(v))
         b̄ = solved(adjoint(np.matmul(b, v)), -(w̄ * np.conjugate(found[0]))[..., :, None] * adjoint(v))
         return unbroadcast(ā, a), unbroadcast(b̄, b), *[None] * 6
@@ -105,7 +113,7 @@ def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
     partial = any(options.get(name) is not None for name in ("subset_by_index", "subset_by_value"))
     if options.get("type", 1) != 1 or (partial and v̄ is not None):
         raise NotDifferentiable("scipy.linalg.eigh is differentiable for type 1; with a subset, in the eigenvalues")
-    size = np.shape(w)[-1]
+    size, v = np.shape(w)[-1], determined("scipy.linalg.eigh", v, w)
     inner = np.zeros((size, size)) if w̄ is None else np.eye(size) * w̄[..., None, :]
     turned = None if v̄ is None else np.matmul(adjoint(v), v̄)
     if v̄ is not None:
@@ -139,8 +147,3 @@ def svdvals_rule(a, overwrite_a=False, check_finite=True):
         return unbroadcast(singular_cotangent(a, ȳ), a), None, None
 
     return linalg.svdvals(a, check_finite=check_finite), svdvals_pullback
-
-
-def singular_cotangent(a, s̄):
-    u, _, vh = np.linalg.svd(a, False)
-    return np.matmul(u * s̄[..., None, :], vh)
