@@ -288,5 +288,5 @@ nondifferentiable(bytes.decode, IS_TEXT)
 effects(print, input, open, compile, breakpoint, __import__)
 refuse(
     builtins,
-    {RUNS_TEXT: "eval exec globals locals", IS_ASYNCHRONOUS: "aiter anext", SHOWS_MEMORY: "memoryview bytearray"},
+    {RUNS_TEXT: "eval exec globals locals", IS_ASYNCHRONOUS: "aiter anext", SHOWS_MEMORY: "memoryview bytearray bytes"},
 )
