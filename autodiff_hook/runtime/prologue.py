@@ -423,7 +423,7 @@ class Prologue(Guards):
             self.require(self.emit("in" if name in own else "not_in", Constant(name), held))
         return name in own
 
-    def alone(self, here: Variable, others: list[Variable]) -> None:
+    def alone(self, here: Variable, others: list[Operand]) -> None:
         """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
         if isinstance(self.types[here], Array):
             self.require(self.emit("call", Constant(is_alone), here, *others, data=()))

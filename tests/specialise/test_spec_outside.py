@@ -314,3 +314,12 @@ def test_arrays_that_come_to_share_memory():
     assert ad.gradient(module.f, 1.5) == ad.gradient(module.f, 1.5) == (3.0,)
     module.window = module.field[:2]
     assert ad.gradient(module.f, 1.5) == pytest.approx((3 * 1.5**2 + 1.0,))
+
+
+@pytest.mark.parametrize("given", [np.array([0.3, 0.7]), [0.3, 0.7]], ids=["array", "list"])
+def test_what_is_changed_beside_arguments(given):
+    module = made()
+    exec("def f(x):\n    field[0] = x[0]\n    buffer[0] = x[1]\n    return field[0] * buffer[0] * x[1]", vars(module))
+    for _ in range(3):
+        (grad,) = ad.gradient(module.f, given)
+        assert list(grad) == pytest.approx([0.49, 0.42])

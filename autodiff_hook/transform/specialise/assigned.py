@@ -286,11 +286,12 @@ def _require_own_attributes(inf: Inference, holder: Holder) -> None:
 def _require_one_name(inf: Inference, here: Variable) -> None:
     """Nothing else that the program has loaded is a list or an array that is changed, or holds it."""
     changing, kind = inf.world.changing, inf.types[here]
-    others = [x for x in inf.types if x is not here and (inf.world.is_outside(x) or x in inf.params)]
+    given = {x: inf.world.argument(place) for place, x in enumerate(inf.params)}
+    others = [x for x in inf.types if x is not here and (inf.world.is_outside(x) or x in given)]
     for other in others:
         if changing.get(other, example_of(inf.types[other])) is changing[here]:
             raise Refused("a list or an array that is known in two ways is changed")
-    inf.world.alone(here, [x for x in others if _may_hold(inf.types[x], isinstance(kind, Array))])
+    inf.world.alone(here, [given.get(x, x) for x in others if _may_hold(inf.types[x], isinstance(kind, Array))])
 
 
 def _may_hold(value: Abstract, array: bool) -> bool:

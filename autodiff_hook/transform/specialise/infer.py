@@ -223,7 +223,7 @@ class Inference:
         """The identities of the lists and dicts from outside, where some may be changed."""
         self.checked: set[Statement] = set()
         """What changes lists or dicts, and looks before whether they are the program's own."""
-        self.params: set[Operand] = set()
+        self.params: dict[Operand, Abstract] = {}
         self.started: set[Operand] = set()
         self.records: dict[Variable, Variable] = {}
         """The dicts that hold those attributes of objects that are assigned again."""
@@ -293,7 +293,7 @@ class Inference:
         """Interpret code whose captured variables are ``cells``."""
         body = self._copy(code, globals_)
         self.types.update(types)
-        self.params.update(types)
+        self.params.update(types.items())
         first = Block(list(types))
         self._bind(body, call, cells, first)
         body.blocks[0].params = first.params

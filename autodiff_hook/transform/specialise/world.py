@@ -70,7 +70,7 @@ class World(Protocol):
     def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
         """Guard that two objects from outside are two, with attributes of their own."""
 
-    def alone(self, here: Variable, others: list[Variable]) -> None:
+    def alone(self, here: Variable, others: list[Operand]) -> None:
         """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
 
     def method(self, owner: Operand, example: Any, name: str) -> None:
