@@ -26,7 +26,7 @@ from autodiff_hook.runtime.programs import Made, Understood, following, joint_ir
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import Undefined, no_nan
-from autodiff_hook.runtime.tangents import slot_tangents
+from autodiff_hook.runtime.tangents import WithoutSlots, slot_tangents
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.abstract import Known, Outside, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -72,6 +72,8 @@ def _require_seeds(call: Call) -> None:
         slot_tangents(call.args, tuple([next(tangents) if moves else None for moves in call.shape.moving]))
     except Unsupported as error:
         raise Postponed(str(error)) from error
+    except WithoutSlots as error:
+        raise Refused(error.reason.text) from error
 
 
 def _gradients(call: Call, strong: bool) -> tuple[Made, FunctionType]:

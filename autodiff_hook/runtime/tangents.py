@@ -9,9 +9,11 @@ import numpy as np
 from autodiff_hook.algebras.forward import check_tangent
 from autodiff_hook.algebras.tangents import refuse_unknown, transpose
 from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.mirror import array_gradient, form_of, number_gradient, parts_of, tuple_like
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
+from autodiff_hook.transform.specialise.infer import Given
 
 Slot = tuple[int | None, Any]
 """The identity of what holds something, or None for the arguments, and the key there."""
@@ -55,6 +57,12 @@ class Moved:
     """The tangents of the attributes of an object, under their names."""
 
 
+class WithoutSlots(Given):
+    """An argument holds an array with parts, which have no slots."""
+
+    reason = Reason("an array of objects or records among the arguments")
+
+
 def slot_tangents(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> dict[Slot, Any]:
     """The tangents of numbers, arrays and tuples that arguments hold, as they are given, by the slots that hold them.
 
@@ -80,6 +88,8 @@ def _note(found: dict[Slot, Any], slot: Slot, value: Any, tangent: Any, where: s
         for i, row in enumerate(zip(value, parts, held)):
             made.append(_noted(found, *row, f"{where}[{i}]", seen))
         found[slot] = tuple(made)
+    elif form not in ("list", "dict", "object"):
+        raise WithoutSlots
     elif (id(value), id(tangent)) not in seen:
         seen.add((id(value), id(tangent)))
         for key, part in parts_of(value, form):
