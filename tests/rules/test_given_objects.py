@@ -96,12 +96,12 @@ RIGHT = [
     lambda x: np.maximum(np.array([x], dtype=object), 1.0)[0] * 1.0,
     lambda x: np.full(2, x, dtype=object)[0] * x,
     lambda x: (np.array([x, x * x], dtype=object) * 2.0).sum(),
+    lambda x: float(np.dot(Indexed(x, x * x), [1.0, 2.0])),
+    lambda x: np.array(Indexed(x, x * x)).sum() * 1.0,
 ]
 ERRORS = [
-    lambda x: float(np.dot(Indexed(x, x * x), [1.0, 2.0])),
     lambda x: np.float64(Own(x)) * 1.0,
     lambda x: np.array([Own(x)], dtype=float)[0] * 1.0,
-    lambda x: np.array(Indexed(x, x * x)).sum() * 1.0,
     lambda x: math.fsum([Own(x), Own(x)]),
     lambda x: np.logical_or(np.array([x], dtype=object), 2.0)[0] * 1.0,
 ]

@@ -13,6 +13,7 @@ from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.numpy.decompositions import determined
 from autodiff_rules.numpy.linalg import adjugate, solved
 
 MATMUL_SHAPES = (
@@ -484,6 +485,10 @@ def test_rules_with_several_results():
     check_rule(np.linalg.lstsq, TALL, normal(len(TALL), 2), None, second_order=True)
     check_rule(np.linalg.lstsq, TALL, normal(len(TALL)), None)
     check_rule(solved, square, normal(len(S), 2), second_order=True)
+
+
+def test_vectors_of_values_that_are_apart():
+    check_rule(determined, "np.linalg.eigh", normal(3, 3), np.array([1.0, 2.0, 4.0]))
 
 
 EQUAL = {
