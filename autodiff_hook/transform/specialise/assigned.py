@@ -39,6 +39,7 @@ class Holder(NamedTuple):
     at: Operand
     example: Any
     record: Variable
+    kind: Dict
 
 
 # Records
@@ -47,11 +48,9 @@ class Holder(NamedTuple):
 def read(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
     """``owner.name``, ``owner[name]``, or a global."""
     holder = _holder(inf, example, owner)
-    kind = inf.type_of(holder.record)
-    assert isinstance(kind, Dict)
     inf.program.slots[s] = holder.record, name
     inf.plans[s] = LOAD
-    return dicts.item_of_dict(inf, kind, Known(name))
+    return dicts.item_of_dict(inf, holder.kind, Known(name))
 
 
 def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
@@ -64,9 +63,7 @@ def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str)
         inf.plans[s] = Alias(Constant(None))
         return Known(None)
     holder = _holder(inf, example, owner)
-    kind = inf.type_of(holder.record)
-    assert isinstance(kind, Dict)
-    dicts.into_dict(inf, kind, Known(name), inf.type_of(value))
+    dicts.into_dict(inf, holder.kind, Known(name), inf.type_of(value))
     inf.program.slots[s] = holder.record, name
     inf.plans[s] = STORE
     return Known(None)
@@ -90,7 +87,7 @@ def _holder(inf: Inference, example: Any, owner: Operand) -> Holder:
         raise Refused("an attribute of an object that is not known on entry is assigned")
     found = inf.holders.get(key)
     if found is None:
-        found = inf.holders[key] = Holder(at, example, Variable("record"))
+        found = inf.holders[key] = Holder(at, example, Variable("record"), Dict(Site()))
         _begin(inf, found)
     if isinstance(at, Variable) and found.at is not at:
         raise Refused("an object that is known in two ways is changed")
@@ -99,14 +96,14 @@ def _holder(inf: Inference, example: Any, owner: Operand) -> Holder:
 
 def _begin(inf: Inference, holder: Holder) -> None:
     """Make a record, with what there is of it."""
-    made, operands = Dict(Site()), list[Operand]()
-    inf.types[holder.record] = made
+    operands = list[Operand]()
+    inf.types[holder.record] = holder.kind
     mine = assigned_to(holder.example)
     for name in [place[2] for place in inf.program.changed if type(place) is tuple and place[:-1] == mine]:
         initial = inf.world.initial(holder.at, holder.example, name)
         kind = None if initial is None else inf.type_of(initial)
         if initial is not None and kind is not None and not sites_in(kind) and item_like(kind) is not None:
-            dicts.into_dict(inf, made, Known(name), kind)
+            dicts.into_dict(inf, holder.kind, Known(name), kind)
             operands += [Constant(name), initial]
     s = Statement("build_map", operands, holder.record)
     inf.plans[s] = ITEMS
@@ -216,12 +213,10 @@ def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
 
 
 def _assignments(inf: Inference, holder: Holder) -> Iterator[Statement]:
-    kind = inf.type_of(holder.record)
-    assert isinstance(kind, Dict)
-    for name in kind.site.named:
+    for name in holder.kind.site.named:
         kept = Variable(name)
         load = Statement("getitem", [holder.record, Constant(name)], kept)
-        inf.types[kept], inf.plans[load] = dicts.item_of_dict(inf, kind, Known(name)), LOAD
+        inf.types[kept], inf.plans[load] = dicts.item_of_dict(inf, holder.kind, Known(name)), LOAD
         _require_real(inf.types[kept])
         yield load
         if isinstance(holder.example, dict):

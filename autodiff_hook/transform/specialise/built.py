@@ -14,8 +14,8 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Dict, K
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.lattice import built_class
 from autodiff_hook.transform.specialise.objects import has, is_set_by_code, look
-from autodiff_hook.transform.specialise.places import built_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 

@@ -17,13 +17,14 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
+    built_class,
     inert_class,
     item_like,
     join,
     number_types,
 )
 from autodiff_hook.transform.specialise.lists import has_slots, put
-from autodiff_hook.transform.specialise.places import built_class, built_of
+from autodiff_hook.transform.specialise.places import built_of
 
 
 def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> None:

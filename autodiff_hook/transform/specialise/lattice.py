@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from functools import reduce
 from types import ModuleType
@@ -221,6 +222,12 @@ def sites_in(value: Abstract) -> list[Site]:
     return [value.site] if isinstance(value, Reference) else []
 
 
+def built_class(value: Abstract) -> type | None:
+    """The class that a dict of the program stands for, if it is an object."""
+    cls = value.site.cls if isinstance(value, Dict) else None
+    return cls if isinstance(cls, type) and cls is not defaultdict else None
+
+
 def is_true(value: Abstract) -> bool | None:
     """The truth of a value, if it is known."""
     if isinstance(value, Known):
@@ -230,8 +237,7 @@ def is_true(value: Abstract) -> bool | None:
             return None
     if isinstance(value, (Closure, Bound, Cell, Partial)):
         return True
-    if isinstance(value, Fresh):
-        return None if hasattr(value.cls, "__bool__") or hasattr(value.cls, "__len__") else True
-    if isinstance(value, Dict) and isinstance(value.site.cls, type) and not issubclass(value.site.cls, dict):
-        return None if hasattr(value.site.cls, "__bool__") or hasattr(value.site.cls, "__len__") else True
+    cls = value.cls if isinstance(value, Fresh) else built_class(value)
+    if cls is not None:
+        return None if hasattr(cls, "__bool__") or hasattr(cls, "__len__") else True
     return bool(value.items) if isinstance(value, Tuple) else None

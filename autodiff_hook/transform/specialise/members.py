@@ -46,6 +46,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference
 from autodiff_hook.transform.specialise.lattice import (
+    built_class,
     inert_class,
     number_types,
 )
@@ -55,7 +56,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.places import built_class, is_assigned
+from autodiff_hook.transform.specialise.places import is_assigned
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, items_of, known_as, part_of, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named

@@ -28,7 +28,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import STORE, Alias, Inference
-from autodiff_hook.transform.specialise.places import built_class
+from autodiff_hook.transform.specialise.lattice import built_class
 from autodiff_hook.transform.specialise.wording import named
 
 _PLAIN: Final = [

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from types import ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Operand
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Fresh, Optional, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import example_of
@@ -41,12 +40,6 @@ def appended_to(example: Any) -> tuple[Any, ...]:
 def built_of(cls: type) -> tuple[Any, ...]:
     """What stands for a class whose objects are built, because they are put into lists or dicts."""
     return _BUILT, cls
-
-
-def built_class(value: Abstract) -> type | None:
-    """The class that a dict of the program stands for, if it is an object."""
-    cls = value.site.cls if isinstance(value, Dict) else None
-    return cls if isinstance(cls, type) and cls is not defaultdict else None
 
 
 def is_assigned(inf: Inference, value: Abstract, name: Any) -> bool:

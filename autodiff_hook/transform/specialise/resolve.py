@@ -59,6 +59,7 @@ from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
+    built_class,
     content_of,
     example_of,
     inert_class,
@@ -77,7 +78,7 @@ from autodiff_hook.transform.specialise.members import (
     method_loaded,
 )
 from autodiff_hook.transform.specialise.objects import look, write
-from autodiff_hook.transform.specialise.places import built_class, is_assigned, place_of
+from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,

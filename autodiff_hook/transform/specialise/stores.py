@@ -23,10 +23,10 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import array_before, call_known
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import (
+    built_class,
     number_types,
 )
 from autodiff_hook.transform.specialise.parts import rank_of
-from autodiff_hook.transform.specialise.places import built_class
 from autodiff_hook.transform.specialise.views import redirect
 
 _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
