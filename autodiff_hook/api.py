@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from autodiff_hook import runtime as runtime  # raises where nothing works, before NumPy is loaded
 from autodiff_hook.algebras.forward import push
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.runtime.controls import Checkpoint
@@ -22,6 +23,7 @@ from autodiff_hook.runtime.linear import Linear
 from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import opened
 from autodiff_hook.runtime.specialising import differentiated, entered, entries
+from autodiff_hook.runtime.trees import apart
 from autodiff_hook.runtime.trees import ravel as ravel
 from autodiff_hook.runtime.trees import register_tree as register_tree
 from autodiff_hook.runtime.trees import tree_flatten as tree_flatten
@@ -248,7 +250,7 @@ def hvp(
 def generic_hvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """``hvp`` by carried programs."""
     # Containers are known by identity, and tangents may be the very containers that the primals are.
-    directions = tree_map(lambda leaf: leaf, tuple(tangents))
+    directions = apart(tuple(tangents), {})
 
     def slope(*values: Any) -> Any:
         value, derivative, *aux = generic_jvp(f, values, directions, has_aux)

@@ -116,12 +116,13 @@ def explain(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Explan
     >>> found = explain(area, 2.0)
     >>> [(function.name, function.how) for function in found.functions]
     [('area', 'typed')]
+    >>> import time
     >>> def shown(r):
-    ...     print(end="")
+    ...     time.sleep(0)
     ...     return area(r)
     >>> for function in explain(shown, 2.0).functions:
     ...     print(function.name, function.how, function.what, [line.reason for line in function.lines if line.reason])
-    shown carried  ['a call of print, which has effects']
+    shown carried  ['a call of time.sleep, which has effects']
     area typed apart []
     """
     code = getattr(getattr(f, "__func__", f), "__code__", None)

@@ -383,7 +383,14 @@ class Registry:
         if self._packs is None:
             from importlib.metadata import entry_points  # slow to import, for the first rule only
 
-            self._packs = list(entry_points(group="autodiff_hook.rules"))
+            found = list(entry_points(group="autodiff_hook.rules"))
+            if not found:
+                raise ConfigError(
+                    "no rules are known, not even those of the builtin functions: autodiff_hook is imported, but not "
+                    "installed, so its entry points are missing. Install it (pip install autodiff-hook, or pip install "
+                    "-e . in a clone); what freezes programs has to copy its metadata"
+                )
+            self._packs = found
         known = [entry for entry in self._packs if entry.name in sys.modules and entry.value not in self._loaded]
         return [entry for entry in known if entry.name != "numpy" or self._numpy_met]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from operator import add, neg, sub
 from reprlib import recursive_repr
@@ -83,17 +84,30 @@ class Tangent:
         return [*super().__dir__(), *self._fields]
 
 
+def each(tree: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """A container with what ``change(key, part)`` gives for the parts of one, like it; None of what is none."""
+    if isinstance(tree, Tangent):
+        return Tangent(tree._of, {name: change(name, tree[name]) for name in tree})
+    if isinstance(tree, dict):
+        return {key: change(key, part) for key, part in tree.items()}
+    if isinstance(tree, (list, tuple, deque)):
+        return like_sequence(tree, [change(i, part) for i, part in enumerate(tree)])
+    return None
+
+
+def like_sequence(value: Any, items: list[Any]) -> Any:
+    """Items in a list, deque or tuple of the type of ``value``."""
+    if isinstance(value, deque):
+        return type(value)(items, value.maxlen)
+    return getattr(type(value), "_make", type(value))(items)
+
+
 def _scaled(tree: Any, change: Callable[[Any], Any]) -> Any:
     """A gradient with its numbers and arrays changed."""
     if tree is None:
         return None
-    if isinstance(tree, (list, tuple)):
-        return _like(tree, [_scaled(item, change) for item in tree])
-    if isinstance(tree, dict):
-        return {key: _scaled(item, change) for key, item in tree.items()}
-    if isinstance(tree, Tangent):
-        return Tangent(tree._of, {name: _scaled(tree[name], change) for name in tree})
-    return change(tree)
+    found = each(tree, lambda key, part: _scaled(part, change))
+    return change(tree) if found is None else found
 
 
 def _combined(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
@@ -103,21 +117,11 @@ def _combined(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     if a is None:
         return b if combine is add else _scaled(b, neg)
     if isinstance(a, (list, tuple)):
-        return _like(a, [_combined(combine, x, y) for x, y in _pairs(a, b)])
-    if isinstance(a, dict):
-        return {key: _combined(combine, a.get(key), b.get(key)) for key in {**a, **b}}
-    if isinstance(a, Tangent):
-        names = dict.fromkeys((*a, *b))
-        fields = {name: _combined(combine, a._fields.get(name), b._fields.get(name)) for name in names}
-        return Tangent(a._of, fields)
+        if len(a) != len(b):
+            raise ValueError(f"gradients of lists of {len(a)} and of {len(b)} items cannot be added")
+        return each(a, lambda i, part: _combined(combine, part, b[i]))
+    if isinstance(a, (dict, Tangent)):
+        first, second = (x._fields if isinstance(x, Tangent) else x for x in (a, b))
+        fields = {key: _combined(combine, first.get(key), second.get(key)) for key in {**first, **second}}
+        return fields if isinstance(a, dict) else Tangent(a._of, fields)
     return combine(a, b)
-
-
-def _pairs(a: Any, b: Any) -> Any:
-    if len(a) != len(b):
-        raise ValueError(f"gradients of lists of {len(a)} and of {len(b)} items cannot be added")
-    return zip(a, b)
-
-
-def _like(value: Any, items: list[Any]) -> Any:
-    return getattr(type(value), "_make", type(value))(items)

@@ -1,9 +1,10 @@
-"""What compiling costs: long functions, a tree of small ones, a second caller of the same functions; and recursion.
+"""What compiling costs: long functions, a tree of small ones, a second caller of them; recursion; descents.
 
     python benchmarks/compiling.py
 
-Times of compiling are CPU times of the first gradient. The exit status is 1 if a gradient differs from the difference
-quotient.
+Times of compiling are CPU times of the first gradient. A descent is the whole of it, from the first gradient on, at new
+parameters in each step, so that branches change. The exit status is 1 if a gradient differs from the difference
+quotient, or a descent ends elsewhere than with the gradient that is written by hand.
 """
 
 from __future__ import annotations
@@ -24,11 +25,16 @@ import numpy as np
 
 import autodiff_hook
 from benchmarks import measure, report
+from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads.base import disagreement
 
 SIZES = (100, 1000, 5000)
 FUNCTIONS = 200
 """How many functions the tree of calls has, of five statements each."""
 POINT = 0.7
+STEPS = 400
+RATES = {"scalar_mlp": 0.05, "index_list": 1e-4, "nbody": 1e-6}
+"""The descents: workloads of loops over lists, and how far a step goes."""
 
 
 def written(source: str) -> dict[str, Any]:
@@ -98,6 +104,21 @@ def first(f: Callable[[float], float]) -> tuple[float, str | None]:
     return took, f"{slope} instead of {difference}" if wrong else None
 
 
+def moved(values: Any, slopes: Any, rate: float) -> Any:
+    """Parameters a step further down."""
+    if isinstance(values, list):
+        return [moved(value, slope, rate) for value, slope in zip(values, slopes)]
+    return values - rate * slopes
+
+
+def descent(gradient: Callable[..., Any], params: tuple[Any, ...], rate: float) -> tuple[float, Any]:
+    """How long it takes to go down so many steps, and where that ends."""
+    before = time.process_time()
+    for _ in range(STEPS):
+        params = tuple(moved(value, slope, rate) for value, slope in zip(params, gradient(*params)))
+    return time.process_time() - before, params
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print; 1 if a gradient is wrong."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(
@@ -120,6 +141,14 @@ def main(arguments: list[str] | None = None) -> int:
         cells = [report.duration(min(taken[key])) for key in ("plain", "gradient")]
         table.append([name, *cells, report.factor(measure.ratio(taken, "gradient", "plain"))])
     print(report.as_text(table))
+    table = [[f"{STEPS} steps down", "by hand", "gradient", "gradient / by hand"]]
+    for name, rate in RATES.items():
+        case = WORKLOADS[name].build(WORKLOADS[name].size)
+        by_hand, there = descent(lambda *params, case=case: case.adjoint(*params, *case.constants), case.params, rate)
+        took, ended = descent(lambda *params, case=case: autodiff_hook.gradient(case.loss, *params), case.params, rate)
+        found[name] = took, disagreement(there, ended)
+        table.append([name, report.duration(by_hand), report.duration(took), report.factor(took / by_hand)])
+    print(f"\n{report.as_text(table)}")
     wrong = {name: problem for name, (_, problem) in found.items() if problem}
     for name, problem in wrong.items():
         print(f"{name}: ERROR: {problem}")

@@ -153,9 +153,12 @@ for function, cotangent in (
     rrule(function, Exact)(function_of_one(function, cotangent))
 
 
+@rrule(complex, Complex, Exact)
 @rrule(complex, Exact)
-def complex_rule(x):
-    def complex_pullback(z̄):
-        return (z̄.real,)
+def complex_rule(real, imag=None):
+    z = complex(real) if imag is None else complex(real, imag)
 
-    return complex(x), complex_pullback
+    def complex_pullback(z̄):
+        return project(z̄, real), None if imag is None else project(-1j * z̄, imag)
+
+    return z, complex_pullback

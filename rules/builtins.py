@@ -201,28 +201,24 @@ def extreme_cotangents(ȳ, index, args, items):
     return (list(cotangents),) if items is args[0] else (not_implemented("max and min of this type of iterable"),)
 
 
-@rrule(max)
-def max_rule(*args, **options):
-    items = args if len(args) > 1 else args[0] if isinstance(args[0], (list, tuple)) else list(args[0])
-    y = max(items, **options)
-    index = position(items, y)
+def extreme_rule(select, cotangents):
+    """The rule of ``max`` or ``min``, whose ``cotangents`` are of what it chose from."""
 
-    def max_pullback(ȳ):
-        return extreme_cotangents(ȳ, index, args, items)
+    def rule(*args, **options):
+        items = args if len(args) > 1 else args[0] if isinstance(args[0], (list, tuple)) else list(args[0])
+        y = select(items, **options)
+        index = position(items, y)
 
-    return y, max_pullback
+        def extreme_pullback(ȳ):
+            return cotangents(ȳ, index, args, items)
+
+        return y, extreme_pullback
+
+    return rule
 
 
-@rrule(min)
-def min_rule(*args, **options):
-    items = args if len(args) > 1 else args[0] if isinstance(args[0], (list, tuple)) else list(args[0])
-    y = min(items, **options)
-    index = position(items, y)
-
-    def min_pullback(ȳ):
-        return extreme_cotangents(ȳ, index, args, items)
-
-    return y, min_pullback
+rrule(max)(extreme_rule(max, extreme_cotangents))
+rrule(min)(extreme_rule(min, extreme_cotangents))
 
 
 @nondifferentiable

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Complex, Real, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
@@ -183,15 +184,7 @@ def complex_pow_rule(x, y):
     return z, complex_pow_pullback
 
 
-@rrule(operator.abs, Complex)
-@rrule(abs, Complex)
-def complex_abs_rule(x):
-    y = abs(x)
-
-    def complex_abs_pullback(ȳ):
-        return (ȳ * (x / y) if y else 0.0,)
-
-    return y, complex_abs_pullback
+cotangents((abs, operator.abs), "x", ((Complex,),), x=lambda ȳ, y, x: ȳ * (x / y) if y else 0.0)
 
 
 # Bit operations: of numbers only, since ``|`` also merges dicts and sets

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 
-from autodiff_hook.registry import Real, rrule
+from autodiff_hook.registry import rrule
 from autodiff_rules._exact import plain
 from autodiff_rules._numbers import like, repeated
 
@@ -97,13 +97,13 @@ def mean_stdev_rule(data):
     return (mean, deviation), mean_stdev_pullback
 
 
-@rrule(vars(statistics)["_normal_dist_inv_cdf"], Real, Real, Real)
+@rrule(vars(statistics)["_normal_dist_inv_cdf"])
 def inverse_normal_rule(p, mu, sigma):
     y = statistics._normal_dist_inv_cdf(p, mu, sigma)
 
     def inverse_normal_pullback(ȳ):
-        score = (y - mu) / sigma
-        return ȳ * (sigma * math.sqrt(2.0 * math.pi) * math.exp(0.5 * score * score)), ȳ, ȳ * score
+        score = (y - plain(mu)) / plain(sigma)
+        return ȳ * (plain(sigma) * math.sqrt(2.0 * math.pi) * math.exp(0.5 * score * score)), ȳ, ȳ * score
 
     return y, inverse_normal_pullback
 

@@ -174,6 +174,14 @@ def test_packs_are_loaded_once_their_module_is_imported(rules, monkeypatch):
     assert (first.loaded, second.loaded, other.loaded) == (1, 1, 1)
 
 
+def test_without_entry_points_nothing_is_differentiated(rules, monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [])
+    rules._packs = None
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="imported, but not installed.*pip install autodiff-hook"):
+            rules.rule(target, (float,))
+
+
 def test_a_pack_that_cannot_be_imported_is_not_forgotten(rules, monkeypatch):
     entry = Entry("math", failures=1)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])

@@ -51,6 +51,8 @@ class Algebra:
         self.fresh = self.lifetimes.fresh
         self.losses: Table = {} if over is None else over.losses
         """References all of whose slots are unknown, with the token of that."""
+        self.files: dict[str, Token] = {} if over is None else over.files
+        """Files that were written with derivatives, by path, with the token of what stands there."""
         self.generators: dict[int, Any] = {} if over is None else over.generators
         """Generators and coroutines that are carried: a weak reference, and where their tokens are."""
         self.buffers: dict[int, Any] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, Any
 
-from autodiff_hook.algebras.finalizers import Carrying
+from autodiff_hook.algebras.implicit import Carrying
 from autodiff_hook.algebras.lifetimes import Table, alive
 from autodiff_hook.algebras.worlds import World, check_again
 from autodiff_hook.runtime.buffers import root_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
+from autodiff_hook.algebras.implicit import Carrying
 from autodiff_hook.algebras.levels import Pair, over_of, own_of, token_at
 from autodiff_hook.algebras.nested import fitted
 from autodiff_hook.algebras.nested_tangents import NestedTangents
@@ -87,6 +87,8 @@ class _Seeder:
 
     def __init__(self, alg: Tangents) -> None:
         self.alg = alg
+        self._seen = dict[tuple[int, int], Any]()
+        self._given = dict[tuple[int, Any], tuple[Any, Any]]()
 
     def seed(self, value: Any, token: Token, tangent: Any, moving: Any, where: str) -> Token:
         """The token of an argument; what references hold gets its token in their shadows."""
@@ -109,14 +111,28 @@ class _Seeder:
                     for i, item in enumerate(value)
                 ]
             )
+        if (id(value), id(tangent)) in self._seen:
+            return None
+        self._seen[id(value), id(tangent)] = tangent
         moving = moving if moving is not None else _shadow(self.alg, tangent)
         for key, item in parts_of(value, form):
             name = f".{key}" if form == "object" else f"[{key!r}]"
             holder, slot = slot_of(form, value, key)
             given = tangent[key] if form == "list" else part_at(tangent, key)
+            if given is None:
+                continue
+            self._require_one((id(holder), slot), item, (given, token_at(moving, key)), f"{where}{name}")
             below = over_of(self.alg, load(self.alg, holder, slot, item))
             keep(self.alg, holder, slot, self.seed(item, below, given, token_at(moving, key), f"{where}{name}"))
         return None
+
+    def _require_one(self, slot: tuple[int, Any], value: Any, given: tuple[Any, Any], where: str) -> None:
+        """Raise if what is in a slot, which has several names, is given another tangent under each."""
+        if form_of(value) not in ("number", "array", "tuple"):
+            return
+        before = self._given.setdefault(slot, given)
+        require_one(before[0], given[0], where)
+        require_one(before[1], given[1] if (before[1] is None) == (given[1] is None) else object(), where)
 
     def _begin_fields(self, records: Any, tangent: Any, moving: Any, where: str) -> None:
         """The fields of a structured array are in one memory, whose first content they are."""
@@ -222,6 +238,23 @@ def check_tangent(form: str, value: Any, tangent: Any, where: str) -> None:
         fits, wanted = False, "None"
     if not fits:
         raise Unsupported(f"{where} must be {wanted}, like a gradient of {type(value).__qualname__}, not {tangent!r}")
+
+
+def require_one(before: Any, tangent: Any, where: str) -> None:
+    """Raise if what has several names is given another tangent under this one."""
+    if before is None or tangent is None or before is tangent:
+        return
+    if type(before) is tuple and type(tangent) is tuple and len(before) == len(tangent):
+        for i, row in enumerate(zip(before, tangent)):
+            require_one(*row, f"{where}[{i}]")
+        return
+    import numpy as np
+
+    if not np.array_equal(before, tangent):
+        raise Unsupported(
+            f"{where}: the arguments hold this under another name, too, with another tangent. It is one variable: give "
+            f"one of them (None for the other), the same for both, or pass copies (copy.deepcopy)"
+        )
 
 
 def _fits_leaf(form: str, value: Any, tangent: Any) -> tuple[bool, str]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.finalizers import SEEN, watch
+from autodiff_hook.algebras.implicit import SEEN, watch
 from autodiff_hook.runtime.lookup import dictionary_of
 
 Table = dict[int, tuple[Any, ...]]

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from autodiff_hook.algebras import typed
-from autodiff_hook.algebras.finalizers import Carrying
 from autodiff_hook.algebras.given import Given
+from autodiff_hook.algebras.implicit import Carrying
 from autodiff_hook.algebras.levels import over_of, own_of, settled, token_at
 from autodiff_hook.algebras.nested import fitted
 from autodiff_hook.algebras.nested_tape import NestedTape

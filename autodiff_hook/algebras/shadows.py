@@ -69,7 +69,7 @@ def quiet(alg: Algebra, tokens: Any) -> bool:
 
 def idle(alg: Algebra) -> bool:
     """Whether nothing that can be reached without a token matters to a derivative."""
-    return not (alg.shadows or alg.buffers or alg.losses or alg.held or alg.iterates)
+    return not (alg.shadows or alg.buffers or alg.losses or alg.held or alg.iterates or alg.files)
 
 
 def reaches(alg: Algebra, *values: Any) -> bool:

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
 from autodiff_hook.commands.callees import called_by, lifted
-from autodiff_hook.commands.standing import standing
+from autodiff_hook.commands.standing import Standing, standing
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.semantics.calls import unfolding
 from autodiff_hook.semantics.instances import constructors
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Look:
-    """One function: what it calls that has no derivative, and the code that it calls."""
+    """One function: what it calls that has no derivative, with what is known of that, and the code that it calls."""
 
-    obstacles: tuple[str, ...]
-    calls: tuple[FunctionType, ...]
+    obstacles: dict[str, Standing] = field(default_factory=dict)
+    calls: list[FunctionType] = field(default_factory=list)
+    """Python functions of the libraries and of the packages in question."""
+    own: set[CodeType] = field(default_factory=set)
+    """The code of those of the packages."""
+    error: Unsupported | None = None
+    """Why it cannot be lifted."""
 
 
 class Reach:
@@ -48,6 +53,8 @@ class Reach:
                 seen.add(function.__code__)
                 look = self._look(function)
                 found.update(dict.fromkeys(look.obstacles))
+                if look.error is not None:
+                    found[f"{describe(function)} ({look.error.construct})"] = None
                 pending.extend(look.calls)
         return tuple(found)
 
@@ -60,20 +67,21 @@ class Reach:
 
 def look_at(function: FunctionType, packages: Sequence[str]) -> Look:
     """What one function calls."""
-    globals_ = function.__globals__
+    globals_, look = function.__globals__, Look()
     try:
         irs = list(lifted(function.__code__, globals_))
     except Unsupported as error:
-        return Look((f"{describe(function)} ({error.construct})",), ())
-    obstacles: dict[str, None] = {}
-    calls: list[FunctionType] = []
+        look.error = error
+        return look
     for called in (value for ir in irs for value in called_by(ir, globals_)):
         known = standing(called, packages)
         if known in ("native", "not opted in"):
-            obstacles[describe(called)] = None
+            look.obstacles[describe(called)] = known
         elif known in ("source", "library"):
-            calls += code_of(called)
-    return Look(tuple(obstacles), tuple(calls))
+            functions = code_of(called)
+            look.calls += functions
+            look.own.update(f.__code__ for f in functions if known == "source")
+    return look
 
 
 def code_of(function: Any) -> list[FunctionType]:

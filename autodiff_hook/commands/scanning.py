@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,12 +10,9 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.commands.callees import called_by, lifted
 from autodiff_hook.commands.inputs import BadInput, imported
-from autodiff_hook.commands.standing import standing
-from autodiff_hook.errors import Unsupported
+from autodiff_hook.commands.reaching import look_at
 from autodiff_hook.loader.attach import functions_of
-from autodiff_hook.registry import describe
 
 
 @dataclass(slots=True)
@@ -194,33 +190,14 @@ def _functions(module: ModuleType) -> Iterator[FunctionType]:
 
 
 def _look(function: FunctionType, packages: Sequence[str]) -> Found:
-    code, globals_ = function.__code__, function.__globals__
-    found = Found(code.co_qualname, code.co_firstlineno)
-    try:
-        irs = list(lifted(code, globals_))
-    except Unsupported as error:
-        found.construct, found.construct_line = error.construct, error.line
-        return found
-    calls, native, closed = set[CodeType](), dict[str, None](), dict[str, None]()
-    for called in (value for ir in irs for value in called_by(ir, globals_)):
-        known = standing(called, packages)
-        if known == "native":
-            native[describe(called)] = None
-        elif known == "not opted in":
-            closed[describe(called)] = None
-        elif known == "source":
-            calls |= _codes(called)
-    found.native, found.closed, found.calls = tuple(native), tuple(closed), frozenset(calls)
+    code, look = function.__code__, look_at(function, packages)
+    found = Found(code.co_qualname, code.co_firstlineno, calls=frozenset(look.own))
+    if look.error is not None:
+        found.construct, found.construct_line = look.error.construct, look.error.line
+    found.native, found.closed = (
+        tuple([name for name, known in look.obstacles.items() if known == kind]) for kind in ("native", "not opted in")
+    )
     return found
-
-
-def _codes(function: Any) -> set[CodeType]:
-    """The code that a callable of the package stands for."""
-    if isinstance(function, type):
-        parts = [inspect.getattr_static(function, name, None) for name in ("__new__", "__init__")]
-        return {part.__code__ for part in parts if isinstance(part, FunctionType)}
-    function = inspect.unwrap(getattr(function, "__func__", function))
-    return {function.__code__} if isinstance(function, FunctionType) else set()
 
 
 def _spread(by_code: dict[CodeType, Found]) -> None:

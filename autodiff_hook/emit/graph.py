@@ -10,7 +10,7 @@ from typing import Any, Final
 from autodiff_hook.emit import versions
 from autodiff_hook.emit.idle import without_idle_handlers
 from autodiff_hook.emit.items import NONE, CellVar, FreeVar
-from autodiff_hook.ir.analysis import Loop, natural_loops, reverse_postorder
+from autodiff_hook.ir.analysis import Loop, count_uses, natural_loops, reverse_postorder
 from autodiff_hook.ir.types import (
     HANDLER_RECEIVED,
     IR,
@@ -198,14 +198,10 @@ class Graph:
         }
 
     def _count_uses(self) -> Counter[Operand]:
-        used: list[Operand] = []
-        for block in self.order:
-            for statement in block.statements:
-                used += statement.operands
-            used += block.terminator.operands
-            for edge in block.edges():
-                used += edge.args
-        return Counter(self.resolve_all(used))
+        used = Counter[Operand]()
+        for operand, count in count_uses(self.order).items():
+            used[self.resolve(operand)] += count
+        return used
 
     def _keeps_iterator_on_stack(self, loop: Loop) -> bool:
         """A ``for`` loop entered at one place, whose iterator nobody else knows."""

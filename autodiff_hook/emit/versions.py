@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from autodiff_hook.emit import helpers
 from autodiff_hook.emit.items import NO_ARG, NULL, CellVar, FreeVar, Label, Null
-from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.ir.types import Constant, Operand, is_nothing
 
 VERSION: Final = sys.version_info[:2]
 PY312: Final = VERSION >= (3, 12)
@@ -73,7 +73,7 @@ def call(count: int, names: tuple[str, ...] | None) -> list[Code]:
 
 def call_unpacked(function: Operand, arguments: Operand, keywords: Operand) -> tuple[list[Operand | Null], Code]:
     """``function(*arguments, **keywords)``: what is pushed, and the call."""
-    absent = isinstance(keywords, Constant) and keywords.value is None
+    absent = is_nothing(keywords)
     pushed = [*callable_and_null(function), arguments]
     if PY314:
         return [*pushed, NULL if absent else keywords], ("CALL_FUNCTION_EX", NO_ARG)

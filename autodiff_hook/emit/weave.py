@@ -9,7 +9,7 @@ from autodiff_hook.emit.items import NO_ARG, Copies, Entry, Exit, Label, Mark, O
 from autodiff_hook.emit.schedule import Candidates, Scheduler
 from autodiff_hook.emit.select import Context, Selection, is_bool
 from autodiff_hook.emit.versions import Code
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Position, Variable
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Position, Variable, is_nothing
 
 _BOOLS = frozenset({"is", "is_not", "in", "not_in", "not", "truth", "match_mapping", "match_sequence", "exc_match"})
 
@@ -132,7 +132,7 @@ class Weaver:
                 operand, negated, handler = last.operands[0], last.op == "not", last.handler
                 tests = [] if is_bool(operand, self.context) else versions.truth_test()
                 scheduler.position = last.position
-            elif last.op in ("is", "is_not") and _is_none(last.operands[1]):
+            elif last.op in ("is", "is_not") and is_nothing(last.operands[1]):
                 steps.pop()
                 operand, condition = last.operands[0], "none" if last.op == "is" else "not_none"
         yes, no = (self._route(chain, edge) for edge in terminator.edges)
@@ -258,10 +258,6 @@ class Weaver:
 
 def _pops(count: int, position: Position | None) -> list[Op]:
     return [Op("POP_TOP", NO_ARG, position) for _ in range(count)]
-
-
-def _is_none(operand: Operand) -> bool:
-    return isinstance(operand, Constant) and operand.value is None
 
 
 def _same_handler(a: Edge | None, b: Edge | None) -> bool:

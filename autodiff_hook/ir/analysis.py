@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -28,20 +29,56 @@ def edges_with_received(block: Block) -> list[tuple[Edge, int]]:
     return edges
 
 
-def used_operands(blocks: Iterable[Block]) -> dict[Operand, None]:
-    """What statements, terminators and edges read, in their order."""
-    used: dict[Operand, None] = {}
+def passed_on(block: Block) -> list[Operand]:
+    """What is read where a block ends: by its terminator, and by its edges."""
+    return [*block.terminator.operands, *(x for edge in block.edges() for x in edge.args)]
+
+
+def count_uses(blocks: Iterable[Block]) -> Counter[Operand]:
+    """What some blocks read, in its order, and how often."""
+    found = Counter[Operand]()
     for block in blocks:
-        used.update(dict.fromkeys(x for s in block.statements for x in s.operands))
-        used.update(dict.fromkeys(block.terminator.operands))
-        used.update(dict.fromkeys(x for edge in block.edges() for x in edge.args))
-    return used
+        for s in block.statements:
+            found.update(s.operands)
+        found.update(passed_on(block))
+    return found
 
 
 def free_variables(blocks: list[Block]) -> list[Variable]:
     """The variables that some blocks read and do not define, in their order."""
     defined = {p for b in blocks for p in b.params} | {s.result for b in blocks for s in b.statements}
-    return [x for x in used_operands(blocks) if isinstance(x, Variable) and x not in defined]
+    return [x for x in count_uses(blocks) if isinstance(x, Variable) and x not in defined]
+
+
+def closure(roots: Iterable[T], following: Callable[[T], Iterable[T]], ends: Container[T] = ()) -> dict[T, None]:
+    """The roots, what follows from these, and so on, but from none of the ``ends``: each once."""
+    found = dict.fromkeys(roots)
+    pending = [x for x in found if x not in ends]
+    while pending:
+        for other in following(pending.pop()):
+            if other not in found:
+                found[other] = None
+                if other not in ends:
+                    pending.append(other)
+    return found
+
+
+def successors(block: Block) -> list[Block]:
+    """The blocks that control may come to from one."""
+    return [edge.target for edge in block.edges()]
+
+
+def reachable(blocks: list[Block]) -> list[Block]:
+    """Those blocks that control may come to from the first, in their order."""
+    found = closure(blocks[:1], successors)
+    return [block for block in blocks if block in found]
+
+
+def bindings(block: Block) -> Iterator[tuple[Variable, Operand]]:
+    """What the edges that leave a block bind; what comes out of an iterator is bound to that."""
+    terminator = block.terminator
+    for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
+        yield from zip(edge.target.params, [*terminator.operands[:received], *edge.args])
 
 
 def postorder(roots: Iterable[T], successors: Callable[[T], Iterable[T]], seen: set[T] | None = None) -> list[T]:
@@ -66,7 +103,7 @@ def postorder(roots: Iterable[T], successors: Callable[[T], Iterable[T]], seen: 
 
 def reverse_postorder(ir: IR) -> list[Block]:
     """The reachable blocks, each before its successors except along back edges."""
-    return postorder([ir.entry], lambda block: [edge.target for edge in block.edges()][::-1])[::-1]
+    return postorder([ir.entry], lambda block: successors(block)[::-1])[::-1]
 
 
 def dominators(ir: IR, order: list[Block] | None = None) -> dict[Block, Block]:
@@ -138,18 +175,7 @@ def natural_loops(ir: IR) -> list[Loop]:
         back = [b for b in dict.fromkeys(incoming[header]) if place[b] >= place[header]]
         latches = [b for b in back if dominates(idom, header, b)]
         if latches:
-            body = _loop_body(header, latches, incoming)
+            body = {header, *closure(latches, incoming.__getitem__, (header,))}
             exits = [(b, e) for b in order if b in body for e in b.edges() if e.target not in body]
             loops.append(Loop(header, latches, body, exits))
     return loops
-
-
-def _loop_body(header: Block, latches: list[Block], incoming: dict[Block, list[Block]]) -> set[Block]:
-    body = {header}
-    pending = list(latches)
-    while pending:
-        block = pending.pop()
-        if block not in body:
-            body.add(block)
-            pending.extend(incoming[block])
-    return body

@@ -126,6 +126,11 @@ class Constant:
 Operand = Variable | Constant
 
 
+def is_nothing(operand: Operand) -> bool:
+    """Whether an operand is the constant None."""
+    return isinstance(operand, Constant) and operand.value is None
+
+
 @dataclass(eq=False, slots=True)
 class Statement:
     """One operation. ``data`` is what the operation's row of the table above shows in brackets."""

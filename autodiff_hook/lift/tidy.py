@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from autodiff_hook.ir.analysis import closure, reachable
 from autodiff_hook.ir.types import (
     CANNOT_RAISE,
     HANDLER_RECEIVED,
@@ -19,22 +20,11 @@ from autodiff_hook.ir.types import (
 
 def tidy(blocks: list[Block], offset_of: Mapping[Block, int]) -> list[Block]:
     """The reachable blocks in the order of the code, as few as possible; the first stays the first."""
-    kept = _reachable(sorted(blocks, key=offset_of.__getitem__))
+    kept = reachable(sorted(blocks, key=offset_of.__getitem__))
     _drop_parameters(kept)
     for block in kept:
         _bypass_empty(block)
-    return _merge(_reachable(kept))
-
-
-def _reachable(blocks: list[Block]) -> list[Block]:
-    found = {blocks[0]}
-    pending = [blocks[0]]
-    while pending:
-        for edge in pending.pop().edges():
-            if edge.target not in found:
-                found.add(edge.target)
-                pending.append(edge.target)
-    return [x for x in blocks if x in found]
+    return _merge(reachable(kept))
 
 
 def _edges(blocks: Iterable[Block]) -> Iterable[tuple[Edge, int]]:
@@ -49,19 +39,14 @@ def _edges(blocks: Iterable[Block]) -> Iterable[tuple[Edge, int]]:
 def _drop_parameters(blocks: list[Block]) -> None:
     """Remove block parameters that no statement and no terminator needs, not even through other parameters."""
     sources: dict[Operand, list[Operand]] = {}
-    received = set(blocks[0].params)
+    received: set[Operand] = set(blocks[0].params)
     for edge, count in _edges(blocks):
         received.update(edge.target.params[:count])
         for param, arg in zip(edge.target.params[count:], edge.args, strict=True):
             sources.setdefault(param, []).append(arg)
-    pending: list[Operand] = [x for block in blocks for s in block.statements for x in s.operands]
-    pending += [x for block in blocks for x in block.terminator.operands]
-    needed: set[Operand] = set(received)
-    while pending:
-        value = pending.pop()
-        if value not in needed:
-            needed.add(value)
-            pending.extend(sources.get(value, ()))
+    used: list[Operand] = [x for block in blocks for s in block.statements for x in s.operands]
+    used += [x for block in blocks for x in block.terminator.operands]
+    needed = received.union(closure(used, lambda x: sources.get(x, ()), received))
     for edge, count in _edges(blocks):
         bound = zip(edge.target.params[count:], edge.args, strict=True)
         edge.args = [arg for param, arg in bound if param in needed]

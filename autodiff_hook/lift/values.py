@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from autodiff_hook.ir.types import UNBOUND, Constant, Variable
+from autodiff_hook.ir.types import UNBOUND, Constant, Variable, is_nothing
 from autodiff_hook.lift.abstract import NULL, Machine, Meaning
 
 COMPARISONS: Final = ("<", "<=", "==", "!=", ">", ">=")
@@ -132,7 +132,7 @@ def store_fast(m: Machine, slot: int) -> None:
     held = m.read_local(slot) if m.lifetimes and placed else None
     m.write_local(slot, value)
     if isinstance(held, Variable) and held is not value:
-        m.effect("forget", held, data=isinstance(value, Constant) and value.value is None)
+        m.effect("forget", held, data=is_nothing(value))
 
 
 def delete_fast(m: Machine, slot: int) -> None:

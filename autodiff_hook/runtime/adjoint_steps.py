@@ -37,7 +37,7 @@ def _sum(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abst
         if is_none(kind):
             return alias(inf, s, other)
     if any(isinstance(kind, Optional) for kind in kinds):
-        return inline_call(inf, s, _sum_of_present, args, {})  # type: ignore[arg-type]
+        return inline_call(inf, s, _sum_of_present, args, {})
     for kind in kinds:
         if not isinstance(kind, Array) and number_types(kind) is None:
             raise Refused(f"a sum of cotangents that are {named(kind)}")
@@ -58,7 +58,7 @@ def _present_or(make: Callable[..., Any]) -> Step:
     def present(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
         kind = inf.type_of(args[0])
         if is_none(kind) or isinstance(kind, Optional):
-            return inline_call(inf, s, make, args, {})  # type: ignore[arg-type]
+            return inline_call(inf, s, make, args, {})
         return alias(inf, s, args[0])
 
     return present
@@ -100,7 +100,7 @@ def _added_at(inf: Inference, s: Statement, called: Any, args: list[Operand]) ->
     buffer, index, cotangent = args
     if not is_basic_key(inf.type_of(index)):
         raise Refused("a cotangent is added to places that may be repeated")
-    return inline_call(inf, s, _stored, [buffer, index, cotangent], {})  # type: ignore[arg-type]
+    return inline_call(inf, s, _stored, [buffer, index, cotangent], {})
 
 
 def _stored(buffer: Any, index: Any, cotangent: Any) -> None:
@@ -112,7 +112,7 @@ def _buffer(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> A
     kind = inf.type_of(args[1])
     if not isinstance(kind, List) or not is_flat(kind):
         raise Refused(f"a derivative with respect to what is in {named(kind)}")
-    return inline_call(inf, s, _zeros_of_list, args[1:], {})  # type: ignore[arg-type]
+    return inline_call(inf, s, _zeros_of_list, args[1:], {})
 
 
 def _of_list(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
@@ -140,7 +140,7 @@ def _followed(function: Callable[..., Any]) -> Step:
     """The step of what is followed as Python code."""
 
     def follow(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-        return inline_call(inf, s, function, args, {})  # type: ignore[arg-type]
+        return inline_call(inf, s, function, args, {})
 
     return follow
 
@@ -168,10 +168,10 @@ def _of_array(inf: Inference, s: Statement, called: Any, args: list[Operand]) ->
     if isinstance(cotangent, Array) and not cotangent.scalar and cotangent == value:
         return _instead(inf, s, "call_method", args[1:], ("copy", ()))
     if is_none(cotangent):
-        return inline_call(inf, s, _zeros, args[:1], {})  # type: ignore[arg-type]
+        return inline_call(inf, s, _zeros, args[:1], {})
     if isinstance(cotangent, Optional):
-        return inline_call(inf, s, _present_array, args, {})  # type: ignore[arg-type]
-    return inline_call(inf, s, _begun, [args[1], args[0]], {})  # type: ignore[arg-type]
+        return inline_call(inf, s, _present_array, args, {})
+    return inline_call(inf, s, _begun, [args[1], args[0]], {})
 
 
 def _is_real(value: Array) -> bool:

@@ -159,8 +159,7 @@ class Callee:
         ir = IR(code.co_name, Signature(names, len(names)), code.co_qualname, code.co_filename, code.co_firstlineno)
         ir.blocks = blocks
         blocks[0].params = list(taken)
-        derivatives = {s for block in blocks for s in block.statements} - own
-        simplified(ir, inner, shape, derivatives, own, polished=not strong, guarded=False)
+        simplified(ir, inner, shape, blocks, own, polished=not strong, guarded=False)
         ir.blocks[0].params = list(taken)
         return cut(ir)
 

@@ -8,23 +8,23 @@ from typing import Final
 import numpy as np
 
 from autodiff_hook.ir.analysis import free_variables
-from autodiff_hook.ir.types import IR, Constant, Operand, Signature, Statement, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.specialise.abstract import (
     Array,
-    Dict,
     Instance,
     Iterator,
     Known,
     List,
     Number,
     Optional,
-    Record,
+    Reference,
     Tuple,
 )
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import is_total, item_or_none, sites_changed, sums_floats
+from autodiff_hook.transform.specialise.lasting import Lasting
 from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
@@ -35,13 +35,14 @@ def simplified(
     ir: IR,
     inference: Inference,
     shape: Shape,
-    derivatives: set[Statement],
+    blocks: Iterable[Block],
     primal: Iterable[Statement],
     polished: bool,
     guarded: bool = True,
 ) -> None:
-    """Make a program with its ``derivatives`` simpler; what the ``primal`` may raise stays."""
+    """Make a program simpler; what the ``primal`` may raise stays, other statements of ``blocks`` are derivatives."""
     primal = list(primal)
+    derivatives = {s for block in blocks for s in block.statements} - set(primal)
     early = {s.result for s in primal if s.op == "call" and value_of(s.operands[0]) is item_or_none}
     strict = _COMPUTING if inference.strict else ()
     essential = {s for s in primal if s.op in strict or not early.isdisjoint(s.operands) or _may_raise(s, inference)}
@@ -55,16 +56,17 @@ def simplified(
         kind = Known(operand.value) if isinstance(operand, Constant) else inference.types.get(operand)
         if isinstance(kind, Optional):
             kind = kind.content
-        if isinstance(kind, (List, Dict)):
+        if isinstance(kind, Reference):
             return kind.site.root() not in changed
         if isinstance(kind, Known):
             return not isinstance(kind.value, (list, dict, set, np.ndarray)) and not hasattr(kind.value, "__next__")
-        # No program assigns to an object that it was given.
-        return isinstance(kind, (Number, Tuple, Record)) or isinstance(kind, Array) and operand not in volatile
+        return isinstance(kind, (Number, Tuple)) or isinstance(kind, Array) and operand not in volatile
 
-    simplify(
-        ir, essential, derivatives, lambda x: _is_float(x, inference), types, numbers, volatile, guarded, is_steady
-    )
+    def floats(operand: Operand) -> bool:
+        return _is_float(operand, inference)
+
+    lasts = Lasting(shape, inference.program)
+    simplify(ir, essential, derivatives, floats, types, numbers, volatile, guarded, is_steady, lasts)
 
 
 def take_parameters(ir: IR, params: Sequence[Variable]) -> list[Variable]:

@@ -18,8 +18,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Record,
     Reference,
+    Site,
     Tuple,
 )
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.results import exact_types
 
@@ -34,6 +36,8 @@ class Guards:
         self.miss = Block(terminator=Terminator("return", [Constant(MISS)]))
         self.block = Block(params)
         self.blocks = [self.block]
+        self.loaded: dict[tuple[Any, ...], Operand] = {}
+        """What was loaded and guarded, by what was asked."""
         self.references: list[Variable] = []
         """The lists and dicts among the arguments."""
         self.kinds: list[tuple[Kind, Abstract]] = []
@@ -52,6 +56,16 @@ class Guards:
         self.block.statements.append(Statement(op, list(operands), result, data))
         return result
 
+    def call(self, function: Any, *operands: Operand) -> Variable:
+        """A call that is made on entry."""
+        return self.emit("call", Constant(function), *operands, data=())
+
+    def is_new(self, *key: Any) -> bool:
+        """Whether something is guarded for the first time."""
+        new = key not in self.loaded
+        self.loaded.setdefault(key, Constant(None))
+        return new
+
     def require(self, test: Operand) -> None:
         """Go on only if ``test`` holds."""
         rest = Block()
@@ -63,17 +77,21 @@ class Guards:
         """Go on only if an operand is this object."""
         self.require(self.emit("is", operand, Constant(value)))
 
+    def require_equal(self, operand: Operand, value: Any) -> None:
+        """Go on only if an operand is equal to this value."""
+        self.require(self.emit("compare", operand, Constant(value), data="=="))
+
     def require_alike(self, operand: Operand, value: Any) -> None:
         """Go on only if an operand is this object, or equal to it."""
         self.require(self.emit("in", operand, Constant((value,))))
 
-    def same_items(self, found: Variable, items: tuple[Any, ...]) -> None:
-        """Guard that a tuple of pairs has the same keys and the very same values."""
-        count = self.emit("call", Constant(len), found, data=())
-        self.require(self.emit("compare", count, Constant(len(items)), data="=="))
-        for place, (key, value) in enumerate(items):
+    def require_same_items(self, operand: Operand, items: dict[Any, Any]) -> None:
+        """Go on only if a dict has the same keys in the same order, and the very same values."""
+        found = self.call(tuple, self.call(dict.items, operand))
+        self.require_equal(self.call(len, found), len(items))
+        for place, (key, value) in enumerate(items.items()):
             pair = self.emit("getitem", found, Constant(place))
-            self.require(self.emit("compare", self.emit("getitem", pair, Constant(0)), Constant(key), data="=="))
+            self.require_equal(self.emit("getitem", pair, Constant(0)), key)
             self.require_same(self.emit("getitem", pair, Constant(1)), value)
 
     def check(self, operand: Variable, abstract: Abstract, given: bool = False) -> None:
@@ -82,50 +100,55 @@ class Guards:
             if type(abstract.value) is not str:
                 self.require_same(operand, abstract.value)
                 return
-            self.require_same(self.emit("call", Constant(type), operand, data=()), str)
-            self.require(self.emit("compare", operand, Constant(abstract.value), data="=="))
+            self.require_same(self.call(type, operand), str)
+            self.require_equal(operand, abstract.value)
             return
-        cls = self.emit("call", Constant(type), operand, data=())
         (expected,) = exact_types(abstract)
-        self.require_same(cls, expected)
+        self.require_same(self.call(type, operand), expected)
         if given and (isinstance(abstract, Reference) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
             self.references.append(operand)
             self.flat, given = self.flat and is_flat(abstract), False
         if isinstance(abstract, Array):
             # Arrays that were pickled have dtypes of their own.
             self.require_alike(self.emit("getattr", operand, data="dtype"), abstract.dtype)
-            ndim = self.emit("getattr", operand, data="ndim")
-            self.require(self.emit("compare", ndim, Constant(abstract.ndim), data="=="))
+            self.require_equal(self.emit("getattr", operand, data="ndim"), abstract.ndim)
         elif isinstance(abstract, Tuple) and abstract.cls is dict:
-            keys = self.emit("call", Constant(tuple), operand, data=())
-            self.require(self.emit("compare", keys, Constant(abstract.keys), data="=="))
+            self.require_equal(self.call(tuple, operand), abstract.keys)
             for key, item in zip(abstract.keys, abstract.items):
                 self.check(self.emit("getitem", operand, Constant(key)), item, given)
         elif isinstance(abstract, Tuple):
-            count = self.emit("call", Constant(len), operand, data=())
-            self.require(self.emit("compare", count, Constant(len(abstract.items)), data="=="))
+            self.require_equal(self.call(len, operand), len(abstract.items))
             for i, item in enumerate(abstract.items):
                 part = self.emit("getitem", operand, Constant(i))
                 self.check(part, item, given)
         elif isinstance(abstract, Reference):
             kind = Kind()
             self.kinds.append((kind, abstract))
-            self.require(self.emit("call", Constant(is_of), operand, Constant(kind), data=()))
+            self.require(self.call(is_of, operand, Constant(kind)))
 
 
-def _kind(value: Abstract) -> Any:
-    """Of what kind a value has to be: ``fits``."""
+def identity(owner: Operand) -> int:
+    """What tells values from each other that are asked on entry."""
+    return id(owner) if isinstance(owner, Variable) else id(owner.value)
+
+
+def _kind(value: Abstract, around: tuple[Site, ...] = ()) -> Any:
+    """Of what kind a value has to be: ``fits``; ``around`` are the sites of what holds it."""
     if isinstance(value, Number):
         return value.types
     if isinstance(value, Tuple):
-        return (tuple, *map(_kind, value.items))
+        return (tuple, *[_kind(item, around) for item in value.items])
     if isinstance(value, Array):
         return np.ndarray, value.dtype, value.ndim
+    if isinstance(value, Reference):
+        if value.site.root() in around:
+            raise Refused("what is given holds itself")
+        around = *around, value.site.root()
     if isinstance(value, Record):
-        named = tuple([(name, _kind(kind)) for name, kind in value.site.named.items()])
+        named = tuple([(name, _kind(kind, around)) for name, kind in value.site.named.items()])
         return "record", value.cls, named, frozenset(value.site.absent)
     if isinstance(value, (List, Dict)):
-        return value.cls, _kind(value.site.item) if value.site.item is not None else frozenset()
+        return value.cls, _kind(value.site.item, around) if value.site.item is not None else frozenset()
     if isinstance(value, Optional):
-        return "absent", _kind(value.content)
+        return "absent", _kind(value.content, around)
     return ("same", value.value) if isinstance(value, Known) else frozenset(exact_types(value))

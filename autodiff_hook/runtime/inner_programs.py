@@ -124,8 +124,7 @@ class Within:
         _require_one_buffer_each(ir, self.inner)
         taken = list(self.params)
         take_parameters(ir, taken)
-        derivatives = {s for block in blocks for s in block.statements} - set(own)
-        simplified(ir, self.inner, shape, derivatives, own, polished=False)
+        simplified(ir, self.inner, shape, blocks, own, polished=False)
         # What is dead may have named what is nowhere made.
         operands = [*take_parameters(ir, taken), *self.params.values()]
         verify(ir)

@@ -13,8 +13,8 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.mirror import form_of, formed, gradient_of, mirror_of, parts_of
 from autodiff_hook.runtime.parted import PARTED
 from autodiff_hook.runtime.tangents import is_made_of_numbers
-from autodiff_hook.runtime.trees import kind_in_tree, like_sequence, refuse_complex, tree_leaves, tree_map
-from autodiff_hook.tangent import Tangent
+from autodiff_hook.runtime.trees import kind_in_tree, refuse_complex, tree_leaves, tree_map
+from autodiff_hook.tangent import each
 
 
 def by_rows(value: Any, back: Callable[[Any], Any], args: Sequence[Any], chosen: Sequence[int]) -> tuple[Any, ...]:
@@ -108,14 +108,10 @@ def rows_of(value: Any, row: Callable[[Any], Any]) -> Any:
 
 def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
     """The Jacobian of a value whose seeds are placed in the whole value by ``embed``."""
+    found = each(value, lambda key, part: _per_leaf(part, partial(_placed, embed, value, key), rows))
+    if found is not None:
+        return found
     kind = kind_in_tree(value)
-    if kind in ("tuple", "list"):
-        parts = [_per_leaf(item, partial(_in_sequence, embed, len(value), i), rows) for i, item in enumerate(value)]
-        return like_sequence(value, parts)
-    if kind == "dict":
-        return {k: _per_leaf(item, partial(_in_dict, embed, k), rows) for k, item in value.items()}
-    if isinstance(value, Tangent):
-        return Tangent(value._of, {k: _per_leaf(value[k], partial(_in_dict, embed, k), rows) for k in value})
     if kind == "number":
         return rows(embed(1.0))
     if kind in PARTED:
@@ -125,12 +121,11 @@ def _per_leaf(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any
     return _array_rows(value, embed, rows)
 
 
-def _in_sequence(embed: Callable[[Any], Any], length: int, place: int, seed: Any) -> Any:
-    return embed([seed if i == place else None for i in range(length)])
-
-
-def _in_dict(embed: Callable[[Any], Any], key: Any, seed: Any) -> Any:
-    return embed({key: seed})
+def _placed(embed: Callable[[Any], Any], value: Any, key: Any, seed: Any) -> Any:
+    """The seed of a part of a value in one of the whole."""
+    if kind_in_tree(value) not in ("tuple", "list"):
+        return embed({key: seed})
+    return embed([seed if i == key else None for i in range(len(value))])
 
 
 def _array_rows(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], Any]) -> Any:
@@ -146,27 +141,19 @@ def _array_rows(value: Any, embed: Callable[[Any], Any], rows: Callable[[Any], A
 
 def _stack(rows: list[Any], shape: tuple[int, ...]) -> Any:
     first = rows[0] if rows else None
-    if isinstance(first, (tuple, list)):
-        parts = [_stack([row[i] for row in rows], shape) for i in range(len(first))]
-        return getattr(type(first), "_make", type(first))(parts)
-    if isinstance(first, dict):
-        return {k: _stack([row[k] for row in rows], shape) for k in first}
-    if isinstance(first, Tangent):
-        return Tangent(first._of, {k: _stack([row[k] for row in rows], shape) for k in first})
-    return None if first is None else np.array(rows).reshape(shape + np.shape(first))
+    found = each(first, lambda key, _: _stack([row[key] for row in rows], shape))
+    if found is not None or first is None:
+        return found
+    return np.array(rows).reshape(shape + np.shape(first))
 
 
 def _by_value(value: Any, found: Any, zero: Any, pick: Callable[[Any], Any]) -> Any:
     """Columns, which are by argument and then by value, by value and then by argument."""
+    columns = each(value, lambda key, part: _by_value(part, found, zero, partial(_item, pick, key)))
     kind = kind_in_tree(value)
-    if kind in ("tuple", "list"):
-        parts = [_by_value(item, found, zero, partial(_item, pick, i)) for i, item in enumerate(value)]
-        return like_sequence(value, parts)
-    if kind == "dict":
-        return {key: _by_value(item, found, zero, partial(_item, pick, key)) for key, item in value.items()}
-    if kind == "number" or kind == "array" and value.dtype.kind in "fiu":
+    if columns is None and (kind == "number" or kind == "array" and value.dtype.kind in "fiu"):
         return _by_argument(value, found, zero, pick)
-    return None
+    return columns
 
 
 def _item(pick: Callable[[Any], Any], key: Any, found: Any) -> Any:
@@ -175,14 +162,8 @@ def _item(pick: Callable[[Any], Any], key: Any, found: Any) -> Any:
 
 def _by_argument(value: Any, found: Any, zero: Any, pick: Callable[[Any], Any]) -> Any:
     """The columns of one leaf of the value, with the structure of the argument."""
-    kind = kind_in_tree(zero)
-    if kind in ("tuple", "list"):
-        return like_sequence(zero, [_by_argument(value, part, x, pick) for part, x in zip(found, zero)])
-    if kind == "dict":
-        return {key: _by_argument(value, found[key], x, pick) for key, x in zero.items()}
-    if isinstance(zero, Tangent):
-        return Tangent(zero._of, {key: _by_argument(value, found[key], zero[key], pick) for key in zero})
-    return None if zero is None else _turned(pick(found), value, zero)
+    columns = each(zero, lambda key, part: _by_argument(value, found[key], part, pick))
+    return columns if columns is not None or zero is None else _turned(pick(found), value, zero)
 
 
 def _turned(columns: Any, value: Any, zero: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
-from typing import Any, Final
+from typing import Any, Final, TypeGuard, cast
 
 MISSING: Final = object()
 
@@ -13,8 +15,31 @@ def find_in_type(cls: type, name: str) -> Any:
     for base in cls.__mro__:
         found = base.__dict__.get(name, MISSING)
         if found is not MISSING:
-            return found
+            return wrapped_by(found) if type(found) is FunctionType else found
     return None
+
+
+def standing_for(method: FunctionType, run: Callable[..., Any]) -> FunctionType:
+    """A method that calls ``run(method, ...)``; where it is looked up, ``method`` is found."""
+
+    @functools.wraps(method)
+    def asked(*given: Any) -> Any:
+        return run(method, *given)
+
+    return cast("FunctionType", asked)
+
+
+def wrapped_by(function: FunctionType) -> Any:
+    """The method that a function stands for, or itself."""
+    return function.__wrapped__ if function.__code__ is _STANDING else function  # type: ignore[attr-defined]
+
+
+_STANDING: Final = standing_for(cast("FunctionType", standing_for), cast).__code__
+
+
+def is_plainly(found: Any, cls: type, method: str = "__get__") -> TypeGuard[Any]:
+    """Whether a descriptor is of a class such as ``property``, or of a derived one that leaves a method as it is."""
+    return isinstance(found, cls) and find_in_type(type(found), method) is find_in_type(cls, method)
 
 
 def has_in_type(cls: type, name: str) -> bool:

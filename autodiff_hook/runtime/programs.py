@@ -53,6 +53,7 @@ from autodiff_hook.transform.specialise.infer import Callees as Called
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.named_tuples import holds_named
+from autodiff_hook.transform.specialise.objects import assigns_plainly
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
 
@@ -80,6 +81,8 @@ class Made:
     """Where it gives up."""
     callees: Called | None = None
     """Who knows the programs that it calls."""
+    alters: bool = False
+    """Whether it assigns attributes of objects from outside as it runs."""
 
 
 Form = Literal["gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "push", "hvp", "hvp_aux"]
@@ -164,8 +167,8 @@ class Understood:
             else Inference(prologue, evaluate, prologue.types, changed, limit)
         )
         self.inference.callees = callees
-        self.inference.assigns = acts
-        types = dict(zip(self.params, self.types))
+        self.inference.outer.allowed = acts
+        types = {p: prologue.copied(p, *found) for p, *found in zip(self.params, self.types, call.args)}
         if not one_way:
             self.inference.aliases.update((p, x) for p, x in self.taken.items() if isinstance(types[p], Outside))
         if call.shape.works:
@@ -205,10 +208,9 @@ class Understood:
         """The program that a builder has, behind its guards; ``primal`` are the statements that are not derivatives."""
         blocks, prologue = builder.finish(), self.prologue
         merge(blocks)
-        own = {s for block in blocks for s in block.statements}
         _join_prologue(prologue, blocks, self.taken)
         ir = self.program(("f", "args"), [*prologue.blocks, *blocks, prologue.miss])
-        return self.simplified(ir, blocks[0], own - set(primal), primal, polished)
+        return self.simplified(ir, blocks, primal, polished)
 
     def program(self, parameters: tuple[str, ...], blocks: list[Block]) -> IR:
         """A program in the name of the function."""
@@ -217,20 +219,26 @@ class Understood:
         signature = Signature(parameters, count, count)
         return IR(name, signature, f.__qualname__, code.co_filename, code.co_firstlineno, blocks=blocks)
 
-    def simplified(
-        self, ir: IR, body: Block, derivatives: set[Statement], primal: Iterable[Statement], polished: bool
-    ) -> Made:
-        """A program made simpler, which begins with ``body`` behind its guards; who has it all verifies it."""
-        inference, prologue = self.inference, self.prologue
+    def simplified(self, ir: IR, blocks: list[Block], primal: Iterable[Statement], polished: bool) -> Made:
+        """A program made simpler, which has these blocks behind its guards; who has it all verifies it."""
+        inference, prologue, body = self.inference, self.prologue, blocks[0]
         self.clock("adjoint")
-        simplified(ir, inference, self.shape, derivatives, primal, polished)
+        simplified(ir, inference, self.shape, blocks, primal, polished)
         self.clock("simplify")
         outside = bool(prologue.outside - set(self.taken.values()))
         # Code with slices among its constants, as emitted code has, cannot be hashed.
         codes = tuple({id(code): code for code in self._all("codes")}.values())
         told = inference.quiet, inference.strict, codes, tuple(dict.fromkeys(self._all("refusals")))
         return Made(
-            ir, self.times, outside, body, small_of(inference), prologue.functions, *told, callees=inference.callees
+            ir,
+            self.times,
+            outside,
+            body,
+            small_of(inference),
+            prologue.functions,
+            *told,
+            inference.callees,
+            bool(inference.outer.stored),
         )
 
     def _all(self, what: str) -> tuple[Any, ...]:
@@ -359,6 +367,10 @@ def _act(builder: Builder, out: Block, inference: Inference, result: Operand) ->
             result = builder.emit(out, "call", Constant(RUNTIME["rewritten"]), owner, kept, result, data=())
         elif name is None:
             builder.emit(out, "call", Constant(RUNTIME["refill"]), owner, kept, data=(), result=False)
+        elif isinstance(kind := inference.type_of(owner), Outside) and not assigns_plainly(kind.cls):
+            # What its class does besides has been followed.
+            assign = Constant(object.__setattr__)
+            builder.emit(out, "call", assign, owner, Constant(name), kept, data=(), result=False)
         else:
             builder.emit(out, "setattr", owner, kept, data=name, result=False)
     return result

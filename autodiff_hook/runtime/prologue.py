@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import builtins
-import importlib
-import importlib.util
-import sys
-from collections.abc import Callable, Container
+from collections.abc import Container
 from dataclasses import replace
-from enum import Enum
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
+from types import CellType, CodeType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.runtime.arguments import common, constant_kind, described
+from autodiff_hook.runtime.arguments import common, described
 from autodiff_hook.runtime.binding import Shape
-from autodiff_hook.runtime.fitting import apart, elsewhere, given_ids, is_alone, itself
-from autodiff_hook.runtime.guards import Guards
+from autodiff_hook.runtime.code_guards import CodeGuards
+from autodiff_hook.runtime.fitting import apart
+from autodiff_hook.runtime.guards import identity
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of
+from autodiff_hook.runtime.name_guards import NameGuards
 from autodiff_hook.runtime.slots import Attribute
-from autodiff_hook.semantics.meanings import MEANINGS
-from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -41,13 +37,7 @@ from autodiff_hook.transform.specialise.lattice import (
     sites_in,
 )
 from autodiff_hook.transform.specialise.lists import is_flat
-from autodiff_hook.transform.specialise.objects import is_descriptor
 from autodiff_hook.transform.specialise.places import appended_to, copied_from, place_of
-from autodiff_hook.transform.specialise.results import is_fixed
-from autodiff_hook.transform.specialise.wording import named
-
-LACKED: set[str] = set()
-"""The modules that programs were refused for, because they were not imported."""
 
 
 def _is_container(value: Abstract) -> bool:
@@ -59,9 +49,9 @@ def _is_own(owner: Any, name: str) -> bool:
     return name in (dictionary_of(owner) or ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
 
 
-def _is_of_class(value: Any) -> bool:
-    """Whether a value is a class method that is written in C."""
-    return type(value) is BuiltinFunctionType and isinstance(value.__self__, type)
+def _of_copy(abstract: Abstract, value: Any) -> Abstract:
+    """What is known of a copy of a list or an array, which is the program's own."""
+    return List(Site(abstract.item), example=list(value)) if isinstance(abstract, List) else abstract
 
 
 class Slot(NamedTuple):
@@ -75,13 +65,13 @@ class Slot(NamedTuple):
     path: tuple[tuple[int, int], ...] = ()
 
 
-class Prologue(Guards):
+class Prologue(CodeGuards, NameGuards):
     """Loads what a program needs from outside, on entry; the ``World`` of its inference."""
 
     def __init__(self, f: Any, one_way: bool = False, changed: Container[Any] = ()) -> None:
-        self.f, self.one_way, self.changed = f, one_way, changed
+        self.one_way = one_way
         self.callee, self.args = Variable("f"), Variable("args")
-        super().__init__([self.callee, self.args])
+        super().__init__(f, [self.callee, self.args], changed)
         self.types: dict[Variable, Abstract] = {}
         self.outside: set[Variable] = set()
         self.taken: list[Variable] = []
@@ -89,13 +79,8 @@ class Prologue(Guards):
         self.slots: dict[Operand, Slot] = {}
         """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
         self.changing: dict[Variable, Any] = {}
-        """The lists and arrays that the program changes."""
-        self.functions: list[FunctionType] = []
-        """The functions whose default values are taken for constants."""
         self.own_globals = False
-        self.loaded: dict[tuple[Any, ...], Operand] = {}
         self.closure: Variable | None = None
-        self.modules = {module_of(f)}
 
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global name."""
@@ -132,35 +117,6 @@ class Prologue(Guards):
             return None
         return self.guarded(here, value)
 
-    def attribute(self, owner: Any, name: str) -> Any:
-        """An attribute of a module or a class."""
-        self._require_unassigned(owner, name)
-        key = ("attribute", id(owner), name)
-        if key not in self.loaded:
-            try:
-                value = getattr(owner, name)
-            except AttributeError as error:
-                raise Refused(str(error)) from error
-            here = self.emit("getattr", Constant(owner), data=name)
-            if type(value) is MethodType:
-                self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
-            elif type(value) in (str, int, float, bytes) or _is_of_class(value):
-                # Some are made anew at each access.
-                self.require_same(self.emit("call", Constant(type), here, data=()), type(value))
-                self.require(self.emit("compare", here, Constant(value), data="=="))
-            elif (
-                isinstance(value, Enum)
-                or constant_kind(value)
-                or is_plain(value)
-                or is_descriptor(value)
-                or is_fixed(value)
-            ):
-                self.require_same(here, value)
-            else:
-                raise Refused(f"the attribute {name} of {named(owner)}")
-            self.loaded[key] = Constant(value)
-        return self.loaded[key].value  # type: ignore[union-attr]
-
     def captured(self, cell: CellType) -> Operand:
         """What a closure cell holds."""
         key = ("cell", id(cell))
@@ -179,34 +135,6 @@ class Prologue(Guards):
                 here = self.emit("getitem", self.closure, Constant(index))
             self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
         return self.loaded[key]
-
-    def in_scope(self, function: FunctionType) -> bool:
-        """Whether a Python function is followed."""
-        known = in_scope(self, function) or in_library(function)
-        return known and id(function) not in MEANINGS
-
-    def given_ids(self) -> Callable[..., set[int]]:
-        """What finds the lists and dicts that a program was given."""
-        return given_ids
-
-    def is_alone(self) -> Callable[..., bool]:
-        """What tells whether an array that was given may be rewritten."""
-        return is_alone
-
-    def function(self, function: FunctionType) -> None:
-        """Guard that a function still has its code and its default values."""
-        key = ("function", id(function))
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            self.functions.append(function)
-            self.require_same(self.emit("getattr", Constant(function), data="__code__"), function.__code__)
-            if function.__kwdefaults__:
-                named = self.emit("getattr", Constant(function), data="__kwdefaults__")
-                items = self.emit("call", Constant(dict.items), named, data=())
-                found = self.emit("call", Constant(tuple), items, data=())
-                self.same_items(found, tuple(function.__kwdefaults__.items()))
-            if function.__defaults__:
-                self.require_same(self.emit("getattr", Constant(function), data="__defaults__"), function.__defaults__)
 
     def receiver(self) -> Operand:
         """What a method is bound to."""
@@ -244,16 +172,12 @@ class Prologue(Guards):
         used = [name for name in names if name not in given and name in defaults]
         if used:
             options = self.emit("getattr", self.callee, data="__kwdefaults__")
-            items = self.emit("call", Constant(dict.items), options, data=())
-            self.same_items(self.emit("call", Constant(tuple), items, data=()), tuple(defaults.items()))
+            self.require_same_items(options, defaults)
         return {name: self._default(defaults, name) for name in used}
 
     def _default(self, defaults: Any, key: Any) -> Operand:
         value = defaults[key]
         return Constant(value) if is_plain(value) else self.part(Constant(defaults), defaults, key, True)
-
-    def _identity(self, owner: Operand) -> int:
-        return id(owner) if isinstance(owner, Variable) else id(owner.value)
 
     def _known_on_entry(self, owner: Operand) -> None:
         if isinstance(owner, Variable) and owner not in self.outside:
@@ -261,13 +185,8 @@ class Prologue(Guards):
 
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside."""
-        self._require_unassigned(example, name)
+        self.require_unassigned(example, name)
         return self._part(owner, example, name, item)
-
-    def _require_unassigned(self, example: Any, name: Any) -> None:
-        """What the program assigns is not read as it was on entry."""
-        if not self.one_way and place_of(example, name) in self.changed:
-            raise Refused(f"{name}, which the program assigns, is asked for in another way")
 
     def initial(self, owner: Operand, example: Any, name: str) -> Operand | None:
         """What an attribute, an item or a global is on entry that the program assigns; None if it is missing."""
@@ -286,7 +205,7 @@ class Prologue(Guards):
 
     def _part(self, owner: Operand, example: Any, name: Any, item: bool, loose: bool = False) -> Operand:
         """A part of an object, loaded; ``loose``: of a text or a bool only the type matters."""
-        key = ("part", self._identity(owner), name, item)
+        key = ("part", identity(owner), name, item)
         if key not in self.loaded:
             self._known_on_entry(owner)
             try:
@@ -307,16 +226,8 @@ class Prologue(Guards):
             elif type(value) in (list, dict):
                 # On one way the arguments are no references.
                 containers = [x for x in self.taken if x in self.slots and _is_container(self.types[x])]
-                self._require_elsewhere(here, containers)
+                self.require_elsewhere(here, containers)
         return self.loaded[key]
-
-    def _require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
-        """What is from outside is none of these arguments, nor in them; they are looked through once."""
-        if references:
-            key = "given", *references
-            if key not in self.loaded:
-                self.loaded[key] = self.emit("call", Constant(given_ids), *references, data=())
-            self.require(self.emit("call", Constant(elsewhere), outside, self.loaded[key], data=()))
 
     def _slot(self, owner: Operand, example: Any, name: Any, item: bool) -> Slot:
         """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""
@@ -328,14 +239,21 @@ class Prologue(Guards):
 
     def array(self, owner: Operand, example: Any) -> Operand:
         """The array that computes for one of a derived class from outside: its derivatives are the owner's."""
-        key = ("array", self._identity(owner))
+        key = ("array", identity(owner))
         if key not in self.loaded:
             self._known_on_entry(owner)
-            here = self.emit("call", Constant(np.ndarray.view), owner, Constant(np.ndarray), data=())
+            here = self.call(np.ndarray.view, owner, Constant(np.ndarray))
             found = self.loaded[key] = self.guarded(here, np.ndarray.view(example, np.ndarray))
             if owner in self.slots:
                 self.slots[found] = self.slots[owner]
         return self.loaded[key]
+
+    def copied(self, param: Variable, abstract: Abstract, value: Any) -> Abstract:
+        """What is known of an argument, of which the program takes a copy if it changes it."""
+        if not isinstance(abstract, (List, Array)) or copied_from(value) not in self.changed:
+            return abstract
+        self.changing[param] = value
+        return _of_copy(abstract, value)
 
     def argument(self, place: int) -> Operand:
         """An argument as it is taken on entry."""
@@ -362,50 +280,24 @@ class Prologue(Guards):
 
     def length(self, owner: Operand, example: Any) -> None:
         """Guard that a list from outside has as many items, a dict the same keys, a set the same items."""
-        key = ("length", id(owner))
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
+        if self.is_new("length", identity(owner)):
             if isinstance(example, (set, frozenset)):
-                self.require(self.emit("compare", owner, Constant(frozenset(example)), data="=="))
-                return
-            if isinstance(example, dict):
-                keys = self.emit("call", Constant(tuple), owner, data=())
-                self.require(self.emit("compare", keys, Constant(tuple(example)), data="=="))
-                return
-            count = self.emit("call", Constant(len), owner, data=())
-            self.require(self.emit("compare", count, Constant(len(example)), data="=="))
+                self.require_equal(owner, frozenset(example))
+            elif isinstance(example, dict):
+                self.require_equal(self.call(tuple, owner), tuple(example))
+            else:
+                self.require_equal(self.call(len, owner), len(example))
 
     def holds(self, owner: Operand, example: Any, key: Any) -> bool:
         """Whether a dict from outside has a key, guarded."""
         found = key in example
         if not found:
-            self._require_unassigned(example, key)
-        place = ("part", self._identity(owner), key, True) if found else ("holds", self._identity(owner), key)
-        if place not in self.loaded:
+            self.require_unassigned(example, key)
             self._known_on_entry(owner)
-            if found:
-                self.part(owner, example, key, True)
-            else:
-                self.loaded[place] = Constant(None)
+            if self.is_new("holds", identity(owner), key):
                 self.require(self.emit("not_in", Constant(key), owner))
-        return found
-
-    def missing(self, globals_: dict[str, Any], name: str) -> None:
-        """Guard that there is no global of a name."""
-        key = ("missing", id(globals_), name)
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            for namespace in (globals_, vars(builtins)):
-                self.require(self.emit("not_in", Constant(name), Constant(namespace)))
-
-    def answers(self, owner: Any, name: str) -> bool:
-        """Whether a known object has an attribute, guarded."""
-        found = hasattr(owner, name)
-        key = ("answers", id(owner), name)
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            answer = self.emit("call", Constant(hasattr), Constant(owner), Constant(name), data=())
-            self.require_same(answer, found)
+        elif ("part", identity(owner), key, True) not in self.loaded:
+            self.part(owner, example, key, True)
         return found
 
     def has(self, owner: Operand, example: Any, name: str) -> bool:
@@ -416,87 +308,22 @@ class Prologue(Guards):
         if name in own and not hasattr(type(example), name):
             # Loading it is enough.
             return True
-        if ("has", self._identity(owner), name) not in self.loaded:
-            self.loaded["has", self._identity(owner), name] = Constant(None)
-            self._known_on_entry(owner)
+        self._known_on_entry(owner)
+        if self.is_new("has", identity(owner), name):
             held = self.emit("getattr", owner, data="__dict__")
             self.require(self.emit("in" if name in own else "not_in", Constant(name), held))
         return name in own
 
-    def alone(self, here: Variable, others: list[Operand]) -> None:
-        """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
-        if isinstance(self.types[here], Array):
-            self.require(self.emit("call", Constant(is_alone), here, *others, data=()))
-            return
-        whole = copied_from(self.changing[here]) in self.changed
-        mine = self.emit("call", Constant(given_ids if whole else itself), here, data=())
-        for other in others:
-            self.require(self.emit("call", Constant(elsewhere), other, mine, data=()))
-
-    def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
-        """Guard that two objects from outside are two, with attributes of their own."""
-        if example is another:
-            raise Refused("an object that is known in two ways is changed")
-        key = ("apart", self._identity(owner), self._identity(other))
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            if hasattr(example, "__dict__") and hasattr(another, "__dict__"):
-                if example.__dict__ is another.__dict__:
-                    raise Refused("two objects share their attributes, and some are assigned")
-                owner, other = (self.emit("getattr", x, data="__dict__") for x in (owner, other))
-            self.require(self.emit("is_not", owner, other))
-
     def method(self, owner: Operand, example: Any, name: str) -> None:
         """Guard that ``owner.name`` is what its class has."""
-        key = ("method", id(owner), name)
-        if key not in self.loaded:
-            self._known_on_entry(owner)
+        self._known_on_entry(owner)
+        if self.is_new("method", identity(owner), name):
             bound = getattr(example, name)
             here = self.emit("getattr", owner, data=name)
             if hasattr(bound, "__func__"):
                 here = self.emit("getattr", here, data="__func__")
                 bound = bound.__func__
             self.require_same(here, bound)
-            self.loaded[key] = Constant(None)
-
-    def members(self, cls: type) -> None:
-        """Guard that a class and its bases get no further attributes."""
-        for base in cls.__mro__[:-1]:
-            key = ("members", id(base))
-            if key not in self.loaded:
-                self.loaded[key] = Constant(None)
-                namespace = self.emit("getattr", Constant(base), data="__dict__")
-                count = self.emit("call", Constant(len), namespace, data=())
-                self.require(self.emit("compare", count, Constant(len(base.__dict__)), data="=="))
-
-    def not_installed(self, name: str) -> bool:
-        """Whether there is no package of a name to be imported, guarded."""
-        package = name.partition(".")[0]
-        if package in sys.modules or importlib.util.find_spec(package) is not None:
-            return False
-        key = ("not installed", package)
-        if key not in self.loaded:
-            self.loaded[key] = Constant(None)
-            self.require(self.emit("not_in", Constant(package), Constant(sys.modules)))
-            found = self.emit("call", Constant(importlib.util.find_spec), Constant(package), data=())
-            self.require_same(found, None)
-        return True
-
-    def imported(self, name: str) -> Any:
-        """A module that is imported by now."""
-        if name not in sys.modules:
-            if name.partition(".")[0] not in sys.modules:
-                LACKED.add(name)
-                raise Refused(f"{name} is not imported")
-            try:
-                importlib.import_module(name)
-            except ImportError as error:
-                raise Refused(str(error)) from error
-        key = ("module", name)
-        if key not in self.loaded:
-            self.require_same(self.emit("getitem", Constant(sys.modules), Constant(name)), sys.modules[name])
-            self.loaded[key] = Constant(None)
-        return sys.modules[name]
 
     def guarded(self, operand: Variable, value: Any, loose: bool = False) -> Operand:
         """A value from outside: the object itself if it is code, else a value of its type."""
@@ -515,11 +342,11 @@ class Prologue(Guards):
             self.changing[operand] = value
         if appended or copied and empty:
             abstract = List(Site(), example=[])
-        elif copied and isinstance(abstract, List):
-            abstract = List(Site(abstract.item), example=list(value))
+        elif copied:
+            abstract = _of_copy(abstract, value)
         held = bool(sites_in(abstract)) and not (self.flat and is_flat(abstract))
         if self.references and (held or isinstance(abstract, Outside) and not self.flat):
-            self._require_elsewhere(operand, self.references)
+            self.require_elsewhere(operand, self.references)
         elif isinstance(abstract, (Reference, Outside)):
             for reference in self.references:
                 if reference is not operand:
@@ -549,6 +376,6 @@ class Prologue(Guards):
                 self.slots[variable] = Slot(Constant(None), taken.index(variable))
                 self.outside.add(variable)
         if len(self.references) > 1:
-            self.require(self.emit("call", Constant(apart), *self.references, data=()))
+            self.require(self.call(apart, *self.references))
         self.tangents = parts[count - tangents :]
         return taken, [self.guarded(part, value) for part, value in zip(parts[len(types) :], constants)]

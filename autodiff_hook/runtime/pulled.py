@@ -96,7 +96,12 @@ UNFIT: Final = object()
 
 
 def fitted(cotangent: Any, value: Any) -> Any:
-    """A cotangent in the very form of a value made of numbers, arrays, tuples and lists."""
+    """A cotangent in the very form of a value made of numbers, arrays, tuples, lists and dicts."""
+    if type(value) is dict:
+        if type(cotangent) is not dict or cotangent.keys() != value.keys():
+            return UNFIT
+        named = {key: None if c is None else fitted(c, value[key]) for key, c in cotangent.items()}
+        return UNFIT if any(part is UNFIT for part in named.values()) else named
     if isinstance(value, (tuple, list)):
         if type(cotangent) not in (tuple, list) or len(cotangent) != len(value):
             return UNFIT

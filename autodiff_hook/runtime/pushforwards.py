@@ -47,7 +47,7 @@ def pushed_program(
 ) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
     """The program with tangents of the part of the value that ``aim`` leads to, and those of its sources."""
     inference, shape = known.inference, known.shape
-    if inference.warnings or inference.commits or inference.strict:
+    if inference.warnings or inference.commits or inference.strict or inference.outer.stored:
         raise Refused("a program with effects, in forward mode")
     moving = [(i, p) for i, p in enumerate(known.params) if known.call.shape.moving[i]]
     with known.located():

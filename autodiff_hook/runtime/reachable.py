@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import dictionary_of, wrapped_by
 
 _HEAP_TYPE: Final = 1 << 9
 _WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules"}
@@ -87,7 +87,7 @@ def captured_by(cls: type) -> Iterator[CellType]:
     for base in cls.__mro__:
         for method in vars(base).values():
             if type(method) is FunctionType:
-                yield from method.__closure__ or ()
+                yield from wrapped_by(method).__closure__ or ()
 
 
 _DICTS_ASIDE: Final = sys.version_info >= (3, 13)
@@ -113,8 +113,8 @@ def defaults_of(cls: type) -> Iterator[Any]:
     for base in cls.__mro__:
         for method in vars(base).values():
             if type(method) is FunctionType:
-                yield method
-                yield method.__kwdefaults__
+                yield wrapped_by(method)
+                yield wrapped_by(method).__kwdefaults__
 
 
 def _referents_of_array(array: Any) -> list[Any]:

@@ -115,8 +115,7 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR, _S
     merge(blocks)
     ir = known.program((), blocks)
     take_parameters(ir, known.params)
-    derivatives = {s for block in blocks for s in block.statements} - set(program.primal)
-    made = known.simplified(ir, blocks[0], derivatives, program.primal, polished=False)
+    made = known.simplified(ir, blocks, program.primal, polished=False)
     # What is dead may have named what is nowhere made.
     used = take_parameters(ir, ())
     sources = _Sources.of(known, used)

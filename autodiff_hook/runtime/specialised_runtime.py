@@ -11,7 +11,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.checking import Checking, numbers
-from autodiff_hook.runtime.cotangents import accumulate, part, tuple_cotangent
+from autodiff_hook.runtime.cotangents import accumulate, named_part, part, tuple_cotangent
 from autodiff_hook.runtime.given_objects import list_gradient, object_gradients
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.runtime.preparing import scalar_seed
@@ -211,6 +211,7 @@ RUNTIME: Final[dict[str, Any]] = {
     "add_run": add_run,
     "list_gradient": list_gradient,
     "part": part,
+    "named_part": named_part,
     "tuple_cotangent": tuple_cotangent,
     "checking": Checking,
     "numbers": numbers,
@@ -251,7 +252,7 @@ LOOKING.update((no_nan, no_nan_if_infinite, no_nan_in_product, undefined))
 effects(*LOOKING)
 fresh(first, folded, array_gradient, zeros_like, number_gradient, object_gradients, len, type)
 SUMS.update((accumulate, counted))
-borrowing(accumulate, counted, part, array, fitted)
+borrowing(accumulate, counted, part, named_part, array, fitted)
 
 
 @typed(accumulate)

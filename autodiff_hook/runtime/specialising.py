@@ -23,12 +23,13 @@ from autodiff_hook.budget import cpu_time
 from autodiff_hook.debugging import NANS
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
+from autodiff_hook.runtime.altering import restoring
 from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
+from autodiff_hook.runtime.code_guards import LACKED
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import CUT, Form
-from autodiff_hook.runtime.prologue import LACKED
 from autodiff_hook.runtime.second_order import Postponed
 from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.runtime.specialised_runtime import Undefined
@@ -246,8 +247,9 @@ def _specialised(
             return _specialised(known, call, form, raised)
         if made is None:
             return MISS
+        undefined = known.undefined
         result = _run(made, known, call, raised, fresh=True, all_ways=all_ways)
-        if result is MISS and not all_ways:
+        if result is MISS and not all_ways and known.undefined == undefined:
             known.refused.add(_types(call))
             _withdraw(known, call, made)
             refusal(call.function, "the way that was followed is not the one that it takes")
@@ -432,6 +434,8 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
         entry = _strictly(entry)
     elif made.made.quiet:
         entry = _quietly(entry)
+    if made.made.alters:
+        entry = restoring(entry)
     if f.__code__ is not code:
         return None, all_ways
     known.entries.insert(0, (entry, call.shape))

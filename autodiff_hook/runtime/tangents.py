@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.forward import check_tangent
+from autodiff_hook.algebras.forward import check_tangent, require_one
 from autodiff_hook.algebras.tangents import refuse_unknown, transpose
 from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.reports import Reason
@@ -66,7 +66,7 @@ class WithoutSlots(Given):
 def slot_tangents(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> dict[Slot, Any]:
     """The tangents of numbers, arrays and tuples that arguments hold, as they are given, by the slots that hold them.
 
-    What is given last for a slot counts, None being nothing.
+    None is nothing; a slot that has several names has one tangent.
     """
     found: dict[Slot, Any] = {}
     seen = set[tuple[int, int]]()
@@ -82,6 +82,7 @@ def _note(found: dict[Slot, Any], slot: Slot, value: Any, tangent: Any, where: s
     check_tangent(form, value, tangent, where)
     parts = _parts_of_given(tangent)
     if form in ("number", "array"):
+        require_one(found.get(slot), tangent, where)
         found[slot] = tangent
     elif form == "tuple":
         made, held = [], found.get(slot) or (None,) * len(value)
@@ -96,8 +97,7 @@ def _note(found: dict[Slot, Any], slot: Slot, value: Any, tangent: Any, where: s
             given = parts[key] if form == "list" else parts.get(key)
             if given is None:
                 continue
-            if type(part) is type(given) is float:
-                found[_slot(form, value, key)] = given
+            if type(part) is type(given) is float and found.setdefault(_slot(form, value, key), given) == given:
                 continue
             name = f".{key}" if form == "object" else f"[{key!r}]"
             _note(found, _slot(form, value, key), part, given, where + name, seen)

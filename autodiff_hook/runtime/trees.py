@@ -14,7 +14,7 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED, part_at
-from autodiff_hook.tangent import Tangent
+from autodiff_hook.tangent import Tangent, like_sequence
 
 T = TypeVar("T")
 
@@ -73,27 +73,33 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
         return tree
     if kind in ("number", "array"):
         return fn(tree, *rest)
-    if kind in ("list", "tuple"):
-        items = [tree_map(fn, item, *(r[i] for r in rest)) for i, item in enumerate(tree)]
-        return like_sequence(tree, items)
-    if kind == "dict":
-        changed = {k: tree_map(fn, v, *(r[k] for r in rest)) for k, v in tree.items()}
-        return changed if type(tree) is dict else _like_dict(tree, changed)
+    changed = {
+        key: tree_map(fn, part, *(_part(r, key, kind) for r in rest)) for key, part in _parts(tree, kind).items()
+    }
+    return _rebuilt(tree, kind, changed)
+
+
+def apart(tree: Any, known: dict[int, Any]) -> Any:
+    """Tangents in containers of their own, with the same leaves; they may hold themselves."""
+    if id(tree) in known:
+        return known[id(tree)]
+    kind = kind_in_tree(tree)
+    if kind == "tuple":
+        return like_sequence(tree, [apart(item, known) for item in tree])
     if kind in PARTED:
-        copied = tree.copy()
-        for key, part in parts_of(tree, kind):
-            copied[key] = tree_map(fn, part, *(part_at(r, key) for r in rest))
-        return copied
+        return tree.copy()
     if isinstance(tree, Tangent):
-        return Tangent(tree._of, {k: tree_map(fn, tree[k], *(_field(r, k) for r in rest)) for k in tree})
-    registered = _registered(tree)
-    if registered is not None:
-        parts, rebuild = registered
-        return rebuild(tree, {k: tree_map(fn, v, *(_field(r, k) for r in rest)) for k, v in parts(tree).items()})
-    result = copy.copy(tree)
-    for name, value in vars(tree).items() if hasattr(tree, "__dict__") else ():
-        object.__setattr__(result, name, tree_map(fn, value, *(_field(r, name) for r in rest)))
-    return result
+        fields: dict[str, Any] = {}
+        known[id(tree)] = made = Tangent(tree._of, fields)
+        for name in tree:
+            fields[name] = apart(tree[name], known)
+    elif kind in ("list", "dict"):
+        known[id(tree)] = made = copy.copy(tree)
+        for key in range(len(tree)) if kind == "list" else list(tree):
+            made[key] = apart(tree[key], known)
+    else:
+        return tree
+    return made
 
 
 def tree_leaves(tree: Any) -> list[Any]:
@@ -107,7 +113,7 @@ def tree_leaves(tree: Any) -> list[Any]:
         return []
     if kind in ("number", "array"):
         return [tree]
-    return [leaf for part in _parts(tree, kind) for leaf in tree_leaves(part)]
+    return [leaf for part in _parts(tree, kind).values() for leaf in tree_leaves(part)]
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], Callable[[Iterable[Any]], Any]]:
@@ -179,27 +185,47 @@ def _as_leaf(part: Any, leaf: Any) -> Any:
     return shaped if leaf.dtype == part.dtype else shaped.astype(leaf.dtype)
 
 
-def _parts(tree: Any, kind: str) -> Iterable[Any]:
+def _parts(tree: Any, kind: str) -> Mapping[Any, Any]:
     """What a container or an object holds."""
     if kind in ("list", "tuple"):
-        return tree  # type: ignore[no-any-return]
+        return dict(enumerate(tree))
     if kind == "dict":
-        return tree.values()  # type: ignore[no-any-return]
+        return tree  # type: ignore[no-any-return]
     if kind in PARTED:
-        return [part for _, part in parts_of(tree, kind)]
+        return dict(parts_of(tree, kind))
     if isinstance(tree, Tangent):
-        return [tree[name] for name in tree]
+        return tree._fields
     registered = _registered(tree)
+    return getattr(tree, "__dict__", {}) if registered is None else registered[0](tree)
+
+
+def _part(tree: Any, key: Any, kind: str) -> Any:
+    """The part of a tree that belongs to that of one of this kind."""
+    if kind in PARTED:
+        return part_at(tree, key)
+    if kind in ("list", "tuple", "dict") or isinstance(tree, (Tangent, dict)):
+        return tree[key]
+    registered = _registered(tree)
+    return getattr(tree, key) if registered is None else registered[0](tree)[key]
+
+
+def _rebuilt(tree: Any, kind: str, parts: dict[Any, Any]) -> Any:
+    """A tree like another one, with these parts."""
+    if kind in ("list", "tuple"):
+        return like_sequence(tree, list(parts.values()))
+    if kind == "dict" and type(tree) is dict:
+        return parts
+    if isinstance(tree, Tangent):
+        return Tangent(tree._of, parts)
+    registered = _registered(tree) if kind == "object" else None
     if registered is not None:
-        return registered[0](tree).values()
-    return vars(tree).values() if hasattr(tree, "__dict__") else ()
-
-
-def _like_dict(tree: Any, items: dict[Any, Any]) -> Any:
-    """A dict of the type of ``tree``, whatever its constructor takes."""
-    result = copy.copy(tree)
-    for key, item in items.items():
-        result[key] = item
+        return registered[1](tree, parts)
+    result = tree.copy() if kind in PARTED else copy.copy(tree)
+    for key, part in parts.items():
+        if kind == "dict" or kind in PARTED:
+            result[key] = part
+        else:
+            object.__setattr__(result, key, part)
     return result
 
 
@@ -212,28 +238,11 @@ def kind_in_tree(value: Any) -> str:
     return form_of(value) if has_parts else kind
 
 
-def like_sequence(value: Any, items: list[Any]) -> Any:
-    """Items in a list, deque or tuple of the type of ``value``."""
-    if isinstance(value, deque):
-        return type(value)(items, value.maxlen)
-    return getattr(type(value), "_make", type(value))(items)
-
-
-def _field(tree: Any, name: str) -> Any:
-    if isinstance(tree, (Tangent, dict)):
-        return tree[name]
-    registered = _registered(tree)
-    return getattr(tree, name) if registered is None else registered[0](tree)[name]
-
-
 def refuse_complex(value: Any) -> None:
     """Raise for complex numbers and arrays in an argument or value of a Jacobian."""
     kind = kind_in_tree(value)
-    if kind in ("list", "tuple"):
-        for item in value:
-            refuse_complex(item)
-    elif kind == "dict" or kind in PARTED:
-        for item in _parts(value, kind):
-            refuse_complex(item)
+    if kind in ("list", "tuple", "dict") or kind in PARTED:
+        for part in _parts(value, kind).values():
+            refuse_complex(part)
     elif isinstance(value, complex) or kind == "array" and value.dtype.kind == "c":
         raise Unsupported("jacobian and hessian are defined here for real arguments and values; this one is complex")

@@ -224,7 +224,7 @@ def _product(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> 
     """``hvp``."""
     if inf.one_way or len(args) != 3:
         raise Refused("a derivative within one way")
-    inline_call(inf, s, directions.product, args, {})  # type: ignore[arg-type]
+    inline_call(inf, s, directions.product, args, {})
 
 
 BODIES.update(

@@ -42,6 +42,7 @@ from autodiff_hook.runtime.lookup import (
     home_after,
     home_of,
     is_data_descriptor,
+    is_plainly,
 )
 from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
@@ -186,11 +187,11 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
         return "reader", reader
     if isinstance(owner, type):
         of_metaclass = find_in_type(cls, name)
-        if isinstance(of_metaclass, property) and of_metaclass.fget is not None:
+        if is_plainly(of_metaclass, property) and of_metaclass.fget is not None:
             return "property", of_metaclass.fget
         return "inherited", home_of(owner, name) or owner
     found = find_in_type(cls, name)
-    if isinstance(found, property) and found.fget is not None:
+    if is_plainly(found, property) and found.fget is not None:
         return "property", found.fget
     if type(found).__name__ == "_tuplegetter":
         return "field", cls._fields.index(name)
@@ -215,9 +216,9 @@ def _reading_after(owner: Any, name: str) -> Plan:
     data: Plan = ("plain", None) if home is None else ("inherited", home)
     if receiver is owner.__self_class__:
         return data
-    if isinstance(found, property) and found.fget is not None:
+    if is_plainly(found, property) and found.fget is not None:
         return "super", ("property", found.fget, receiver)
-    if isinstance(found, functools.cached_property):
+    if is_plainly(found, functools.cached_property):
         return "super", ("kept" if name in dictionary_of(receiver) else "cached", found.func, receiver)
     getter = find_in_type(type(found), "__get__") if found is not None else None
     if isinstance(getter, FunctionType):
@@ -226,7 +227,7 @@ def _reading_after(owner: Any, name: str) -> Plan:
 
 
 def _reading_by_code(cls: type, found: Any, name: str) -> Plan:
-    if isinstance(found, functools.cached_property):
+    if is_plainly(found, functools.cached_property):
         return "cached", found.func
     getter = find_in_type(type(found), "__get__") if found is not None else None
     if isinstance(getter, FunctionType) and not isinstance(found, FunctionType):
@@ -329,7 +330,7 @@ def writing(owner: Any, name: str, plainly: bool = False) -> Plan:
     if is_followed(writer):
         return "writer", writer
     found = find_in_type(cls, name)
-    if isinstance(found, property) and found.fset is not None:
+    if is_plainly(found, property, "__set__") and found.fset is not None:
         return "property", found.fset
     held = special_attributes.introspected(owner, name)
     if held is not None:
@@ -350,7 +351,7 @@ def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
 def _delete(alg: Algebra, t: Any, name: str, owner: Any, remove: Any) -> Result:
     """Delete an attribute, natively by ``remove``."""
     found = find_in_type(type(owner), name)
-    if isinstance(found, property) and found.fdel is not None:
+    if is_plainly(found, property, "__delete__") and found.fdel is not None:
         apply(alg, (None, t[0]), found.fdel, (owner,), {})
         return None, None
     remover = find_in_type(type(found), "__delete__") if found is not None else None

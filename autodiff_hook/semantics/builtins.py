@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, reaches, some
-from autodiff_hook.semantics.comparing import truth
 from autodiff_hook.semantics.generators import exchange_of, resumed
 from autodiff_hook.semantics.items import getitem
 from autodiff_hook.semantics.iteration import (
@@ -56,33 +55,6 @@ def _enumerate_pairs(source: Pairs, index: int) -> Pairs:
         index += 1
 
 
-@means(map)
-def map_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    function, *iterables = args
-    return iteration(alg, _map_pairs(alg, t[0], function, _start(alg, t[1:], iterables))), None
-
-
-def _map_pairs(alg: Algebra, token: Any, function: Any, sources: list[Pairs]) -> Pairs:
-
-    for rows in zip(*sources):
-        tokens = tuple([moving for _, moving in rows])
-        yield apply(alg, (token, *tokens), function, tuple([item for item, _ in rows]), {})
-
-
-@means(filter)
-def filter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    function, iterable = args
-    return iteration(alg, _filter_pairs(alg, t[0], function, get_iter(alg, t[1:], None, iterable)[0])), None
-
-
-def _filter_pairs(alg: Algebra, moving: Any, function: Any, source: Pairs) -> Pairs:
-
-    for item, token in source:
-        value, change = (item, token) if function is None else apply(alg, (moving, token), function, (item,), {})
-        if truth(alg, (change,), None, value)[0]:
-            yield item, token
-
-
 @means(reversed)
 def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     sequence = args[0]
@@ -126,7 +98,7 @@ def _called_pairs(alg: Algebra, token: Any, function: Any, sentinel: Any) -> Pai
         pair = apply(alg, (token,), function, (), {})
 
 
-@means(next)
+@means(next, CarriedIterator.__next__)
 def next_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     iterator, *default = args
     if is_iteration(iterator):
@@ -152,27 +124,6 @@ def next_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
             raise
         return default[0], t[1]
     return pair
-
-
-@means(CarriedIterator.__next__)
-def next_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return next_(alg, t, args, kwargs)
-
-
-@means(functools.reduce)
-def reduce_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    function, iterable, *initial = args
-    source = get_iter(alg, t[1:2], None, iterable)[0]
-    if initial:
-        value, token = initial[0], t[2]
-    else:
-        try:
-            value, token = builtins.next(source)
-        except StopIteration:
-            raise TypeError("reduce() of empty iterable with no initial value") from None
-    for item, moving in source:
-        value, token = apply(alg, (t[0], token, moving), function, (value, item), {})
-    return value, token
 
 
 for _target in (

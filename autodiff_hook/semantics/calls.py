@@ -24,11 +24,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.finalizers import watch
+from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
 from autodiff_hook.registry import is_exact, registry
-from autodiff_hook.runtime.lookup import builtin_behind, find_in_type
+from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.runtime.oddities import adds_objects, is_own_number
@@ -334,7 +334,7 @@ def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
     form = kind(value)
     if is_view(value) or form == "set":
         return reaches(alg, value)
-    summing = function in (sum, *_EXTREMES) or getattr(function, "__module__", None) == "math"
+    summing = function in (sum, *_EXTREMES, *_OF_SEQUENCES)
     if type(value) is array:
         return reaches(alg, value) and (summing or _copies_numbers(function, value))
     if issubclass(type(value), deque) or summing and (is_iterated_by_type(value) or type(value) is MappingProxyType):
@@ -445,6 +445,7 @@ def _again(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> R
 
 
 def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    function = wrapped_by(function)
     if in_scope(alg, function):
         _note_entered(alg, function)
         return enter(alg, t, function, args, kwargs)

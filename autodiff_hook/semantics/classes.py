@@ -16,7 +16,7 @@ from types import (
 )
 from typing import Any, Final
 
-from autodiff_hook.algebras import finalizers
+from autodiff_hook.algebras import implicit
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
@@ -37,7 +37,7 @@ from autodiff_hook.runtime.whole_numbers import REASON, makes_steps
 from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict, python_method
-from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, as_function, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
 from autodiff_hook.semantics.partials import make_partial
 from autodiff_hook.semantics.scope import in_library
@@ -117,9 +117,7 @@ def default_dict_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Resul
     return mappings.dict_update(alg, (None, *t[1 + len(rest[:1]) :]), (owner, *rest[1:]), kwargs)
 
 
-@means(slice)
-def make_slice(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return build_slice(alg, t, None, *args)
+means(slice)(as_function(build_slice))
 
 
 @means(list.__init__)
@@ -143,8 +141,9 @@ def read_slot(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return call_opaque(alg, t, type(descriptor).__get__, args, kwargs, NOT_PYTHON)
 
 
-@means(object.__init__)
-def object_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+@means(object.__init__, type.__init__)
+def initialised(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``object.__init__`` and ``type.__init__``, which do nothing."""
     return None, None
 
 
@@ -185,12 +184,6 @@ def hooks(bases: Any, namespace: Any) -> list[tuple[Any, Any]]:
 
 _CODE: Final = (FunctionType, classmethod, staticmethod, property)
 """What hooks may be expected to let be."""
-
-
-@means(type.__init__)
-def type_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``type.__init__``, which does nothing."""
-    return None, None
 
 
 @means(type.__call__)
@@ -291,7 +284,7 @@ def simple_namespace(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result
 def weak_reference(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``weakref.ref(x)``; a callback is carried where x dies."""
     if len(args) > 1 and args[1] is not None:
-        return weakref.ref(args[0], functools.partial(finalizers.run, args[1])), None
+        return weakref.ref(args[0], functools.partial(implicit.run, args[1])), None
     return weakref.ref(args[0]), None
 
 
@@ -301,7 +294,7 @@ def finalized(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     if len(args) < 2:
         return weakref.finalize(*args, **kwargs), None
     later, _ = make_partial(alg, t[1:], args[1:], kwargs)
-    return weakref.finalize(args[0], finalizers.run, later), None
+    return weakref.finalize(args[0], implicit.run, later), None
 
 
 @means(weakref.ref.__call__)

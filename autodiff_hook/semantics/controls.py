@@ -14,12 +14,6 @@ from autodiff_hook.semantics.opaque import loses
 from autodiff_hook.semantics.structures import gather
 
 
-@means(api.stop_gradient)
-def stop_gradient(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """A constant copy."""
-    return api.stop_gradient(*args, **kwargs), None
-
-
 @means(api.hook)
 def hook(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """The identity, with a function of the user's on the way back."""
@@ -36,6 +30,7 @@ def hook(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 
 natively(Checkpoint)
+natively(api.stop_gradient)
 
 
 @means(Checkpoint.__call__)

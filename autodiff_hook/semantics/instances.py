@@ -8,7 +8,7 @@ from types import (
 )
 from typing import Any, Final
 
-from autodiff_hook.algebras.finalizers import watch
+from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.iteration import (

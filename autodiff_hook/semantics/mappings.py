@@ -22,7 +22,7 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
-from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, call_method, giving_owner, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, call_method, giving_owner, means, natively
 
 
 @means(dict.get)
@@ -143,7 +143,7 @@ def require_mapping(other: Any, function: Any) -> None:
         raise TypeError(f"{name}() argument after ** must be a mapping, not {type(other).__name__}")
 
 
-@means(dict)
+@means(dict, dict.copy)
 def make_dict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     result: dict[Any, Any] = {}
     dict_update(alg, (None, *t), (result, *args), kwargs)
@@ -159,25 +159,13 @@ def make_defaultdict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result
     return result, None
 
 
-@means(dict.copy)
-def dict_copy(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return make_dict(alg, t, args, {})
-
-
-def viewing(function: Any) -> Meaning:
-    """Views are the dict's own; what is iterated over is looked up when it is reached."""
-
-    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        return function(*args), None
-
-    return carried
-
-
 for _method in (dict.values, dict.items, dict.keys, OrderedDict.values, OrderedDict.items, OrderedDict.keys):
-    means(_method)(viewing(_method))
+    # Views are the dict's own; what is iterated over is looked up when it is reached.
+    natively(_method)
+natively(OrderedDict.move_to_end)
 
 
-@means(dict.__or__, OrderedDict.__or__)
+@means(dict.__or__, OrderedDict.__or__, defaultdict.__or__)
 def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict | dict``: a new dict."""
     a, b = args
@@ -189,12 +177,13 @@ def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return result, None
 
 
+@means(dict.__ror__, OrderedDict.__ror__, defaultdict.__ror__)
+def merged_into(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``dict | dict``, asked of the second."""
+    return merged(alg, t[::-1], args[::-1], kwargs)
+
+
 means(dict.__ior__, OrderedDict.__ior__)(giving_owner(dict_update))
-
-
-@means(OrderedDict.move_to_end)
-def move_to_end(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return args[0].move_to_end(*args[1:], **kwargs), None
 
 
 @means(find_in_type(dict, "fromkeys"), find_in_type(OrderedDict, "fromkeys"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, Final
 
@@ -59,19 +60,21 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
         return alg.call_rule(rule, function, args, {}, whole)
     if op in UFUNCS and isinstance(a, (np.ndarray, np.generic)) and overrides(b) and not overrides(a):
         return call_overridden(alg, (None, *t), UFUNCS[op], (a, b), {})
-    tried = attempts(op, a, b)
-    for method, reflected in tried:
+    tried = False
+    for method, reflected in attempts(op, a, b):
         if method is None:
             break
+        tried = True
         value, token = apply_method(alg, t, method, a, b, reflected)
         if value is not NotImplemented:
             return value, token
-    if tried and tried[-1][0] is not None:
-        refuse(op, a, b)
+    else:
+        if tried:
+            refuse(op, a, b)
     meaning = meaning_of(builtin_method(a, f"__{NAMES[op]}__"))
     operands, tokens = (a, b), t
-    if meaning is None and type(a) in (int, bool):
-        # An int knows nothing of a float, nor of one of a derived class.
+    if meaning is None and (type(a) in (int, bool) or kind(a) == "dict"):
+        # An int knows nothing of a float, nor of one of a derived class; a Counter nothing of other dicts.
         meaning, operands, tokens = meaning_of(builtin_method(b, f"__r{NAMES[op]}__")), (b, a), (t[1], t[0])
     if meaning is not None:
         value, token = meaning(alg, tokens, operands, {})
@@ -101,22 +104,24 @@ def apply_method(alg: Algebra, t: Any, method: Any, a: Any, b: Any, reflected: b
     return apply(alg, (None, t[0], t[1]), method, (a, b), {})
 
 
-def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
-    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code."""
+def attempts(op: str, a: Any, b: Any) -> Iterator[tuple[Any, bool]]:
+    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code.
+
+    Whether one that is not knows the operands says its call, which is not made before those in front have given up.
+    """
     name, cls, other = NAMES[op], type(a), type(b)
     left, right = find_in_type(cls, f"__{name}__"), find_in_type(other, f"__r{name}__")
     if not isinstance(left, FunctionType) and not isinstance(right, FunctionType):
-        return []
+        return
     reflected_first = other is not cls and issubclass(other, cls) and right is not find_in_type(cls, f"__r{name}__")
-    order = [(right, True), (left, False)] if reflected_first else [(left, False), (right, True)]
-    found: list[tuple[Any, bool]] = []
+    order = [(right, True), (left, False)] if reflected_first else [(left, False)]
+    if other is not cls and not reflected_first:
+        order.append((right, True))
     for method, reflected in order:
-        if isinstance(method, FunctionType) and not (reflected and other is cls):
-            found.append((method, reflected))
-        elif method is not None and not reflected and method(a, b) is not NotImplemented:
-            found.append((None, False))
-            break
-    return found
+        if isinstance(method, FunctionType):
+            yield method, reflected
+        elif method is not None and (method(b, a) if reflected else method(a, b)) is not NotImplemented:
+            yield None, False
 
 
 def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:

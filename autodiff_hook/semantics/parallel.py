@@ -74,7 +74,7 @@ def removing(cls: Any) -> Meaning:
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         owner, value = args
         found = known(alg, owner)
-        if found is None:
+        if found is None or value not in owner:
             return cls.remove(owner, value), None
         index = cls.index(owner, value)
         cls.__delitem__(owner, index)

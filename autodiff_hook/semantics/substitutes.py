@@ -11,7 +11,7 @@ from typing import Any
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, load
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics import equivalents
-from autodiff_hook.semantics.equivalents import operating, ordering
+from autodiff_hook.semantics.equivalents import iterating, operating, ordering
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, Args, Kwargs, Meaning, call_method, means, natively
 
@@ -89,5 +89,9 @@ def make_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 for _target in equivalents.NATIVE:
     natively(_target)
+means(functools.reduce)(substitute(iterating.reduced))
+means(map)(substitute(iterating.mapped))
+WITH_OPTIONS[id(map)] = substitute(iterating.mapped_strictly)
+means(filter)(substitute(iterating.filtered))
 natively(type(functools.cmp_to_key(max)).__call__)
 means(functools.cmp_to_key)(substitute(equivalents.cmp_to_key))

@@ -19,6 +19,7 @@ from autodiff_hook.semantics import (
     copying,
     deques,
     exceptions,
+    files,
     generators,
     items,
     iteration,
@@ -31,7 +32,6 @@ from autodiff_hook.semantics import (
     sets,
     slots,
     substitutes,
-    texts,
     typed_arrays,
 )
 from autodiff_hook.semantics.fusing.functions import fused
@@ -143,4 +143,4 @@ TABLE.update(
 
 
 assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
-assert texts and typed_arrays
+assert files and typed_arrays

@@ -8,6 +8,7 @@ from types import GetSetDescriptorType, MethodDescriptorType
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry, rrule
 
 REAL = frozenset({float, np.float64})
@@ -76,12 +77,7 @@ def reshaped(c, x):
     return unbroadcast(np.reshape(c, np.shape(x)), x)
 
 
-@rrule(unbroadcast)
-def unbroadcast_rule(c, x):
-    def unbroadcast_pullback(ȳ):
-        return widened(ȳ, c), None
-
-    return unbroadcast(c, x), unbroadcast_pullback
+cotangents(unbroadcast, "c, x", ((),), c=lambda ȳ, c: widened(ȳ, c))
 
 
 def float_dtype(x):
@@ -106,12 +102,7 @@ def expand(c, x):
     return y
 
 
-@rrule(expand)
-def expand_rule(c, x):
-    def expand_pullback(ȳ):
-        return unbroadcast(ȳ, c), None
-
-    return expand(c, x), expand_pullback
+cotangents(expand, "c, x", ((),), c=lambda ȳ, c: unbroadcast(ȳ, c))
 
 
 def widened(c, x):
@@ -120,12 +111,7 @@ def widened(c, x):
     return np.real(y) if np.iscomplexobj(y) and not np.iscomplexobj(x) else y
 
 
-@rrule(widened)
-def widened_rule(c, x):
-    def widened_pullback(ȳ):
-        return unbroadcast(ȳ, c), None
-
-    return widened(c, x), widened_pullback
+cotangents(widened, "c, x", ((),), c=lambda ȳ, c: unbroadcast(ȳ, c))
 
 
 def stretched(ẏ, y):
@@ -135,12 +121,7 @@ def stretched(ẏ, y):
     return np.broadcast_to(ẏ, np.shape(y))
 
 
-@rrule(stretched)
-def stretched_rule(ẏ, y):
-    def stretched_pullback(c):
-        return unbroadcast(c, ẏ), None
-
-    return stretched(ẏ, y), stretched_pullback
+cotangents(stretched, "ẏ, y", ((),), ẏ=lambda ȳ, ẏ: unbroadcast(ȳ, ẏ))
 
 
 def expand_reduced(c, x, axis, keepdims):
@@ -164,12 +145,7 @@ def restore_axes(c, x, axis, keepdims):
     return c.reshape(reduced_shape(x, axis))
 
 
-@rrule(restore_axes)
-def restore_axes_rule(c, x, axis, keepdims):
-    def restore_axes_pullback(ȳ):
-        return reshaped(ȳ, c), None, None, None
-
-    return restore_axes(c, x, axis, keepdims), restore_axes_pullback
+cotangents(restore_axes, "c, x, axis, keepdims", ((),), c=lambda ȳ, c: reshaped(ȳ, c))
 
 
 def reduced_shape(x, axis):
@@ -187,12 +163,7 @@ def conj(x):
     return x.conjugate() if x.__class__ is np.ndarray or not isinstance(x, np.ndarray) else np.conjugate(x)
 
 
-@rrule(conj)
-def conj_rule(x):
-    def conj_pullback(ȳ):
-        return (conj(ȳ),)
-
-    return conj(x), conj_pullback
+cotangents(conj, "x", ((),), x=lambda ȳ: conj(ȳ))
 
 
 PLAIN = frozenset({float, int, np.float64})
@@ -209,12 +180,7 @@ def nest(c, x):
     return parts if isinstance(x, list) else tuple(parts)
 
 
-@rrule(nest)
-def nest_rule(c, x):
-    def nest_pullback(ȳ):
-        return collect(ȳ, x), None
-
-    return nest(c, x), nest_pullback
+cotangents(nest, "c, x", ((),), c=lambda ȳ, x: collect(ȳ, x))
 
 
 def collect(c, x):
@@ -236,12 +202,7 @@ def _without_none(c, x):
     return c
 
 
-@rrule(collect)
-def collect_rule(c, x):
-    def collect_pullback(ȳ):
-        return nest(ȳ, x), None
-
-    return collect(c, x), collect_pullback
+cotangents(collect, "c, x", ((),), c=lambda ȳ, x: nest(ȳ, x))
 
 
 def array_rrule(target, arity=1):

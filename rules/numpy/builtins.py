@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Array, rrule
-from autodiff_rules.builtins import one_hot, position
+from autodiff_rules.builtins import extreme_rule, one_hot
 from autodiff_rules.numpy._shared import expand, unbroadcast
 
 
@@ -34,25 +34,5 @@ def extreme_cotangents(ȳ, index, args, items):
     return (np.where(chosen, expand(ȳ, args[0]), 0.0),)
 
 
-@rrule(max, Array)
-def max_rule(*args, **options):
-    items = args if len(args) > 1 else list(args[0])
-    y = max(items, **options)
-    index = position(items, y)
-
-    def max_pullback(ȳ):
-        return extreme_cotangents(ȳ, index, args, items)
-
-    return y, max_pullback
-
-
-@rrule(min, Array)
-def min_rule(*args, **options):
-    items = args if len(args) > 1 else list(args[0])
-    y = min(items, **options)
-    index = position(items, y)
-
-    def min_pullback(ȳ):
-        return extreme_cotangents(ȳ, index, args, items)
-
-    return y, min_pullback
+rrule(max, Array)(extreme_rule(max, extreme_cotangents))
+rrule(min, Array)(extreme_rule(min, extreme_cotangents))

@@ -153,9 +153,9 @@ def svd_rule(a, full_matrices=True, compute_uv=True, hermitian=False):
     y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
 
     def svd_pullback(ȳ):
-        if not compute_uv:
-            return unbroadcast(singular_cotangent(a, ȳ), a), None, None, None
-        return unbroadcast(svd_cotangent("np.linalg.svd", a, y, ȳ), a), None, None, None
+        whole = hermitian_of(a, "L") if hermitian else a
+        ā = svd_cotangent("np.linalg.svd", whole, y, ȳ) if compute_uv else singular_cotangent(whole, ȳ)
+        return unbroadcast(one_triangle(ā, "L") if hermitian else ā, a), None, None, None
 
     return y, svd_pullback
 
@@ -251,14 +251,9 @@ def tall_qr_cotangent(q, r, q̄, r̄):
     return adjoint(solved(r, adjoint(c)))
 
 
-@array_rrule(np.linalg.eig)
-def eig_rule(a):
-    y = np.linalg.eig(a)
-
-    def eig_pullback(ȳ):
-        return (unbroadcast(eig_cotangent("np.linalg.eig", y[0], y[1], ȳ[0], ȳ[1]), a),)
-
-    return y, eig_pullback
+cotangents(
+    np.linalg.eig, "a", 1, a=lambda ȳ, y, a: unbroadcast(eig_cotangent("np.linalg.eig", y[0], y[1], ȳ[0], ȳ[1]), a)
+)
 
 
 def eig_cotangent(name, w, v, w̄, v̄):

@@ -6,7 +6,8 @@ import operator
 
 import numpy as np
 
-from autodiff_hook.registry import Array, Deferred, Real, nondifferentiable, registry, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import Array, Deferred, Real, nondifferentiable, registry
 from autodiff_rules import operator as numbers
 from autodiff_rules._definitions import defines
 from autodiff_rules._numbers import COMPLEXES, REALS, binary
@@ -73,12 +74,7 @@ for name, (of_array, of_number) in UNARY.items():
     registry.add(getattr(np.float64, f"__{name}__"), (Real,), of_number)
 
 
-@rrule(np.float64.__float__, Real)
-def float_of_scalar_rule(self, /):
-    def float_pullback(ȳ):
-        return (ȳ,)
-
-    return self.__float__(), float_pullback
+cotangents(np.float64.__float__, "self, /", ((Real,),), self=lambda ȳ: ȳ)
 
 
 def define_in_place(name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
@@ -54,12 +55,12 @@ def chosen_options(a, count, mode):
     return np.take(np.arange(count), a, mode=mode)
 
 
-@array_rrule(np.bincount, 2)
-def bincount_rule(x, /, weights=None, minlength=0):
-    def bincount_pullback(ȳ):
-        return None, None if weights is None else unbroadcast(ȳ[np.asarray(x, int)], weights), None
-
-    return np.bincount(x, weights, minlength), bincount_pullback
+cotangents(
+    np.bincount,
+    "x, /, weights=None, minlength=0",
+    2,
+    weights=lambda ȳ, x, weights: None if weights is None else unbroadcast(ȳ[np.asarray(x, int)], weights),
+)
 
 
 @defines(np.polymul)

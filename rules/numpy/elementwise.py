@@ -6,6 +6,7 @@ does not.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -48,7 +49,21 @@ ufunc(np.tanh, lambda y: (1.0 - y) * (1.0 + y))
 ufunc(np.arcsinh, per(lambda x: np.sqrt(x * x - -1.0)))
 ufunc(np.arccosh, per(lambda x: np.sqrt(x - 1.0) * np.sqrt(x - -1.0)))
 ufunc(np.arctanh, per(lambda x: (1.0 - x) * (1.0 + x)))
-ufunc(np.sinc, lambda x, y: (np.cos(np.pi * x) - y) / np.where(np.equal(x, 0), 1.0, x))
+
+
+SINC_SERIES = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(10, 0, -1)]
+
+
+def sinc_slope(x):
+    """For small x the terms of the series, since differences of close numbers have no derivatives."""
+    u = np.pi * np.asarray(x)
+    near = np.abs(u) < 1.0
+    small, large = np.where(near, u, 0.0), np.where(near, 1.0, u)
+    series = small * np.polyval(SINC_SERIES, small * small)
+    return np.pi * np.where(near, series, (np.cos(large) - np.sin(large) / large) / large)
+
+
+elementwise(np.sinc, sinc_slope)
 
 # Linear, and in pieces
 for target in (np.radians, np.deg2rad):

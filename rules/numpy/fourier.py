@@ -12,7 +12,7 @@ from autodiff_hook.extend import linear
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import unbroadcast
 
-_TRANSPOSED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+TRANSPOSED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def resized(c, lengths, axes):
@@ -29,57 +29,69 @@ def resized(c, lengths, axes):
 
 def axes_of(a, s, axes):
     """The axes that are transformed."""
-    if axes is not None:
-        return tuple(axes)
-    return tuple(range(-(np.ndim(a) if s is None else len(s)), 0))
+    if axes is None:
+        return tuple(range(-(np.ndim(a) if s is None else np.size(s)), 0))
+    return (axes,) if np.ndim(axes) == 0 else tuple(axes)
 
 
-def transposed(inverse, ȳ, a, axes, norm):
-    """The cotangent of ``a``, of which complex transforms along ``axes`` gave ``y``."""
-    c = inverse(ȳ, None, axes, _TRANSPOSED[norm])
+def cut(c, a, axes):
+    """``c`` in the shape of the argument ``a``, of which a part was taken or which was filled up with zeros."""
     return unbroadcast(resized(c, [np.shape(a)[i] for i in axes], axes), a)
 
 
-def half_transposed(ȳ, a, s, axes, norm):
-    """The cotangent of a real ``a``, of whose transform the half along the last axis was kept."""
-    length = np.shape(a)[axes[-1]] if s is None else s[-1]
-    return transposed(np.fft.ifftn, resized(ȳ, [length], axes[-1:]), a, axes, norm)
+def forward(ȳ, a, s, axes, norm):
+    """The cotangent of ``a``, which ``fftn`` has transformed."""
+    axes = axes_of(a, s, axes)
+    return cut(np.fft.ifftn(ȳ, None, axes, TRANSPOSED[norm]), a, axes)
 
 
-def doubled(ȳ, a, axes, norm):
-    """The cotangent of ``a``, the half of a spectrum that a real ``y`` was made of."""
-    c = np.fft.rfftn(ȳ, None, axes, _TRANSPOSED[norm])
-    length, axis = np.shape(ȳ)[axes[-1]], axes[-1] % np.ndim(c)
-    weights = np.full(np.shape(c)[axis], 2.0)
-    weights[0] = 1.0
-    if length % 2 == 0:
-        weights[-1] = 1.0
-    c = c * np.reshape(weights, [-1 if i == axis else 1 for i in range(np.ndim(c))])
-    return unbroadcast(resized(c, [np.shape(a)[i] for i in axes], axes), a)
+def inverse(ȳ, a, s, axes, norm):
+    axes = axes_of(a, s, axes)
+    return cut(np.fft.fftn(ȳ, None, axes, TRANSPOSED[norm]), a, axes)
+
+
+def half(ȳ, a, s, axes, norm):
+    """For ``rfftn``: the transform of which the other half of the last axis was left away."""
+    axes = axes_of(a, s, axes)
+    length = None if s is None else np.ravel(s)[-1]
+    whole = resized(ȳ, [np.shape(a)[axes[-1]] if length in (None, -1) else int(length)], axes[-1:])
+    return cut(np.fft.ifftn(whole, None, axes, TRANSPOSED[norm]), a, axes)
+
+
+def doubled(ȳ, a, s, axes, norm):
+    """For ``irfftn``: all but the ends of the half spectrum are there twice, conjugated."""
+    axes = axes_of(a, s, axes)
+    c = np.fft.rfftn(ȳ, None, axes, TRANSPOSED[norm])
+    even = np.shape(ȳ)[axes[-1]] % 2 == 0
+    return cut(ends_scaled(2.0 * c, axes[-1], 0.5, 0.5 if even else 1.0), a, axes)
+
+
+def ends_scaled(c, axis, first, last):
+    """``c`` with its ends along ``axis`` multiplied."""
+    weights = np.ones(np.shape(c)[axis], np.real(c).dtype)
+    weights[0] = weights[0] * first
+    weights[-1] = weights[-1] * last
+    return c * np.reshape(weights, [-1 if i == axis % np.ndim(c) else 1 for i in range(np.ndim(c))])
 
 
 ONE = "a, n=None, axis=-1, norm=None, out=None"
-TWO = "a, s=None, axes=(-2, -1), norm=None, out=None"
-ALL = "a, s=None, axes=None, norm=None, out=None"
+SEVERAL = {"2": "a, s=None, axes=(-2, -1), norm=None, out=None", "n": "a, s=None, axes=None, norm=None, out=None"}
 
-linear(np.fft.fft, ONE, lambda ȳ, a, axis, norm: transposed(np.fft.ifftn, ȳ, a, (axis,), norm))
-linear(np.fft.ifft, ONE, lambda ȳ, a, axis, norm: transposed(np.fft.fftn, ȳ, a, (axis,), norm))
-linear(np.fft.rfft, ONE, lambda ȳ, a, n, axis, norm: half_transposed(ȳ, a, None if n is None else (n,), (axis,), norm))
-linear(np.fft.irfft, ONE, lambda ȳ, a, axis, norm: doubled(ȳ, a, (axis,), norm))
-for fft, signature in ((np.fft.fft2, TWO), (np.fft.fftn, ALL)):
-    linear(fft, signature, lambda ȳ, a, s, axes, norm: transposed(np.fft.ifftn, ȳ, a, axes_of(a, s, axes), norm))
-for ifft, signature in ((np.fft.ifft2, TWO), (np.fft.ifftn, ALL)):
-    linear(ifft, signature, lambda ȳ, a, s, axes, norm: transposed(np.fft.fftn, ȳ, a, axes_of(a, s, axes), norm))
-for rfft, signature in ((np.fft.rfft2, TWO), (np.fft.rfftn, ALL)):
-    linear(rfft, signature, lambda ȳ, a, s, axes, norm: half_transposed(ȳ, a, s, axes_of(a, s, axes), norm))
-for irfft, signature in ((np.fft.irfft2, TWO), (np.fft.irfftn, ALL)):
-    linear(irfft, signature, lambda ȳ, a, s, axes, norm: doubled(ȳ, a, axes_of(a, s, axes), norm))
+linear(np.fft.fft, ONE, lambda ȳ, a, n, axis, norm: forward(ȳ, a, n, axis, norm))
+linear(np.fft.ifft, ONE, lambda ȳ, a, n, axis, norm: inverse(ȳ, a, n, axis, norm))
+linear(np.fft.rfft, ONE, lambda ȳ, a, n, axis, norm: half(ȳ, a, n, axis, norm))
+linear(np.fft.irfft, ONE, lambda ȳ, a, n, axis, norm: doubled(ȳ, a, n, axis, norm))
+for suffix, signature in SEVERAL.items():
+    linear(getattr(np.fft, f"fft{suffix}"), signature, lambda ȳ, a, s, axes, norm: forward(ȳ, a, s, axes, norm))
+    linear(getattr(np.fft, f"ifft{suffix}"), signature, lambda ȳ, a, s, axes, norm: inverse(ȳ, a, s, axes, norm))
+    linear(getattr(np.fft, f"rfft{suffix}"), signature, lambda ȳ, a, s, axes, norm: half(ȳ, a, s, axes, norm))
+    linear(getattr(np.fft, f"irfft{suffix}"), signature, lambda ȳ, a, s, axes, norm: doubled(ȳ, a, s, axes, norm))
 
 
 @defines(np.fft.ihfft)
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """``np.fft.ihfft``."""
-    y = np.conjugate(np.fft.rfft(a, n, axis, _TRANSPOSED[norm]))
+    y = np.conjugate(np.fft.rfft(a, n, axis, TRANSPOSED[norm]))
     if out is None:
         return y
     out[...] = y

@@ -115,12 +115,7 @@ def adjugate(a, y):
     return _in_bases(np.eye(s.shape[-1]) * cofactors[..., None], factors)
 
 
-@rrule(adjugate)
-def adjugate_rule(a, y):
-    def adjugate_pullback(c):
-        return unbroadcast(adjoint(adjugate_slope(adjoint(c), a, y)), a), None
-
-    return adjugate(a, y), adjugate_pullback
+cotangents(adjugate, "a, y", ((),), a=lambda ȳ, a, y: unbroadcast(adjoint(adjugate_slope(adjoint(ȳ), a, y)), a))
 
 
 def adjugate_slope(ȧ, a, y):

@@ -90,8 +90,15 @@ def from_linear(ȳ, shape, widths, mode, options):
     """The cotangent of an array of this shape: along each axis, padding is a matrix."""
     c = ȳ
     for axis in range(len(shape) - 1, -1, -1):
-        c = along(c, padding_matrix(shape[axis], widths[axis], mode, options), axis)
+        c = along(c, padding_matrix(shape[axis], widths[axis], mode, options_along(axis, len(shape), options)), axis)
     return c
+
+
+@nondifferentiable
+def options_along(axis, rank, options):
+    """The options with which one axis is padded, alone."""
+    length = options.get("stat_length")
+    return options if length is None else {"stat_length": (widths_of(length, rank)[axis], (1, 1))}
 
 
 @nondifferentiable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
@@ -21,36 +22,22 @@ SPREADS = {
 """The parameters alpha and beta of the methods that are continuous in the rank (Hyndman and Fan 1996)."""
 
 
-@array_rrule(np.quantile, 2)
-def quantile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    def quantile_pullback(ȳ):
-        return *rank_cotangents(ȳ, a, q, 1.0, axis, method, False), None, None, None, None, None
+def quantile_rule(target, whole, skipping):
+    """The rule of a function of ranks, parts of ``whole``."""
 
-    return np.quantile(a, q, axis, out, method=method, keepdims=keepdims), quantile_pullback
+    def rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
+        def quantile_pullback(ȳ):
+            return *rank_cotangents(ȳ, a, q, whole, axis, method, skipping), None, None, None, None, None
 
+        return target(a, q, axis, out, method=method, keepdims=keepdims), quantile_pullback
 
-@array_rrule(np.percentile, 2)
-def percentile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    def percentile_pullback(ȳ):
-        return *rank_cotangents(ȳ, a, q, 100.0, axis, method, False), None, None, None, None, None
-
-    return np.percentile(a, q, axis, out, method=method, keepdims=keepdims), percentile_pullback
+    return rule
 
 
-@array_rrule(np.nanquantile, 2)
-def nanquantile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    def nanquantile_pullback(ȳ):
-        return *rank_cotangents(ȳ, a, q, 1.0, axis, method, True), None, None, None, None, None
-
-    return np.nanquantile(a, q, axis, out, method=method, keepdims=keepdims), nanquantile_pullback
-
-
-@array_rrule(np.nanpercentile, 2)
-def nanpercentile_rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    def nanpercentile_pullback(ȳ):
-        return *rank_cotangents(ȳ, a, q, 100.0, axis, method, True), None, None, None, None, None
-
-    return np.nanpercentile(a, q, axis, out, method=method, keepdims=keepdims), nanpercentile_pullback
+array_rrule(np.quantile, 2)(quantile_rule(np.quantile, 1.0, False))
+array_rrule(np.percentile, 2)(quantile_rule(np.percentile, 100.0, False))
+array_rrule(np.nanquantile, 2)(quantile_rule(np.nanquantile, 1.0, True))
+array_rrule(np.nanpercentile, 2)(quantile_rule(np.nanpercentile, 100.0, True))
 
 
 @array_rrule(np.nanmedian)
@@ -99,12 +86,7 @@ def moving_with(ranks, part, slope):
     return part
 
 
-@rrule(moving_with)
-def moving_with_rule(ranks, part, slope):
-    def moving_with_pullback(ȳ):
-        return unbroadcast(ȳ * slope, ranks), None, None
-
-    return part, moving_with_pullback
+cotangents(moving_with, "ranks, part, slope", ((),), ranks=lambda ȳ, ranks, slope: unbroadcast(ȳ * slope, ranks))
 
 
 def slopes(ranks, count, method):

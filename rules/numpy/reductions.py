@@ -40,34 +40,31 @@ def mean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True)
 DDOF = not_implemented("that of a variance with respect to ddof")
 
 
-@array_rrule(np.var)
-@rrule(np.ndarray.var)
-@rrule(np.generic.var)
-def var_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None):
-    lost = ddof if correction is None else correction
+def spread_rule(target, is_root, skips_nan):
+    """The rule of a variance, or of the root of one, perhaps of what is not nan."""
 
-    def var_pullback(ȳ):
-        ā = deviations(ȳ, a, axis, keepdims, lost, mean, where)
-        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
-        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
+    def rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None):
+        lost = ddof if correction is None else correction
+        y = target(a, axis, dtype, out, lost, keepdims, where=where, mean=mean)
 
-    return np.var(a, axis, dtype, out, lost, keepdims, where=where, mean=mean), var_pullback
+        def spread_pullback(ȳ):
+            c = over(0.5 * ȳ, np.where(y == 0, np.inf, y)) if is_root else ȳ
+            ā = deviations(c, a, axis, keepdims, lost, mean, ~np.isnan(a) & where if skips_nan else where)
+            m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
+            return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
+
+        return y, spread_pullback
+
+    return rule
 
 
-@array_rrule(np.std)
-@rrule(np.ndarray.std)
-@rrule(np.generic.std)
-def std_rule(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None):
-    lost = ddof if correction is None else correction
-    y = np.std(a, axis, dtype, out, lost, keepdims, where=where, mean=mean)
-
-    def std_pullback(ȳ):
-        c = over(0.5 * ȳ, np.where(y == 0, np.inf, y))
-        ā = deviations(c, a, axis, keepdims, lost, mean, where)
-        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
-        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
-
-    return y, std_pullback
+for function, is_root in ((np.var, False), (np.std, True)):
+    rule = spread_rule(function, is_root, False)
+    array_rrule(function)(rule)
+    for owner in (np.ndarray, np.generic):
+        rrule(getattr(owner, function.__name__))(rule)
+array_rrule(np.nanvar)(spread_rule(np.nanvar, False, True))
+array_rrule(np.nanstd)(spread_rule(np.nanstd, True, True))
 
 
 def var_tangent(ẋ, y, a, axis, keepdims, lost, mean):
@@ -156,33 +153,3 @@ def nanmean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=Tr
         return np.where(seen, c, 0.0), None, None, None, None
 
     return np.nanmean(a, axis, dtype, out, keepdims, where=where), nanmean_pullback
-
-
-@array_rrule(np.nanvar)
-def nanvar_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None
-):
-    lost = ddof if correction is None else correction
-
-    def nanvar_pullback(ȳ):
-        ā = deviations(ȳ, a, axis, keepdims, lost, mean, ~np.isnan(a) & where)
-        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
-        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
-
-    return np.nanvar(a, axis, dtype, out, lost, keepdims, where=where, mean=mean), nanvar_pullback
-
-
-@array_rrule(np.nanstd)
-def nanstd_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, mean=ABSENT, *, where=True, correction=None
-):
-    lost = ddof if correction is None else correction
-    y = np.nanstd(a, axis, dtype, out, lost, keepdims, where=where, mean=mean)
-
-    def nanstd_pullback(ȳ):
-        c = over(0.5 * ȳ, np.where(y == 0, np.inf, y))
-        ā = deviations(c, a, axis, keepdims, lost, mean, ~np.isnan(a) & where)
-        m̄ = None if mean is ABSENT else unbroadcast(-ā, mean)
-        return unbroadcast(ā, a), None, None, None, DDOF, None, m̄
-
-    return y, nanstd_pullback

@@ -68,7 +68,7 @@ linear(np.ndarray.transpose, "self, *axes", lambda ȳ, axes: ȳ.transpose(permut
 
 def permutation_back(axes):
     """The inverse of the permutation that the arguments of ``ndarray.transpose`` say."""
-    if len(axes) == 1 and not isinstance(axes[0], int):
+    if len(axes) == 1 and (axes[0] is None or np.ndim(axes[0])):
         axes = axes[0]
     return None if axes is None or len(axes) == 0 else inverse_permutation(axes)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import unbroadcast
 
@@ -101,9 +102,10 @@ def added_at(a, indices, b):
     return y
 
 
-@rrule(added_at)
-def added_at_rule(a, indices, b):
-    def added_at_pullback(ȳ):
-        return unbroadcast(ȳ, a), None, unbroadcast(ȳ[indices], b)
-
-    return added_at(a, indices, b), added_at_pullback
+cotangents(
+    added_at,
+    "a, indices, b",
+    ((),),
+    a=lambda ȳ, a: unbroadcast(ȳ, a),
+    b=lambda ȳ, indices, b: unbroadcast(ȳ[indices], b),
+)

@@ -18,6 +18,8 @@ from autodiff_rules.numpy.indexing import scatter_add
 
 REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
 """The functions that ``ufunc.reduce`` is the core of."""
+ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
+"""Those that ``ufunc.accumulate`` is."""
 
 OPTIONS = ("axis", "dtype", "out", "keepdims", "initial", "where")
 SILENT = {"dtype": None, "out": None, "keepdims": False, "initial": np._NoValue, "where": True}
@@ -215,10 +217,8 @@ def accumulate(ufunc, array, /, axis=0, dtype=None, out=None):
         target[...] = ufunc.accumulate(array, axis, dtype)
         return target
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
-    if ufunc is np.add:
-        return np.cumsum(a, axis)
-    if ufunc is np.multiply:
-        return np.cumprod(a, axis)
+    if ufunc in ACCUMULATIONS:
+        return ACCUMULATIONS[ufunc](a, axis)
     if ufunc in (np.maximum, np.minimum):
         return np.take_along_axis(a, record_places(ufunc, a, axis), axis)
     rows = np.moveaxis(a, axis, 0)
@@ -226,6 +226,18 @@ def accumulate(ufunc, array, /, axis=0, dtype=None, out=None):
     for i in range(len(rows)):
         parts.append(ufunc(parts[-1], rows[i]) if parts else rows[0])
     return np.stack(parts, axis) if parts else a
+
+
+def accumulation(ufunc, args, kwargs):
+    """The function that a typed call of ``ufunc.accumulate`` is, if it is one, and its arguments by position."""
+    array, *options = args
+    given = {"axis": Constant(0), **dict(zip(("axis", "dtype", "out"), options)), **kwargs}
+    if ufunc not in ACCUMULATIONS or set(given) != {"axis"} or _is_silent(given["axis"], "axis"):
+        return None
+    return ACCUMULATIONS[ufunc], [array, given["axis"]]
+
+
+method_of(np.ufunc.accumulate, accumulation)
 
 
 @nondifferentiable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import frule, nondifferentiable, rrule, writes
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import frule, nondifferentiable, writes
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
@@ -69,12 +70,7 @@ def settled(x, value):
     return value
 
 
-@rrule(settled)
-def settled_rule(x, value):
-    def settled_pullback(ȳ):
-        return unbroadcast(ȳ, x), None
-
-    return settled(x, value), settled_pullback
+cotangents(settled, "x, value", ((),), x=lambda ȳ, x: unbroadcast(ȳ, x))
 
 
 frule(settled, lambda ẋ, y, x, value: np.broadcast_to(ẋ, np.shape(y)))

@@ -136,7 +136,7 @@ def test_programs_as_text():
 
 def test_the_text_says_why_a_program_is_carried():
     def f(x):
-        return print(x) or x
+        return x if compile("0", "", "eval") else x
 
     text = ad.code_adjoint(f, 1.0)
     assert text.startswith("# carried: ") and "calls.call" in text

@@ -3,8 +3,10 @@
 import io
 import json
 import marshal
+import os
 import pickle
 import struct
+import tempfile
 import zlib
 
 import numpy as np
@@ -109,7 +111,55 @@ def written_by_json_with_options(x):
     return json.loads(s=json.dumps([x], indent=1), parse_float=float)[0] * x
 
 
+def decoded_by_objects(x):
+    return json.JSONDecoder().decode(json.JSONEncoder().encode([x]))[0] * x
+
+
+def dumped_by_json(x):
+    file = io.StringIO()
+    json.dump([x], file)
+    file.seek(0)
+    return json.load(file)[0] * x
+
+
+def saved(x):
+    file = io.BytesIO()
+    np.save(file, np.array([x]))
+    file.seek(0)
+    return np.load(file)[0] * x
+
+
+def saved_with_names(x):
+    file = io.BytesIO()
+    np.savez(file, a=np.array([x]))
+    file.seek(0)
+    return np.load(file)["a"][0] * x
+
+
+def saved_as_text(x):
+    file = io.StringIO()
+    np.savetxt(file, np.array([x]))
+    file.seek(0)
+    return np.loadtxt(file)[()] * x
+
+
+def saved_at_a_path(x):
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(os.path.join(folder, "a"), np.array([x]))
+        return np.load(os.path.join(folder, "a.npy"))[0] * x
+
+
+def saved_in_an_open_file(x):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a")
+        with open(path, "wb") as file:
+            np.array([x]).tofile(file)
+        return np.fromfile(path)[0] * x
+
+
 REFUSED = [
+    *(decoded_by_objects, dumped_by_json, saved, saved_with_names, saved_as_text),
+    *(saved_at_a_path, saved_in_an_open_file),
     *(packed, packed_by_an_object, packed_into, iterated, joined, cut_and_added, bits, bytearrays, longer_bytearrays),
     *(memoryviews, shown_by_numpy, files_in_memory, compressed, pickled, pickled_arrays, marshalled, bytes_of_arrays),
     made_bytes_of_arrays,
@@ -141,8 +191,17 @@ def constants(x):
     return x * struct.unpack("<d", buffer)[0] * json.loads(json.dumps([3.0]))[0]
 
 
+def written_to_files(x):
+    with tempfile.TemporaryDirectory() as folder:
+        given, log = os.path.join(folder, "given.npy"), os.path.join(folder, "log.npy")
+        np.save(given, np.array([2.0]))
+        y = x * np.load(given)[0]
+        np.save(log, np.array([y]))
+        return y * np.load(given)[0] * len(np.load(log))
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", [written_but_not_read, asked_for_its_form, constants])
+@pytest.mark.parametrize("f", [written_but_not_read, asked_for_its_form, constants, written_to_files])
 def test_what_does_not_matter_is_no_error(f, mode):
     expected = differences(f, 0.7, 2 if mode == "hvp" else 1)
     assert MODES[mode](f, 0.7) == pytest.approx(expected, rel=1e-6, abs=1e-4)

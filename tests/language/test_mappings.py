@@ -55,6 +55,22 @@ def test_update_and_setdefault(d, y):
     return a + sum(d.values()) * d["i"] + e["a"] * e["j"]
 
 
+@gradient_at(D, 0.7)
+def test_unions_of_several_types(d, y):
+    counts, late, other = collections.Counter({"a": y}), collections.defaultdict(float, a=y * 3), {"a": y * 2, "e": y}
+    unions = [
+        counts | other,
+        other | counts,
+        late | other,
+        other | late,
+        other | collections.OrderedDict(d),
+        counts | d,
+    ]
+    kinds = [dict, dict, collections.defaultdict, collections.defaultdict, collections.OrderedDict, dict]
+    assert list(map(type, unions)) == kinds
+    return sum((i + 1) * union["a"] + i * i * union.get("e", 0.0) for i, union in enumerate(unions)) + unions[5]["c"]
+
+
 @gradient_at(D)
 def test_views(d):
     r = 0.0

@@ -1,11 +1,13 @@
 """What special methods of objects store while a builtin asks them: it has its derivative, or is an error."""
 
+import functools
 import io
 import logging
 import math
 import operator
 from functools import cached_property
 
+import numpy as np
 import pytest
 from in_all_modes import MODES, differences
 
@@ -98,6 +100,127 @@ def test_hasattr_of_what_is_not_there():
     assert gradient(f, Lazy(0.7))[0].x == 2.0
 
 
+class Storing:
+    """What all of its special methods see, it keeps."""
+
+    def __init__(self, x):
+        self.x = self.seen = x
+
+    def __hash__(self):
+        self.seen = self.x * self.x
+        return 1
+
+    def __eq__(self, other):
+        self.seen = self.x * other.x
+        return True
+
+    def __lt__(self, other):
+        self.seen = other.seen = self.x * other.x * 2.0
+        return self.x < other.x
+
+    def __bool__(self):
+        LOG.append(self.x * self.x)
+        return True
+
+    def __index__(self):
+        self.seen = self.x**3
+        return 1
+
+
+LOG = []
+
+
+def both_in_one(o, p):
+    found = {p: 2.0}
+    return found[o] * o.x
+
+
+def removed(o, p):
+    items = [o]
+    items.remove(p)
+
+
+def stored_at(o, p):
+    items = [0.0, 0.0]
+    items[o] = p.x
+
+
+def cached(o, p):
+    return functools.lru_cache(lambda key: 1.0)(o)
+
+
+STORED = {
+    "dict": lambda o, p: {o: 1.0},
+    "key of a key": lambda o, p: {(1, o): 1.0},
+    "two equal keys": both_in_one,
+    "get": lambda o, p: {}.get(o),
+    "setdefault": lambda o, p: {}.setdefault(o, 1.0),
+    "in a dict": lambda o, p: o in {"a": 2.0},
+    "set": lambda o, p: {o},
+    "set of a list": lambda o, p: set([o]),  # noqa: C405
+    "set.add": lambda o, p: set().add(o),
+    "lru_cache": cached,
+    "== of lists": lambda o, p: [o] == [p],
+    "== of tuples": lambda o, p: (1, o) == (1, p),
+    "== of dicts": lambda o, p: {1: o} == {1: p},
+    "in a list": lambda o, p: p in [o],
+    "list.index": lambda o, p: [o, p].index(p),
+    "list.count": lambda o, p: [o].count(p),
+    "list.remove": removed,
+    "< of tuples": lambda o, p: (1, o) < (1, p),
+    "sorted tuples": lambda o, p: sorted([(1, o), (1, p)]),
+    "any": lambda o, p: any([o]),
+    "filter": lambda o, p: list(filter(None, [o])),
+    "item": lambda o, p: [1.0, 2.0][o],
+    "slice": lambda o, p: [1.0, 2.0][:o],
+    "item of an array": lambda o, p: np.arange(3.0)[o],
+    "store": stored_at,
+    "repeated": lambda o, p: [1.0] * o,
+    "insert": lambda o, p: [1.0, 2.0].insert(o, 3.0),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", STORED)
+def test_what_is_stored_while_native_code_asks(name, mode):
+    ask = STORED[name]
+
+    def f(x):
+        LOG.clear()
+        o = Storing(x)
+        ask(o, Storing(x * 2.0))
+        return o.seen * x + sum(LOG)
+
+    for x in (0.7, 1.3, 0.7, 1.3, 0.7):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-5)
+
+
+def test_what_an_argument_stores_while_native_code_asks():
+    def f(o):
+        found = {o: 2.0}
+        return found[o] * o.seen
+
+    for _ in range(4):
+        assert gradient(f, Storing(0.7))[0].x == pytest.approx(4 * 0.7)
+
+
+def test_a_class_of_no_module():
+    names = {}
+    exec(
+        "class Key:\n    def __init__(self, x): self.x = x\n    def __hash__(self): self.seen = self.x * 2; return 1\n"
+        "def f(x):\n    key = Key(x)\n    return {key: x}[key] * key.seen\n",
+        names,
+    )
+    for _ in range(4):
+        assert gradient(names["f"], 0.7) == pytest.approx((2.8,))
+
+
+def test_methods_that_store_are_what_they_were():
+    o = Storing(3.0)
+    assert (hash(o), o == Storing(2.0), bool(o), [1, 2][o], o.seen) == (1, True, True, 2, 27.0)
+    assert Storing.__eq__.__name__ == "__eq__"
+
+
 HIDDEN = {
     "in a list": lambda o: str([o]),
     "by %": lambda o: operator.mod("%s", o),
@@ -147,3 +270,36 @@ def test_what_is_no_text_is_what_python_raises():
 
     with pytest.raises(TypeError, match="__str__ returned non-string"):
         gradient(f, 0.7)
+
+
+class Asked:
+    """Its special methods store, so they are carried where dicts and lists ask them."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __hash__(self):
+        self.asked = self.x * self.x
+        return 3
+
+    def __lt__(self, other):
+        self.asked = self.x * 2.0
+        return self.x < other.x
+
+
+class Cache:
+    def __init__(self, made):
+        self.ask, self.compare = made.__hash__, made.__lt__
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_special_methods_that_are_taken_and_called_by_name(mode):
+    def f(x):
+        made, other = Asked(x), Asked(2.0 * x)
+        kept, order = {made: x}, sorted([other, made])
+        cache = Cache(made)
+        total = cache.ask() * made.asked * kept[made]
+        total += made.asked if cache.compare(other) and not Asked.__lt__(other, made) else 0.0
+        return total + order[0].asked * other.asked
+
+    assert MODES[mode](f, 0.7) == pytest.approx(differences(f, 0.7, 2 if mode == "hvp" else 1), rel=1e-6)

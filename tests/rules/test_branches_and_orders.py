@@ -84,11 +84,21 @@ SKEW = np.array([[0.0, 0.3, 0.2], [-0.3, 0.0, 0.5], [-0.2, -0.5, 0.0]])
 OTHER = np.array([[0.5, 0.2, 0.3], [0.7, 0.1, 0.9], [0.4, 0.6, 0.2]])
 
 
-def test_hermitian_pseudo_inverses_read_the_lower_triangle():
-    require_derivative(lambda t: (np.linalg.pinv(SYMMETRIC + t * OTHER, hermitian=True) * OTHER).sum(), 0.0)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: np.linalg.pinv(a, hermitian=True) * OTHER,
+        lambda a: np.linalg.svd(a, compute_uv=False, hermitian=True) * OTHER[0],
+        lambda a: np.linalg.svd(a, hermitian=True)[1] * OTHER[0],
+        lambda a: np.abs(np.linalg.svd(a, hermitian=True)[0]) * OTHER,
+    ],
+    ids=["pinv", "values", "all values", "vectors"],
+)
+def test_functions_of_hermitian_matrices_read_the_lower_triangle(function):
+    require_derivative(lambda t: function(SYMMETRIC + t * OTHER).sum(), 0.0)
     hermitian = SYMMETRIC + 1j * SKEW
     move = OTHER + 0.3j * OTHER.T
-    require_derivative(lambda t: (np.linalg.pinv(hermitian + t * move, hermitian=True) * OTHER).sum().real, 0.0)
+    require_derivative(lambda t: function(hermitian + t * move).sum().real, 0.0)
 
 
 def test_complex_powers_and_logarithms_of_negative_numbers():

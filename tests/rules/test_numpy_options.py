@@ -69,6 +69,7 @@ CASES = [
     *(Case(np.bincount, np.array([0, 1, 1, 3]), w, n) for w in (normal(4), [1.0, 2.0, 3.0, 4.0]) for n in (0, 6)),
     *(Case(np.pad, x, w, mode) for mode in MODES for x, w in ((normal(3, 4, 2), WIDTHS), (normal(4), 3))),
     *(Case(np.pad, normal(5), 2, mode, stat_length=n) for mode in MODES[3:7] for n in (2, (1, 3))),
+    *(Case(np.pad, normal(3, 4), ((1, 2), (0, 3)), mode, stat_length=((2, 3), (1, 4))) for mode in MODES[3:7]),
     *(Case(np.pad, normal(3, 5), 2, mode, reflect_type="odd") for mode in ("reflect", "symmetric")),
     *(Case(np.pad, x, 1) for x in (complexes(2), single(3), [1.0, 2.0])),
     *(Case(np.matvec, x, v) for x, v in ((normal(2, 3, 4), normal(4)), (complexes(3, 4), complexes(2, 4)))),

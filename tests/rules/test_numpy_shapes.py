@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy_checks import Case, cases, check, complexes, normal, single
 
+import autodiff_hook as ad
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
 from autodiff_rules.numpy import indexing
@@ -149,6 +150,32 @@ def test_memory_order(function, order, x):
 def test_reshape_in_memory_order(x):
     value, pullback = registry.rule(np.reshape, (np.ndarray, tuple))(x, (6,), "A")
     assert np.array_equal(pullback(value)[0], x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, order: np.ravel(x, order),
+        lambda x, order: x.flatten(order=order),
+        lambda x, order: x.reshape(-1, order=order if order != "K" else "A"),
+        lambda x, order: np.copy(x, order=order).ravel(order="K"),
+    ],
+    ids=["ravel", "flatten", "reshape", "copy"],
+)
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+def test_tangents_may_lie_otherwise_in_memory(function, order):
+    weights, x, ẋ = np.arange(6.0), np.asfortranarray(M), np.ascontiguousarray(normal(2, 3, seed=1))
+    for point, moved in ((x, ẋ), (ẋ, x)):
+        alike = np.empty_like(point)
+        alike[...] = 2.0 * moved
+        derivative = ad.jvp(lambda x: weights @ function(x * 2.0, order), (point,), (moved,))[1]
+        assert derivative == pytest.approx(weights @ function(alike, order))
+
+
+def test_axes_are_whole_numbers_of_any_kind():
+    x = normal(4)
+    assert ad.gradient(lambda x: np.sum(x.transpose(*np.arange(x.ndim)) * x), x)[0].tolist() == (2.0 * x).tolist()
+    assert ad.gradient(lambda x: np.sum(x.transpose(None) * x), x)[0].tolist() == (2.0 * x).tolist()
 
 
 @given(data=st.data(), shape=hnp.array_shapes(max_dims=3, max_side=4))

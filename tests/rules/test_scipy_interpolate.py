@@ -191,6 +191,7 @@ def test_surfaces_of_fitpack(orders):
     agrees(lambda p: np.sum(surface(xs * p[2], ys * p[1], *orders) ** 2), second=sum(orders) < 2)
     agrees(lambda p: np.sum(surface.ev(xs * p[2], xs * p[1], *orders) ** 2), second=sum(orders) < 2)
     agrees(lambda p: surface.ev(p[0] + 9.0, p[1] - 9.0, *orders) * p[2], second=sum(orders) < 2)
+    agrees(lambda p: np.sum(surface(p[0], 0.5, *orders)) * p[2], second=sum(orders) < 2)
 
 
 @pytest.mark.parametrize("method", ["linear", "nearest", "slinear", "cubic", "quintic", "pchip"])
@@ -202,6 +203,14 @@ def test_regular_grids(method):
 
     iterated = method in ("slinear", "cubic", "quintic")
     agrees(lambda p: f(p)[0], rtol=1e-3 if iterated else 1e-6, second=method == "linear")
+
+
+def test_values_on_a_grid_move_what_is_read_at_several_points():
+    def f(values):
+        return interpolate.RegularGridInterpolator((PLACES, PLACES), values, method="cubic")([[0.3, 0.4], [1.5, 0.7]])
+
+    values = np.outer(VALUES, np.cos(PLACES))
+    np.testing.assert_allclose(jvp(f, (values,), (values,))[1], f(values), rtol=1e-4)
 
 
 def test_lines_of_a_grid():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import integrate
 
-from autodiff_hook import gradient, hessian, hvp, jacobian, jvp, withgradient
+from autodiff_hook import gradient, hessian, hvp, jacobian, jvp, pullback, withgradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.reports import collecting
 from autodiff_hook.testing import check_rule
@@ -366,3 +369,40 @@ def test_rule_of_what_stages_are_computed_at():
         return combination(y, weights, *slopes)
 
     check_rule(combination, np.ones(2), weights, *slopes, differences=moved, second_order=True)
+
+
+def changing_what_it_reads(p, config, method):
+    rates = p * 1.0
+
+    def slope(t, y):
+        return rates * y * config[0]
+
+    found = integrate.solve_ivp(slope, (0.0, 1.0), np.array([1.0, 2.0, 3.0]), method, **TIGHT).y[:, -1]
+    rates[:] = 7.0
+    config[0] += 1.0
+    return found
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853"])
+def test_what_the_right_hand_side_reads_may_change_after_the_solution(method):
+    value, back = pullback(changing_what_it_reads, POINT, [1.0], method)
+    expected = np.array([1.0, 2.0, 3.0]) * np.exp(POINT)
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    for cotangent in np.eye(3):
+        np.testing.assert_allclose(back(cotangent)[0], cotangent * expected, rtol=1e-6, atol=1e-8)
+
+
+def test_a_step_keeps_no_pullbacks_of_its_stages():
+    def f(p):
+        return np.sum(integrate.solve_ivp(lambda t, y: p * np.sin(y), (0.0, 20.0), np.ones(3), **TIGHT).y[:, -1])
+
+    steps = integrate.solve_ivp(lambda t, y: POINT * np.sin(y), (0.0, 20.0), np.ones(3), **TIGHT).t.size
+    for _ in range(3):
+        gradient(f, POINT)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        gradient(f, POINT)
+        assert tracemalloc.get_traced_memory()[1] < 6000 * steps
+    finally:
+        tracemalloc.stop()

@@ -231,6 +231,16 @@ FAILURES = {
 }
 
 
+def test_a_minimum_without_unknowns():
+    """What is left of the sum of squares may still depend on the parameters."""
+    for name in ("x", "cost"):
+
+        def f(p, name=name):
+            return np.sum(optimize.least_squares(lambda x: np.append(x, p), np.zeros(0))[name]) + p[0]
+
+        np.testing.assert_allclose(gradient(f, POINT)[0], np.eye(len(POINT))[0] + (POINT if name == "cost" else 0.0))
+
+
 @pytest.mark.parametrize("reason", FAILURES)
 @pytest.mark.filterwarnings("ignore:Maximum number")
 def test_what_has_no_derivative_is_an_error(reason):

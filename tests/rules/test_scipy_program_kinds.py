@@ -15,7 +15,7 @@ NOT_FOR = {
     "complex": ("logistic.pdf", "logistic.logpdf", "root"),
     "single": ("kurtosis",),
     "stacked": ("gaussian_kde",),
-    **dict.fromkeys(("empty", "of-no-length"), ("root", "fixed_point", "least_squares", "map_coordinates", "rotate")),
+    **dict.fromkeys(("empty", "of-no-length"), ("root", "map_coordinates", "rotate")),
 }
 """What is an error (``test_scipy_stats.py``), has no precision to speak of, or what SciPy gives without its solvers.
 

@@ -70,6 +70,7 @@ def weighted(y):
 
 THROUGH_THE_SOURCE = {
     "filtfilt": (lambda x, b, a: signal.filtfilt(b, a, x), normal(20), B, 2.0 * A),
+    "filtfilt_normalised": (lambda x, b, a: signal.filtfilt(b, a, x), normal(20), B, A / A[0]),
     "filtfilt_gust": (lambda x: signal.filtfilt(B, A, x, method="gust"), normal(20)),
     "sosfilt": (
         lambda x, b, a: signal.sosfilt([[*b, 1.0, *a], [0.5, 0.1, b[0], 1.0, 0.1, a[1]]], x),
@@ -79,8 +80,11 @@ THROUGH_THE_SOURCE = {
     ),
     "sosfilt_state": (lambda x, zi: signal.sosfilt(SOS, x, zi=zi)[1], normal(6), normal(2, 2)),
     "sosfiltfilt": (lambda x: signal.sosfiltfilt(SOS, x), normal(30)),
-    "lfiltic": (lambda y: signal.lfiltic(B, A, y), normal(2)),
-    "lfilter_zi": (lambda b, a: signal.lfilter_zi(b, a), B, 2.0 * A),
+    "lfiltic": (signal.lfiltic, B, A / A[0], normal(4), normal(1)),
+    "lfiltic_of_output": (lambda y: signal.lfiltic(B[:1], 2.0 * A, y), normal(2)),
+    "lfilter_zi": (signal.lfilter_zi, B, 2.0 * A),
+    "lfilter_zi_normalised": (signal.lfilter_zi, B[:1], A / A[0]),
+    "lfilter_zi_without_feedback": (lambda b: signal.lfilter_zi(b, [1.0]), B),
     "fftconvolve": (lambda x, y: signal.fftconvolve(x, y, "same"), normal(4, 5), normal(3, 2)),
     "fftconvolve_axis": (lambda x, y: signal.fftconvolve(x, y, axes=1), normal(2, 5), normal(2, 3)),
     "oaconvolve": (lambda x, y: signal.oaconvolve(x, y), normal(30), normal(3)),

@@ -1,5 +1,8 @@
 """The whole public surface of the numeric standard library: each name has a derivative that is right, or a reason."""
 
+from fractions import Fraction
+
+import numpy as np
 import pytest
 from language.in_all_modes import MODES, differences
 from standard_library_names import NO_FLOATS, PROGRAMS
@@ -40,6 +43,27 @@ def test_derivatives(module, name):
         for mode, derivative in MODES.items():
             expected = differences(f, AT, 2 if mode == "hvp" else 1)
             assert derivative(f, AT) == pytest.approx(expected, rel=1e-5, abs=1e-6), mode
+
+
+def to_fraction(x):
+    """A fraction that is a float, too."""
+    return Fraction(round(64 * x), 64)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, to_fraction])
+@pytest.mark.parametrize(("module", "name"), public())
+def test_derivatives_by_numbers_of_other_kinds(module, name, kind):
+    """Those by the nearest float, in the precision of the kind, if the function takes it."""
+    f, x = PROGRAMS[module][name], kind(AT)
+    try:
+        f(x)
+    except (TypeError, ValueError):
+        return
+    precision = 1e-4 if kind is np.float32 else 1e-9
+    with ad.install("standard_library_names"):
+        for mode in ("gradient", "jvp"):
+            expected = MODES[mode](f, float(x))
+            assert MODES[mode](f, x) == pytest.approx(expected, rel=precision, abs=precision), mode
 
 
 def test_programs_are_of_public_names():

@@ -1,5 +1,7 @@
 """Random programs over lists of lists, of pairs and of objects, dicts and their names, as source text.
 
+Half of them have a deque, a heap and a set, too.
+
 ``a``, ``b``, ``c`` are lists of numbers, ``rows`` and ``others`` of such lists, ``pairs`` of tuples, ``d`` and ``e``
 dicts of numbers and of lists; each may be the same as, or be held by, another one.
 """
@@ -69,14 +71,24 @@ def f(x, xs, m, os):
     d = {{0: x, 1: t, (1, 1): s}}
     e = {{0: {first}, 1: [x, s, t]}}
 """
+QUEUES = """
+    q, u, h = deque([x, t, s], {longest}), {{0, 2}}, [(s, 0)]
+"""
+END_OF_QUEUES = """
+    for v in q:
+        z += v * v * 0.2
+    while h:
+        z = z * 0.7 + heapq.heappop(h)[0]
+    return z
+"""
 END = """
     z = s + t * 0.5 + total(a) * 0.3 + sum(b) * 0.7 + c[0] * c[-1]
     for k, row in enumerate(rows):
         z += (k + 1) * total(row) * 0.1
     for row in others:
         z += row[0] * row[-1]
-    for p, q in pairs:
-        z += p * q * 0.3
+    for p, r in pairs:
+        z += p * r * 0.3
     for k, v in d.items():
         z += v * v
     for k, row in e.items():
@@ -89,7 +101,7 @@ class Writer:
     """Writes one program."""
 
     def __init__(self, seed: int) -> None:
-        self.random, self.loops = random.Random(seed), 0
+        self.random, self.loops, self.queues = random.Random(seed), 0, seed % 2 == 1
 
     def source(self) -> str:
         choose = self.random.choice
@@ -99,10 +111,16 @@ class Writer:
             others=choose(["rows", "[rows[0], rows[1]]", "rows[1:]", "[c, b]", "[[x, t, s] for _ in range(2)]"]),
             first=choose(["a", "b", "rows[1]", "[s, s, x]"]),
         )
+        if self.queues:
+            start += QUEUES.format(longest=choose(["2", "3", "None"]))
         lines = [*HELPERS.splitlines(), *start.splitlines()]
         for _ in range(self.random.randint(3, 8)):
             lines += self.statement(1)
-        return "\n".join([*lines, *END.splitlines()])
+        if not self.queues:
+            return "\n".join([*lines, *END.splitlines()])
+        # Keys are of one kind, which leaves more programs typed.
+        text = "\n".join([*lines, END.removesuffix("    return z\n"), END_OF_QUEUES])
+        return text.replace("(1, 1)", "11").replace("(i, 1)", "i + 10")
 
     def number(self, depth: int = 0) -> str:
         choose = self.random.choice
@@ -126,6 +144,15 @@ class Writer:
                 "o.common[1]",
             ),
         ]
+        if self.queues:
+            forms += [
+                "q[0]",
+                "q[-1]",
+                "sum(q) * 0.2",
+                "(x if i in u else {0})",
+                "len(u) * 0.1",
+                "(h[0][0] if h else s)",
+            ]
         return choose(forms).format(self.number(depth + 1), self.number(depth + 1))
 
     def bounded(self) -> str:
@@ -158,6 +185,14 @@ class Writer:
                 "s += o.inner.k if o.inner is not None else x",
             ),
         ]
+        if self.queues:
+            forms += [
+                *(f"q.append({self.bounded()})", f"q.appendleft({self.bounded()})", f"q.extend({items}[:2])"),
+                *(f"q[0] = {self.bounded()}", "t = q.popleft() if len(q) > 1 else t", "u.add(i)", "u.discard(i + 1)"),
+                *("q.rotate(i)", "q.reverse()", "t = heapq.heappop(h)[0] if h else s", "s = d.pop(3, s)"),
+                *(f"heapq.heappush(h, ({self.bounded()}, i))", f"d = {{**d, 3: {self.bounded()}}}"),
+                f"d |= {{i % 2: {self.bounded()}}}",
+            ]
         return choose(forms)
 
     def statement(self, indent: int) -> list[str]:
@@ -193,6 +228,8 @@ class Writer:
             f"{pad}    if {self.number()} > {choose(['0.9', '0.4'])}: {choose(['break', 'continue', 'return s * t'])}"
         ]
         stop = [f"{pad}    if len({over}) > 6: break"] if over in (*LISTS, "rows", "others", "pairs") else []
+        if "zip" in head:
+            stop = [f"{pad}    if len({items}) + len({other}) > 16: break"]
         if "m" == over:
             inner = [line for line in inner if "c[" not in line and "c.append" not in line] or [f"{pad}    s += c[0]"]
         lines = [f"{pad}{head}:", *stop, *(leave if self.random.random() < 0.4 else []), *inner]

@@ -47,7 +47,7 @@ class Holder:
 
 def within_generic_code():
     """A program that is carried and calls one of numbers alone."""
-    source = "def g(x): return x * x * x * x\ndef f(h):\n    print(end='')\n    return g(h.x)"
+    source = "def g(x): return x * x * x * x\ndef f(h):\n    compile('0', '', 'eval')\n    return g(h.x)"
     return scope(source)["f"]
 
 

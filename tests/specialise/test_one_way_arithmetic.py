@@ -469,3 +469,166 @@ def stored_by_slices(x):
 def test_second_derivatives_of_stores_by_slices():
     check(stored_by_slices, 0.7)
     assert ad.gradient(stored_by_slices, 0.7) == pytest.approx(slopes(stored_by_slices, 0.7))
+
+
+class Held:
+    """Keeps what it is given, so that programs with it are followed on one way."""
+
+    def __init__(self, values):
+        self.values = None
+        self.values = values
+
+
+class Metres(float):
+    """A float whose operators stay within the class."""
+
+    def __new__(cls, value, name=""):
+        made = super().__new__(cls, value)
+        made.name = name
+        return made
+
+    def __add__(self, other):
+        return Metres(super().__add__(other), self.name)
+
+    def __mul__(self, other):
+        return Metres(float.__mul__(self, other), self.name)
+
+    def __lt__(self, other):
+        return float.__lt__(self, other)
+
+
+def chosen(x):
+    a, b = Metres(x, "a"), Metres(2.0, "b")
+    best, worst = max(a, b), min([b, a, Metres(x * x)])
+    rows = sorted([b, a], reverse=True)
+    total = math.fsum([a, b * x, 1.0]) + rows[1] * best.real + worst
+    return float(total * (3.0 if a in (0.5, 4.0) else 1.0) * (2.0 if (-a).conjugate() not in (1.0,) else 1.0))
+
+
+def test_floats_of_a_class_are_compared_and_called_by_name():
+    for x in (0.7, 1.3, 3.0):
+        check(chosen, x)
+        assert ad.gradient(chosen, x) == pytest.approx(slopes(chosen, x))
+
+
+class Cooperative:
+    def __init__(self, x):
+        self.x = x
+        then = getattr(super(), "prepare", None)
+        if then is not None:
+            then()
+        self.x = self.x * 2.0
+
+
+class Prepared:
+    def prepare(self):
+        self.x = self.x * self.x
+
+
+class Both(Cooperative, Prepared):
+    pass
+
+
+def cooperating(x):
+    return Cooperative(x).x * Both(x).x
+
+
+def test_what_super_may_not_have():
+    check(cooperating, 0.7)
+
+
+def layouts(x, a):
+    kept = Held(a)
+    if not kept.values.flags.contiguous or not kept.values.flags["F_CONTIGUOUS"]:
+        kept.values = kept.values.copy(order="F")
+    width = kept.values.T.flags.c_contiguous + np.float64(x).itemsize
+    return x * width * kept.values.sum()
+
+
+def test_how_items_lie():
+    for a in (np.ones((2, 3)), np.ones((2, 3), order="F"), np.ones((4, 6))[::2, ::2]):
+        check(layouts, 0.7, a, specialised=None)
+        f = lambda x, a=a: layouts(x, a)  # noqa: E731
+        check(f, 0.7)
+
+
+def in_rows(x):
+    a, total = np.arange(10.0) * x, 0.0
+    sizes = Held(np.array([2, 3, 4], dtype=np.int32)).values
+    for size in sizes:
+        whole = a[: len(a) - len(a) % size]
+        total += np.sum(np.reshape(whole, (len(a) // size, size)).mean(axis=0) ** 2) + [x, x * x, x, x, x][size]
+    return total
+
+
+def elements_in_order(x):
+    a = Held(np.arange(6.0).reshape(2, 3) * x).values
+    flat, part = a.flat, a.T.flat[1:4]
+    first, chosen = flat[2], a.flat[[1, -1]]
+    a[0, 2] = x * x
+    a.T[1, 1] = 5.0 * x
+    part[0] *= 3.0
+    return first * flat[2] + part.sum() * flat[-1] + chosen[0] * a.flat[np.int32(4)] + chosen.sum()
+
+
+def test_elements_in_order():
+    check(elements_in_order, 0.7)
+    assert ad.gradient(elements_in_order, 0.7) == pytest.approx(slopes(elements_in_order, 0.7))
+
+
+def test_whole_numbers_of_numpy_cut_and_choose():
+    check(in_rows, 0.7)
+
+
+def accumulated(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * Held(x).values
+    np.multiply.accumulate(a[:, 1:], out=a[:, 1:], axis=1)
+    total = np.sum(np.add.accumulate(a) ** 2) + np.sum(np.vander(a[0], 3)[1])
+    return total * np.polyval(np.polyfit(np.linspace(0.0, 1.0, 5), np.sin(x * np.arange(5.0)), 2), 0.3)
+
+
+def test_ufuncs_that_accumulate():
+    check(accumulated, 0.7)
+    assert ad.gradient(accumulated, 0.7) == pytest.approx(slopes(accumulated, 0.7))
+
+
+def through_infinities(x):
+    kept = Held(np.array([np.inf, x, np.inf]))
+    kept.values = kept.values * np.array([x, x * x, x])
+    return kept.values[1] * kept.values[1]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_products_with_what_is_infinite():
+    for _ in range(8):
+        assert ad.gradient(through_infinities, 0.7) == pytest.approx(slopes(through_infinities, 0.7))
+    assert is_specialised(through_infinities)
+
+
+class Tripling(Metres):
+    def __mul__(self, other):
+        return 3.0 * float(self) * float(other)
+
+    __rmul__ = __mul__
+
+    def __gt__(self, other):
+        return False
+
+
+LIMIT, TRIPLING = Metres(1.0, "limit"), Tripling(2.0)
+
+
+def with_floats_outside(x):
+    a = Held(x).values
+    total = math.sqrt(LIMIT * a) + LIMIT / a + max(a, LIMIT) + LIMIT.real * len(LIMIT.name)
+    total += (a * TRIPLING + TRIPLING * a) * (1.0 if a < TRIPLING else 2.0)
+    return total * (x if a < LIMIT else 1.0)
+
+
+def test_floats_of_a_class_from_outside():
+    global LIMIT
+    for limit in (1.0, 2.5, 0.4):
+        LIMIT = Metres(limit, "limit")
+        for x in (0.7, 1.3):
+            check(with_floats_outside, x)
+            assert ad.gradient(with_floats_outside, x) == pytest.approx(slopes(with_floats_outside, x))

@@ -251,3 +251,28 @@ def test_warnings_are_given_each_time_for_the_line_of_the_program():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning, match="2 items"):
             ad.gradient(warned, 3.0, 1.0)
+
+
+class Keeper:
+    def __init__(self):
+        self.pair, self.seen, self.left = (0.0, 1.0), None, [1.0, "a", None]
+
+
+def test_tuples_that_are_kept_outside():
+    """Of the lists of several kinds of things, which only one way takes, nothing else is read."""
+
+    def f(keeper, x):
+        keeper.left[0] = keeper.pair[1] * x
+        first, second = keeper.pair
+        keeper.pair = second, first + second * x
+        keeper.seen = keeper.pair, (x, "text")
+        return sum(keeper.pair) * keeper.seen[1][0]
+
+    plain, typed = Keeper(), Keeper()
+    g = ad.grad(lambda x: f(typed, x))
+    for x in (1.3, 0.7, 1.3, 0.4):
+        second = typed.pair[1]
+        slope = typed.pair[0] + second + 2.0 * second * x
+        f(plain, x)
+        assert g(x) == pytest.approx(slope)
+        assert vars(typed) == vars(plain)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 
+import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, is_specialised, oracle, same, scope, slopes
+from specialised_cases import GENERIC, check, check_slopes, is_specialised, oracle, same, scope, slopes
 
 import autodiff_hook as ad
 
@@ -382,3 +384,270 @@ def operations_by_name(x, table):
 
 def test_operations_of_containers_by_name():
     check(operations_by_name, 1.3, {"scale": 2.0})
+
+
+class Angle:
+    """Says which number it is, and what its functions give."""
+
+    def __init__(self, degrees):
+        self.degrees = degrees
+
+    def __float__(self):
+        return self.degrees * 2.0
+
+    def __int__(self):
+        return int(self.degrees) + 1
+
+    def __abs__(self):
+        return Angle(abs(self.degrees))
+
+    def __neg__(self):
+        return Angle(-self.degrees)
+
+    def __round__(self, digits=0):
+        return self.degrees if digits else 4
+
+    def __str__(self):
+        return "an angle"
+
+
+def conversions(x, given):
+    held = [Angle(x)]
+    held.append(given)
+    total = round(given, 2) * round(held[0]) + int(held[0])
+    for angle in held:
+        total += math.sin(float(-angle)) * float(abs(angle)) * len(str(angle))
+    return total
+
+
+def test_numbers_that_objects_say_they_are():
+    check(conversions, 1.3, Angle(0.4))
+
+
+class Place:
+    """Whatever is assigned comes through here, what a property takes as well."""
+
+    unit = 2.0
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value * self.unit if name in ("x", "y") else value)
+
+    @property
+    def y(self):
+        return self.x * self.kept
+
+    @y.setter
+    def y(self, value):
+        object.__setattr__(self, "kept", value)
+
+
+HERE = Place()
+
+
+def assignments(x):
+    made = Place()
+    for place in (made, HERE):
+        place.names = ["a"]
+        place.x = x * x
+        place.y = x
+    return made.x * made.y + HERE.y * len(HERE.names)
+
+
+def test_assignments_that_classes_define():
+    for x in (1.3, 0.7):
+        check(assignments, x)
+        assert vars(HERE) == {"names": ["a"], "x": 2 * x * x, "kept": 2 * x}
+
+
+class Rows:
+    def __init__(self, x):
+        self.step, self.rows = x, [x, [2.0]]
+
+
+class Grid(Rows):
+    def __init__(self, x):
+        super().__init__(x)
+        self.itself = self
+
+    def clone(self):
+        return copy.deepcopy(self)
+
+
+class Slotted:
+    __slots__ = ("rows", "x")
+
+    def __init__(self, x):
+        self.x, self.rows = x, [x]
+
+
+class Wilful(Rows):
+    def __deepcopy__(self, memo):
+        return Rows(self.step * 7)
+
+
+ROWS = Rows(2.0)
+
+
+def copies(x, cls):
+    made = cls(x)
+    deep, shallow = copy.deepcopy(made), copy.copy(made)
+    deep.rows[0] = x * x
+    shallow.rows.append(3 * x)
+    return made.rows[0] * deep.rows[0] + made.rows[-1] * len(deep.rows) * x
+
+
+def clones(x):
+    made = Grid(x)
+    deep, shallow = made.clone(), copy.copy(made)
+    deep.step = 3 * x
+    return deep.itself.step * shallow.itself.step + deep.itself.itself.rows[1][0]
+
+
+def copies_of_what_is_outside(x):
+    ROWS.step = x
+    deep, shallow = copy.deepcopy(ROWS), copy.copy(ROWS)
+    deep.rows[1][0] = x
+    shallow.step = 2 * x
+    return deep.step * shallow.step * ROWS.step + deep.rows[1][0] * ROWS.rows[1][0] * deep.rows[0]
+
+
+def wilful_copies(x):
+    made = Wilful(x)
+    made.rows.append(copy.deepcopy(made))
+    return made.rows[-1].step * x
+
+
+def test_copies_of_objects():
+    check(copies, 1.3, Grid, specialised=None)
+    for cls in (Grid, Slotted):
+        f = scope("def f(x):\n    return copies(x, cls)", copies=copies, cls=cls, __name__=__name__)["f"]
+        check(f, 1.3)
+    check(clones, 1.3)
+    check(wilful_copies, 1.3, specialised=None)
+
+
+def test_copies_of_objects_from_outside():
+    check(copies_of_what_is_outside, 1.3)
+    assert (ROWS.step, ROWS.rows) == (1.3, [2.0, [2.0]])
+    ROWS.more = 4.0
+    check(copies_of_what_is_outside, 0.7)
+    ROWS.rows.append(5.0)
+    check(copies_of_what_is_outside, 0.7)
+
+
+def methods_that_are_taken(a, shape):
+    held = [a.reshape(*shape)]
+    held.append(held[0].transpose)
+    known = VOWELS("a")
+    return (held[1]() * held[0].dot(*(held[0].T,)).sum()).sum() if known else 0.0
+
+
+VOWELS = frozenset("aeiou").__contains__
+
+
+def test_methods_of_arrays_and_constants_that_are_taken_before_they_are_called():
+    check(methods_that_are_taken, np.arange(1.0, 7.0), (2, 3))
+
+
+class Ordered:
+    def __init__(self, x):
+        self.x = x
+        self.x = x * 2.0
+
+    def __lt__(self, other):
+        return self.x < other.x
+
+    def __len__(self):
+        return 2
+
+
+def ordered(x):
+    held = [Ordered(x), Ordered(0.5)]
+    held.append(Ordered(2.0))
+    best = min(held)
+    return (held[0] < held[2]) * len(held[0]) * x * best.x + sum(v.x for v in sorted(held)[1:])
+
+
+def test_classes_that_were_carried_first():
+    plain = [slopes(ordered, x) for x in (0.7, 0.1)]
+    assert oracle(ordered, 0.7)[1] == pytest.approx(plain[0])
+    check(ordered, 0.7)
+    assert ad.gradient(ordered, 0.1) == pytest.approx(plain[1])
+
+
+class Twice(property):
+    """A property that gives, and takes, twice of it."""
+
+    def __get__(self, owner, cls=None):
+        return self if owner is None else 2.0 * super().__get__(owner, cls)
+
+    def __set__(self, owner, value):
+        super().__set__(owner, 3.0 * value)
+
+
+class Strict(property):
+    def __get__(self, owner, cls=None):
+        return self.fget(owner) * 5.0
+
+
+class Once(functools.cached_property):
+    def __get__(self, owner, cls=None):
+        return self if owner is None else super().__get__(owner, cls) * 7.0
+
+
+class Measured:
+    def __init__(self, x):
+        self.x = x
+
+    @Twice
+    def area(self):
+        return self.x * self.x
+
+    @area.setter
+    def area(self, value):
+        self.x = value
+
+    @Strict
+    def width(self):
+        return self.x
+
+    @Once
+    def once(self):
+        return self.x * self.x
+
+
+MEASURED = Measured(2.0)
+
+
+def read_in_another_way(x):
+    made = Measured(x)
+    return made.area + MEASURED.area * x
+
+
+def assigned_in_another_way(x):
+    made = Measured(x)
+    made.area = x * x
+    return made.area
+
+
+def read_of_objects_alone(x):
+    made = Measured(x)
+    return made.width * MEASURED.width
+
+
+def cached_in_another_way(x):
+    made = Measured(x)
+    return made.once * x
+
+
+@pytest.mark.parametrize("f", [read_in_another_way, assigned_in_another_way, read_of_objects_alone])
+def test_properties_of_derived_classes(f):
+    for x in (0.7, 1.3):
+        check_slopes(f, x, specialised=None)
+
+
+def test_cached_properties_of_derived_classes():
+    try:
+        assert ad.gradient(cached_in_another_way, 0.7) == pytest.approx(slopes(cached_in_another_way, 0.7))
+    except ad.NotDifferentiable as error:
+        assert "__get__" in str(error)

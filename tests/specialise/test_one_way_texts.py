@@ -1,11 +1,12 @@
-"""Regular expressions, on one way: what is found in texts decides about the way, and carries no derivative."""
+"""Regular expressions, dates and times, on one way: what is found decides about the way, and carries no derivative."""
 
 from __future__ import annotations
 
+import datetime
 import re
 
 import pytest
-from specialised_cases import check_slopes, is_specialised
+from specialised_cases import check_slopes, is_specialised, slopes
 
 import autodiff_hook as ad
 
@@ -59,3 +60,55 @@ def test_texts_that_are_others_each_time():
 def test_texts_are_guarded():
     f = lambda text: ad.gradient(lambda x: matched(x, text), 0.5)[0]  # noqa: E731
     assert [f(text) for text in ("12ab", "7ab", "7cd", "12ab")] == [13.0, 8.0, 7.0, 13.0]
+
+
+UTC = datetime.UTC
+NOON = datetime.datetime(2020, 5, 3, 12, tzinfo=UTC)
+
+
+class Sky:
+    def __init__(self, when, x):
+        self.when, self.x = when, x
+        self.x = 2.0 * x
+
+    def days(self):
+        since = self.when - NOON
+        return since.total_seconds() / 86400.0 + since.days * 0.5
+
+
+def daylight(x, when):
+    sky = Sky(when, x)
+    at, hour = when.time(), when.hour
+    zone = when.utcoffset()
+    early = sky.when.replace(month=2, day=1) + datetime.timedelta(hours=1.5) < when
+    total = sky.days() * sky.x + at.minute * x + (x * x if early and when.tzinfo is not None else x)
+    total += len(when.isoformat()) * (0.0 if zone is None else zone.total_seconds()) + sky.when.timetuple().tm_yday
+    return total * sky.x * hour * (1.0 if hasattr(when, "shape") else 2.0)
+
+
+MOMENTS = [
+    NOON + datetime.timedelta(days=1, minutes=7),
+    datetime.datetime(2021, 7, 3, 11, 21, tzinfo=UTC),
+    datetime.datetime(2021, 1, 3, 11, 21, tzinfo=datetime.timezone(datetime.timedelta(hours=2))),
+    datetime.datetime(2021, 8, 3, 9, 21, tzinfo=UTC),
+]
+
+
+def test_dates_and_times():
+    for when in MOMENTS:
+        f = lambda x, when=when: daylight(x, when)  # noqa: E731
+        check_slopes(f, 0.7)
+    for when in MOMENTS * 2:
+        assert ad.gradient(daylight, 0.7, when)[0] == pytest.approx(slopes(lambda x, w=when: daylight(x, w), 0.7)[0])
+
+
+def test_times_that_carry_derivatives():
+    with pytest.raises(ad.NotDifferentiable, match="timedelta"):
+        ad.gradient(lambda x: Sky(NOON + datetime.timedelta(hours=x), x).days(), 0.7)
+    with pytest.raises(ad.NotDifferentiable, match="timedelta"):
+        ad.gradient(lambda x, n: Sky(NOON + datetime.timedelta(n), x).days(), 0.7, 2)
+
+
+def test_times_that_are_missing():
+    with pytest.raises(TypeError, match="offset-naive"):
+        ad.gradient(daylight, 0.7, datetime.datetime(2021, 1, 3))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import os
 import random
+from collections import deque
 from functools import partial
 
 import numpy as np
@@ -28,7 +30,7 @@ def given_of(values, kind):
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_random_containers(seed):
     source, choice = Writer(seed).source(), random.Random(seed)
-    namespace = {"__name__": "random_containers", "math": math, "np": np}
+    namespace = {"__name__": "random_containers", "math": math, "np": np, "heapq": heapq, "deque": deque}
     exec(compile(source, f"<program {seed}>", "exec"), namespace)
     f = namespace["f"]
     for kind in KINDS:

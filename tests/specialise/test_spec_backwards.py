@@ -467,6 +467,62 @@ def test_the_memory_of_a_sum_does_not_grow():
     assert used(1000) < used(10) + 1000
 
 
+def rotation(angle, shift):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, shift * c], [s, c, shift * s], [0.0, 0.0, 1.0]])
+
+
+def arm(angles, shifts, targets):
+    cost = 0.0
+    for row, target in zip(angles, targets):
+        at = np.eye(3)
+        for shift, angle in zip(shifts, row):
+            at = at @ rotation(angle, shift)
+        cost += np.sum((at[:2, 2] - target) ** 2) + np.dot(row, row)
+    return cost
+
+
+def stored_on_the_way(angles, targets):
+    cost, work = 0.0, np.zeros(2)
+    for row, target in zip(angles, targets):
+        work[:] = work + np.tanh(row) * target
+        cost += np.sum(work * work)
+    return cost
+
+
+def with_lists_of_arrays(angles, targets):
+    cost, seen = 0.0, []
+    for row, target in zip(angles, targets):
+        parts = [np.sin(row), np.cos(row) * target]
+        seen.append(parts)
+        cost += np.sum(parts[0] * parts[1])
+    return cost + np.sum(seen[0][0] * seen[-1][1])
+
+
+@pytest.mark.parametrize("f", [stored_on_the_way, with_lists_of_arrays, lambda a, t: arm(a, [0.5, 0.25], t)])
+def test_iterations_with_arrays(f):
+    random = np.random.default_rng(3)
+    check(f, random.normal(size=(4, 2)), random.normal(size=(4, 2)), specialised=None)
+
+
+@shown
+def test_the_memory_of_a_sum_of_arrays_does_not_grow_with_its_parts():
+    def used(count):
+        angles, targets = np.linspace(0.0, 1.0, 2 * count).reshape(count, 2), np.ones((count, 2))
+        for _ in range(3):
+            ad.gradient(arm, angles, [0.5, 0.25], targets)
+        tracemalloc.start()
+        ad.gradient(arm, angles, [0.5, 0.25], targets)
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        ad.gradient(arm, angles, [0.5, 0.25], targets)
+        found = tracemalloc.get_traced_memory()[1] - before
+        tracemalloc.stop()
+        return found
+
+    assert used(100) < 3 * used(10)
+
+
 def sum_of_a_generator(xs, k):
     return sum(math.exp(-k * x) for x in xs) / len(xs)
 

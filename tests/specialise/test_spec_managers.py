@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from specialised_cases import check, is_specialised
+from specialised_cases import GENERIC, check, is_specialised
 
 import autodiff_hook as ad
 
@@ -148,3 +148,48 @@ def test_what_warns_elsewhere_in_such_a_program():
     found = [ad.gradient(strict, np.array([1.0, 2.0]), np.array([y, 0.5])) for y in (2.0, 0.0, 2.0)]
     assert np.isinf(found[1][0][0])
     np.testing.assert_array_equal(found[0], found[2])
+
+
+class Stack:
+    def __init__(self, rows):
+        self.rows = rows
+
+
+def settings_put_back(x):
+    stack = Stack([x])
+    before = np.seterr(invalid="ignore", divide="ignore")
+    stack.rows.append(np.log(x))
+    inner = np.seterr(all="warn")
+    stack.rows.append(x / np.array([0.5, 2.0]))
+    np.seterr(**inner)
+    np.seterr(**before)
+    return np.sum(stack.rows[1] * stack.rows[0]) + stack.rows[2][1]
+
+
+def settings_left(x):
+    stack = Stack([x])
+    np.seterr(over="ignore")
+    stack.rows.append(x * 2.0)
+    return np.sum(stack.rows[1] * stack.rows[0])
+
+
+def settings_of_another_time(x):
+    stack = Stack([x])
+    before = np.seterr(over="ignore")
+    stack.rows.append(x * 2.0)
+    np.seterr(**{**before, "divide": "warn"})
+    return np.sum(stack.rows[1] * stack.rows[0])
+
+
+def test_settings_that_are_put_back():
+    with np.errstate():
+        x = np.array([0.7, 1.3])
+        before = np.geterr()
+        check(settings_put_back, x)
+        for f in (settings_left, settings_of_another_time):
+            check(f, x, specialised=None)
+            assert not is_specialised(f) or GENERIC
+            np.seterr(**before)
+            ad.gradient(f, x)
+            assert np.geterr() == {**before, "over": "ignore"} if f is settings_left else before
+            np.seterr(**before)

@@ -72,6 +72,19 @@ def read_before_and_after(x):
     return np.sum(before * y[:-1])
 
 
+def in_a_loop(x):
+    """What is known of the sum changes in the loop, whose body is looked at again."""
+    y, total = np.zeros_like(x), 0
+    for _ in range(3):
+        np.multiply(y, x, out=y)
+        np.add(y, 0.5, out=y, where=y < 2.0)
+        total = total + y[0] * x[1]
+        y.fill(total + y[1])
+        np.fill_diagonal(rows := np.outer(y, x), total)
+        np.copyto(y, rows[1] + y)
+    return total + np.sum(y)
+
+
 def in_a_branch(x):
     y = x * 1.0
     if y[1] < 0.5:
@@ -82,7 +95,7 @@ def in_a_branch(x):
 
 WRITING = [
     *(copied_as_floats, not_copied, by_position, into_a_part, where_it_is_defined, where_others_stay, where_of_numbers),
-    *(where_of_rows, not_of_a_ufunc, read_before_and_after, in_a_branch),
+    *(where_of_rows, not_of_a_ufunc, read_before_and_after, in_a_loop, in_a_branch),
 ]
 
 

@@ -51,13 +51,13 @@ class Level:
 swing, first, second, level, other = Swing(), Shared(), Shared(), Level(), Level()
 by_name, everything = {"level": level}, [level, other]
 log, buffer, field, table, count, total = [], [3.0, 1.0, 2.0], np.arange(4.0), {"a": 1.0, "b": 2.0}, 0, 0.0
-grown, late, rows = Grown(), [], []
+grown, late, rows, queues, short = Grown(), [], [], {"none": [], "one": [1.0]}, [[1.0]]
 same = grown.u
-alias, window, nested = buffer, field[1:3], [[1.0, 2.0], [3.0]]
+alias, window, nested, grid = buffer, field[1:3], [[1.0, 2.0], [3.0]], np.ones((3, 2))
 
 def left():
     found = vars(swing), first.v, level, other, log, buffer, field, table, count, total, nested
-    return repr((*found, vars(grown), late, rows, same, grown.u is same))
+    return repr((*found, vars(grown), late, rows, same, grown.u is same, grid, queues, short))
 
 def swings(x):
     swing.reset()
@@ -149,14 +149,47 @@ def in_a_nested_list(x):
     nested[0][1] = x
     row = nested[0]
     return row[1] * nested[1][0]
+def appends_to_a_row(x):
+    nested[1].append(x * x)
+    return sum(nested[1]) * nested[1][-1]
+def appends_to_a_short_row(x):
+    row = short[0]
+    row.append(x)
+    return sum(row) * x
+def appends_to_all_rows(x):
+    for row in nested:
+        row.append(x * row[0])
+    return sum([sum(row) for row in nested])
+def appends_in_a_dict(x):
+    queues["none"].append(x)
+    queues["one"].append(x * x)
+    return sum(queues["none"]) * sum(queues["one"])
 def in_place_by_an_attribute(x):
     grown.u += x * grown.w
     grown.u[1:] *= 1.0 + 0.1 * grown.u[:-1]
     return np.sum(grown.u)
+def written_to_what_is_assigned(x):
+    grown.u += x
+    np.multiply(grown.u, x, out=grown.u)
+    np.negative(grown.w, grown.w)
+    grown.w += grown.u
+    return np.sum(grown.u * grown.w)
+def comes_to_be_another_array(x):
+    global field
+    for _ in range(2):
+        field *= 2.0
+        field = same
+    return np.sum(field) * x
 def keeps_a_view(x):
     grown.u[0] = x
     grown.part = grown.u[:2]
     return np.sum(grown.part) * x
+def keeps_a_row(x):
+    grid[0] *= x
+    for row in grid:
+        if grown.part is None:
+            grown.part = row
+    return np.sum(grid)
 def keeps_the_whole(x):
     grown.u[0] = x
     rows.append(grown.u)

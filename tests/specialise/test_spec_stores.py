@@ -395,6 +395,16 @@ def list_used_as_a_whole_between_changes(x):
     return np.sum(b * b) + sum(a) * s
 
 
+def chosen_by_sequences(x):
+    a = np.outer([1.0, 2.0, 3.0], [x, x * x, 1.0])
+    column, rows, pair = a[[2, 0], 1], a[[0, 1]], a[(0, 2), 1:]
+    for part in (column, rows, pair):
+        part *= 3.0
+    np.negative(column, column)
+    rows[0] = x
+    return np.sum(column * column[::-1]) + np.sum(rows * rows) * np.sum(pair) + np.sum(a * a)
+
+
 @pytest.mark.parametrize(
     "f",
     [
@@ -407,7 +417,13 @@ def list_used_as_a_whole_between_changes(x):
             in_a_list,
             of_an_argument,
         ),
-        *(element_without_axes, diagonal_by_einsum, results_that_pullbacks_hold, softmax_in_a_loop),
+        *(
+            chosen_by_sequences,
+            element_without_axes,
+            diagonal_by_einsum,
+            results_that_pullbacks_hold,
+            softmax_in_a_loop,
+        ),
         *(negation_before_a_store, products_of_parts_before_a_store, iterated_and_made_anew, read_in_an_inner_loop),
         iterated_and_stored_into_or_made_anew,
         *(asarray_is_the_array, sum_of_a_product_before_a_store, list_used_as_a_whole_between_changes),

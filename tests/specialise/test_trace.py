@@ -20,8 +20,8 @@ class Point:
         self.x = x
 
 
-def prints(x):
-    print(end="")
+def compiles(x):
+    compile("0", "", "eval")
     return x * x
 
 
@@ -47,7 +47,7 @@ def evaluates(x):
 
 
 def callee(x):
-    print(end="")
+    compile("0", "", "eval")
     return x
 
 
@@ -64,12 +64,12 @@ def line(function, offset):
 
 
 REASONS = [
-    (prints, (2.0,), line(prints, 1) + "a call of print"),
+    (compiles, (2.0,), line(compiles, 1) + "a call of compile"),
     (waits, (2.0,), line(waits, 1) + "a call of time.sleep, which has effects"),
     (uses_a_view, (2.0,), line(uses_a_view, 4) + "a view of an array is used after the array was changed in place"),
     (changes_its_argument, (2.0, np.ones(4)[::2]), line(changes_its_argument, 1) + "an array is changed in place that"),
     (evaluates, (2.0,), line(evaluates, 1) + "a call of eval"),
-    (calls, (2.0,), line(callee, 1) + "a call of print"),
+    (calls, (2.0,), line(callee, 1) + "a call of compile"),
     (applied, (lambda x: x * 2.0, 2.0), "a callable as an argument"),
     (math.sin, (2.0,), "math.sin: only Python functions"),
     (lambda point: point.x * len({point}), (Point(1.0),), ""),

@@ -295,6 +295,22 @@ def cmp_to_key(mycmp: Any) -> Any:
     return functools.partial(Ordered, mycmp)
 
 
+def property_get(self: property, owner: Any, cls: Any = None) -> Any:
+    """``property.__get__``."""
+    if owner is None:
+        return self
+    if self.fget is None:
+        raise AttributeError("a property without a getter is read")
+    return self.fget(owner)
+
+
+def property_set(self: property, owner: Any, value: Any) -> None:
+    """``property.__set__``."""
+    if self.fset is None:
+        raise AttributeError("a property without a setter is assigned")
+    self.fset(owner, value)
+
+
 SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (itertools.chain, chain),
     (itertools.count, count),
@@ -313,6 +329,8 @@ SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (itertools.zip_longest, zip_longest),
     (itertools.groupby, groupby),
     (np.ndenumerate, ndenumerate),
+    (property.__get__, property_get),
+    (property.__set__, property_set),
     (itertools.combinations, chosen(itertools.combinations)),
     (itertools.permutations, chosen(itertools.permutations)),
     (itertools.combinations_with_replacement, chosen(itertools.combinations_with_replacement)),

@@ -111,11 +111,75 @@ def held(mapping: Any, key: Any) -> Any:
     return mapping[key]
 
 
+def taken_by_key(mapping: Any, key: Any) -> Any:
+    """``dict.pop``."""
+    value = held(mapping, key)
+    del mapping[key]
+    return value
+
+
+def taken_or_default(mapping: Any, key: Any, default: Any) -> Any:
+    """``dict.pop`` with a default value."""
+    return taken_by_key(mapping, key) if key in mapping else default
+
+
 def value_or_made(mapping: Any, key: Any, make: Any) -> Any:
     """``mapping[key]`` of a ``defaultdict``."""
     if key not in mapping:
         mapping[key] = make()
     return held(mapping, key)
+
+
+def add(items: Any, value: Any) -> None:
+    """``set.add``."""
+    items[value] = True
+
+
+def add_all(items: Any, iterable: Any) -> None:
+    """``set.update``."""
+    for value in iterable:
+        items.add(value)
+
+
+def discard(items: Any, value: Any) -> None:
+    """``set.discard``."""
+    if value in items:
+        del items[value]
+
+
+def remove_key(items: Any, value: Any) -> None:
+    """``set.remove``."""
+    del items[value]
+
+
+def set_of(iterable: Any) -> Any:
+    """``set(iterable)``."""
+    items: Any = set()
+    for value in iterable:
+        items.add(value)
+    return items
+
+
+def united(first: Any, second: Any) -> Any:
+    """``first | second`` of dicts."""
+    made: Any = {}
+    made.update(first)
+    made.update(second)
+    return made
+
+
+def united_in_place(mapping: Any, other: Any) -> Any:
+    """``mapping |= other`` of dicts."""
+    mapping.update(other)
+    return mapping
+
+
+def from_keys(keys: Any, value: Any = None) -> Any:
+    """``dict.fromkeys``."""
+    made: Any = {}
+    for key in keys:
+        made[key] = value
+    return made
 
 
 def update(mapping: Any, other: Any) -> None:

@@ -1,4 +1,4 @@
-"""Builtin functions that iterate, as typed programs follow them."""
+"""Functions that iterate, as typed programs follow them."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ def mapped(function: Any, iterable: Any, *others: Any) -> Any:
             yield function(item)
 
 
+def mapped_strictly(function: Any, iterable: Any, /, *others: Any, strict: Any = False) -> Any:
+    """``map`` with the option of 3.14."""
+    for args in zip(iterable, *others, strict=strict):
+        yield function(*args)
+
+
 def filtered(function: Any, iterable: Any) -> Any:
     """``filter``."""
     for item in iterable:
@@ -65,6 +71,16 @@ def all_of(iterable: Any) -> Any:
         if not item:
             return False
     return True
+
+
+def reduced(function: Any, iterable: Any, initial: Any = MISSING, /) -> Any:
+    """``functools.reduce``."""
+    total = initial
+    for item in iterable:
+        total = item if total is MISSING else function(total, item)
+    if total is MISSING:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return total
 
 
 def first(iterator: Any, default: Any = MISSING) -> Any:

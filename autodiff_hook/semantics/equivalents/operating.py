@@ -17,6 +17,26 @@ def require_sequence(a: Any) -> None:
         raise TypeError(f"{type(a).__name__!r} object can't be concatenated")
 
 
+def holds(value: Any) -> Any:
+    """Whether an object holds that says so itself."""
+    return value.__bool__()
+
+
+def fails(value: Any) -> Any:
+    """``not value`` of such an object."""
+    return not value.__bool__()
+
+
+def is_filled(value: Any) -> Any:
+    """Whether an object holds that has a length."""
+    return len(value) > 0
+
+
+def is_empty(value: Any) -> Any:
+    """``not value`` of such an object."""
+    return len(value) == 0
+
+
 def concat(a: Any, b: Any) -> Any:
     """``operator.concat``."""
     require_sequence(a)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable, is_nothing
 from autodiff_hook.semantics.fusing.tree import Assign, If, Node
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.pullbacks import bind_pullback, pullback_body, results_of
@@ -115,16 +115,12 @@ def pulled(names: Names, instance: Instance, cotangent: str) -> tuple[list[Node]
         nodes = [node for s in block.statements for node in assigned(names, s)]
         return nodes, [_result(names, x) for x in returns[block]]
     columns = list(zip(*returns.values()))
-    targets = [None if all(_is_none(x) for x in column) else names.new("p") for column in columns]
+    targets = [None if all(is_nothing(x) for x in column) else names.new("p") for column in columns]
     return _Branches(names, returns, targets).nodes(body.blocks[0], ()), targets
 
 
-def _is_none(operand: Operand) -> bool:
-    return isinstance(operand, Constant) and operand.value is None
-
-
 def _result(names: Names, operand: Operand) -> str | None:
-    return None if _is_none(operand) else names.of(operand)
+    return None if is_nothing(operand) else names.of(operand)
 
 
 class _Branches:

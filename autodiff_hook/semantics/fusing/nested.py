@@ -7,9 +7,11 @@ run; so they have nodes below by the same sweep.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from autodiff_hook.algebras.levels import Pair
+from autodiff_hook.ir.analysis import closure
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.fusing.derived import Names, assigned
 from autodiff_hook.semantics.fusing.loading import Types
@@ -226,12 +228,10 @@ class _Way:
 
     def _cone(self, wanted: list[Operand]) -> set[Operand]:
         """All that some operands are made of."""
-        found: set[Operand] = set()
-        pending = list(wanted)
-        while pending:
-            operand = pending.pop()
-            if operand not in found:
-                found.add(operand)
-                s = self.made.get(operand)
-                pending += [self.known[operand]] if operand in self.known else s.operands if s is not None else ()
-        return found
+
+        def parts(operand: Operand) -> Iterable[Operand]:
+            if operand in self.known:
+                return (self.known[operand],)
+            return self.made[operand].operands if operand in self.made else ()
+
+        return set(closure(wanted, parts))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from autodiff_hook.ir.analysis import edges_with_received
+from autodiff_hook.ir.analysis import closure, edges_with_received
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.generic.runs import Lookup, Run, runs_of
 
@@ -88,13 +88,7 @@ class Primal:
             for edge, count in edges_with_received(block):
                 for param, arg in zip(edge.target.params[count:], edge.args):
                     flows.setdefault(arg, []).append(param)
-        live = set[Variable]()
-        while pending:
-            variable = pending.pop()
-            if variable not in live:
-                live.add(variable)
-                pending += flows.get(variable, ())
-        return live
+        return set(closure(pending, lambda variable: flows.get(variable, ())))
 
     def _find_escaping(self) -> set[Variable]:
         used: set[Operand] = {x for s in self._statements() for x in s.operands}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, ModuleType
 from typing import Any, Final
 
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Operand, Statement, Variable
 
 _OPERATORS: Final = frozenset({"+", "-", "*", "/", "**", "//", "%"})
@@ -41,7 +42,7 @@ class Run:
 
 def runs_of(ir: IR, lookup: Lookup) -> list[Run]:
     """The runs of a function: outside of ``try``, where each statement has an exception edge of its own."""
-    uses = _uses(ir)
+    uses = count_uses(ir.blocks)
     finder = _Finder(ir, lookup)
     found = []
     for block in ir.blocks:
@@ -105,17 +106,6 @@ def is_pure(value: Any) -> bool:
     if type(value) is not BuiltinFunctionType:
         return value is float or value is int
     return value.__module__ == "math" or value in _PURE
-
-
-def _uses(ir: IR) -> Counter[Operand]:
-    found: Counter[Operand] = Counter()
-    for block in ir.blocks:
-        for statement in block.statements:
-            found.update(statement.operands)
-        for edge in block.edges():
-            found.update(edge.args)
-        found.update(block.terminator.operands)
-    return found
 
 
 def _run(part: list[Statement], uses: Counter[Operand]) -> Run | None:

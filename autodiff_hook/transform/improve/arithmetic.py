@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
 
@@ -27,11 +28,9 @@ def economise(ir: IR, essential: set[Statement], adjoint: set[Statement]) -> Non
     for block in ir.blocks:
         _share(block, known, essential)
     substitute(ir.blocks, known)
-    uses = Counter(x for block in ir.blocks for s in block.statements for x in s.operands)
-    uses.update(x for block in ir.blocks for edge in block.edges() for x in edge.args)
-    uses.update(x for block in ir.blocks for x in block.terminator.operands)
+    used = count_uses(ir.blocks)
     for block in ir.blocks:
-        _Factors(block, essential, adjoint, uses, known).run()
+        _Factors(block, essential, adjoint, used, known).run()
     substitute(ir.blocks, known)
 
 

@@ -10,36 +10,32 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.analysis import reverse_postorder
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import value_of
-from autodiff_hook.transform.improve.pairs import SOURCES, Pair, Pairs, calls
-from autodiff_hook.transform.improve.shortcuts import MIRRORING, declared
-from autodiff_hook.transform.specialise.abstract import List, Number, Optional, Record, Reference, Tuple
+from autodiff_hook.transform.improve.pairs import SOURCES, Pair, calls
+from autodiff_hook.transform.improve.rebuilding import Rebuilding, cost
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, FRESH, MIRRORING, declared
+from autodiff_hook.transform.improve.site import is_elementwise
+from autodiff_hook.transform.improve.turning import INDEX, by_index, parts_of
+from autodiff_hook.transform.specialise.abstract import INT, Array, List, Number, Optional, Record, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import substitute
-from autodiff_hook.transform.specialise.invariants import item_or_none
+from autodiff_hook.transform.specialise.invariants import is_math, item_or_none
 
 _FUNCTIONS: Final = (*SOURCES, *(abs, float, int, bool, len, min, max, bisect_left, bisect_right, item_or_none))
 _OPERATIONS: Final = frozenset("binary unary compare truth not project unpack build_tuple getitem get_iter".split())
 _PARTS: Final = ("getitem", "project", "call_method")
 _PLACED: Final = ("getitem", "setitem")
+_BASE_PRICE: Final = 4
+"""How many operations no record at all is worth, beside one for each value in it."""
 
 
-class Backwards(Pairs):
-    """Finds such loops in ``ir``.
-
-    Copies of ``essential`` statements are essential, and what ``tables``, the types first, say of results they say of
-    their copies.
-    """
-
-    def __init__(
-        self, ir: IR, essential: set[Statement], tables: list[dict[Variable, Any]], is_steady: Callable[[Operand], bool]
-    ) -> None:
-        super().__init__(ir, is_steady)
-        self.essential, self.tables = essential, tables
+class Backwards(Rebuilding):
+    """Finds such loops in ``ir``."""
 
     def run(self) -> bool:
         """Let one loop leave no records; whether there was one."""
@@ -47,7 +43,7 @@ class Backwards(Pairs):
             if self._is_possible(pair):
                 self._turn(pair)
                 return True
-            again = self._read_again(pair) if pair.body is pair.latch else None
+            again = self._read_again(pair)
             if again is not None:
                 self._iterate(pair, again, set())
                 return True
@@ -71,7 +67,7 @@ class Backwards(Pairs):
         if pair.header.params or not jumps or any(self.uses[x] != inside[x] for x in local):
             return False
         # An item of a list is part of it; those of the others are made for each iteration.
-        own = {*made, *pair.body.params} if pair.source else made
+        own = made.union(pair.body.params if pair.source else (), self.pairs & local)
         if not all(self._repeats(s, own) for s in statements) or not all(_goes_on(b, own) for b in pair.region):
             return False
         if not self._has_all(pair, inside.keys() - local - {record.operands[0]}):
@@ -83,39 +79,39 @@ class Backwards(Pairs):
         return next(s for s, latch in self.records.values() if latch is pair.latch)
 
     def _read_again(self, pair: Pair) -> list[Statement] | None:
-        """What takes all that the adjoint reads out of steady lists; None if there is more to it."""
-        wanted, found = set(pair.kept), list[Statement]()
-        for s in reversed(pair.body.statements):
-            if s.op != "record" and s.result in wanted:
-                if s.op != "project" and not self._takes_items(s):
-                    return None
-                found.insert(0, s)
-                wanted.update(s.operands)
-        carried = not wanted.isdisjoint(pair.header.params)
-        if carried or not all(calls(s, range) for s in pair.source):
+        """What has all that the adjoint reads of an iteration again; None if there is more to it."""
+        found = self.rebuilt(pair.kept, pair.latch, pair.step, set(pair.body.params))
+        if found is None or cost(found) > _BASE_PRICE + len(pair.kept) or not self._has_all(pair, set()):
             return None
-        made = {pair.body.params[0], *(s.result for s in found)}
-        read = [*pair.kept, *(x for s in found for x in s.operands)]
-        return found if self._has_all(pair, {x for x in read if x not in made}) else None
+        statements = [found[x] for x in sorted(found, key=self.place)]
+        if all(calls(s, range) for s in pair.source):
+            return statements
+        form = self._form(pair.source)
+        parts = parts_of(statements, pair.body.params[0], form) if form is not None else None
+        return statements if parts is not None and not any(type(parts.get(x)) is tuple for x in pair.kept) else None
 
-    def _takes_items(self, s: Statement) -> bool:
-        """Whether a statement takes items out of a steady list: a list of some would be another one each time."""
-        if s.op not in ("getitem", "unpack"):
-            return False
-        steady = self._is_of(s.operands[0], List, Tuple) and self.is_steady(s.operands[0])
-        if s.op == "getitem":
-            return steady and (self._is_of(s.operands[1], Number) or type(value_of(s.operands[1])) is int)
-        return steady and s.data[1] is None
-
-    def _is_of(self, x: Operand | None, *kinds: type) -> bool:
-        return isinstance(x, Variable) and isinstance(self.tables[0].get(x), kinds)
+    def _form(self, source: list[Statement]) -> Any:
+        """The form of the items of ``zip``, ``enumerate`` or one in the other, if these are of lists or arrays."""
+        lists = [x for s in source[:1] for x in s.operands[1:]]
+        if not lists or not all(self.is_of(x, List, Tuple, Array) for x in lists):
+            return None
+        if any(s.data or calls(s, range) for s in source) or any(len(s.operands) != 2 for s in source[1:]):
+            return None
+        first, *others = source
+        form: Any = tuple(lists) if calls(first, zip) else (INDEX, *lists) if len(lists) == 1 else None
+        for s in others:
+            form = (INDEX, form) if calls(s, enumerate) and form is not None else None
+        return form
 
     def _has_all(self, pair: Pair, read: set[Operand]) -> bool:
         """Whether what is read in an iteration, and what is iterated over, can be had in the adjoint."""
         made = {s.result for s in pair.source}
         sources: list[Any] = [x for s in pair.source for x in s.operands] or [self.iterated(pair.header)]
         outer = [x for x in (*read, *sources) if x not in made]
-        return all(self.is_there(x, pair.setup) or self.keeper(x, pair.setup) is not None for x in outer)
+        return all(
+            self.is_there(x, pair.setup, pair.before) or self.keeper(x, pair.setup, pair.before) is not None
+            for x in outer
+        )
 
     def _repeats(self, s: Statement, own: set[Operand]) -> bool:
         """Whether a statement of an iteration does the same when it is done later, and changes nothing."""
@@ -127,15 +123,24 @@ class Backwards(Pairs):
         operands = s.operands[1:] if s.op == "call" else s.operands
         if not all(self.is_steady(x) or x in own and not self._is_part(x) for x in operands):
             return False
-        if self._is_of(s.result, Reference) and not self._takes(s):
+        if s.op == "build_list":
+            return self._is_argument(s.made)
+        if self.is_of(s.result, Reference) and not self._takes(s):
             return False
         if s.op == "call_method":
             return bool(s.data == ("item", ()))
         if s.op == "call":
-            return calls(s, *_FUNCTIONS) or not s.data and _is_of_math(value_of(s.operands[0]))
+            return calls(s, *_FUNCTIONS) or not s.data and _computes(value_of(s.operands[0]), len(s.operands) - 1)
         if s.op == "getattr":
-            return self._is_of(s.operands[0], Record, Optional)
-        return s.op in _OPERATIONS or s.op == "inplace" and self._is_of(s.result, Number)
+            return self.is_of(s.operands[0], Record, Optional) and self.is_steady(s.operands[0])
+        return s.op in _OPERATIONS or s.op == "inplace" and self.is_of(s.result, Number)
+
+    def _is_argument(self, items: Operand) -> bool:
+        """Whether a list is only there for functions that compute: nobody asks for its identity."""
+        users = [s for block in self.ir.blocks for s in block.statements if items in s.operands and s.op != "record"]
+        return len(users) == self.uses[items] and all(
+            self._is_argument(s.made) if s.op == "build_list" else calls(s, np.array) for s in users
+        )
 
     def _keeps_records(self, items: Operand | None, own: set[Operand]) -> bool:
         """Whether a list of an iteration is one of records."""
@@ -158,13 +163,21 @@ class Backwards(Pairs):
         """Run the iterations in the adjoint alone: each goes on with its own adjoint."""
         # What is iterated over is made, and may raise, in the adjoint.
         made = {*pair.source, self.made[pair.header.terminator.operands[0]]}
-        self._iterate_over(pair, set(self.essential))
+        item, parts = pair.body.params[0], self._all_parts(pair)
+        if parts is None:
+            self._iterate_over(pair, set(self.essential))
+        else:
+            pair.body.params = [self._count(pair)]
+            known: dict[Operand, Operand] = {}
+            for block in pair.region:
+                block.statements = by_index(block.statements, parts, pair.body.params[0], known)
+            substitute(self.ir.blocks, known)
         self.essential -= made
-        local: set[Operand] = {x for block in pair.region for x in block.params}
+        local: set[Operand] = {item, *(x for block in pair.region for x in block.params)}
         local.update(s.result for block in pair.region for s in block.statements if s.result is not None)
         self._recall(pair, {x: x for x in local})
         outer = {x for block in pair.region for x in self.read_in(block)} - local
-        there = {x: self._at_hand(x, pair.step) for x in outer}
+        there = {x: self.at_hand(x, pair.step, pair.latch) for x in outer}
         substitute(pair.region, {x: y for x, y in there.items() if x is not y})
         ((_, edge),) = self.incoming[pair.step]
         edge.target, pair.step.params = pair.body, []
@@ -173,28 +186,68 @@ class Backwards(Pairs):
         self.ir.blocks = reverse_postorder(self.ir)
         self._excuse_reads(pair)
 
+    def _all_parts(self, pair: Pair) -> dict[Operand, Any] | None:
+        """The forms of what an iteration takes out of its item, if nobody does anything else with that."""
+        form = self._form(pair.source)
+        blocks = [block for block in reverse_postorder(self.ir) if block in pair.region]
+        taking = [s for block in blocks for s in block.statements if s.op != "record"]
+        parts = parts_of(taking, pair.body.params[0], form) if form is not None else None
+        if parts is None:
+            return None
+        whole = [x for x, form in parts.items() if type(form) is tuple]
+        return parts if all(self.uses[x] == sum(x in s.operands for s in taking) for x in whole) else None
+
     def _iterate(self, pair: Pair, statements: list[Statement], essential: set[Statement]) -> None:
         """Let the adjoint iterate over the same as the loop, and compute in place of what it would recall."""
-        self._iterate_over(pair, essential)
-        known: dict[Operand, Operand] = {pair.body.params[0]: pair.step.params[0]}
-        self._say(pair.body.params[0], pair.step.params[0])
-        copies = [self._copy(s, known, pair.step, essential) for s in statements]
+        item, form = pair.body.params[0], self._form(pair.source)
+        if form is None:
+            self._iterate_over(pair, essential)
+            self.say(item, pair.step.params[0])
+        else:
+            pair.step.params = [self._count(pair)]
+        index = pair.step.params[0]
+        known: dict[Operand, Operand] = {item: index, index: index}
+        if form is not None:
+            parts = parts_of(statements, item, form)
+            assert parts is not None
+            statements = by_index(statements, parts, index, known)
+        copies = [self.copy(s, known, pair.step, pair.latch, essential) for s in statements]
+        self.again.update(copies)
         self._recall(pair, known)
         pair.step.statements = [*copies, *pair.step.statements]
+
+    def _count(self, pair: Pair) -> Variable:
+        """Let the adjoint count down the places in the lists that are iterated over; the variable that does."""
+        lists = [self.at_hand(x, pair.setup, pair.before) for x in pair.source[0].operands[1:]]
+        lengths = [Statement("call", [Constant(len), x], Variable("length"), ()) for x in lists]
+        counted: list[Operand] = [s.made for s in lengths]
+        added = list(lengths)
+        if len(counted) > 1:
+            added.append(Statement("call", [Constant(min), *counted], Variable("length"), ()))
+        added.append(Statement("call", [Constant(range), added[-1].made], Variable("places"), ()))
+        self._before_turned(pair, added)
+        index = Variable("index")
+        self.tables[0][index] = INT
+        return index
 
     def _iterate_over(self, pair: Pair, essential: set[Statement]) -> None:
         """Let the adjoint iterate over the same as the loop, from the last to the first."""
         known: dict[Operand, Operand] = {}
-        source = [self._copy(s, known, pair.setup, essential) for s in pair.source]
+        source = [self.copy(s, known, pair.setup, pair.before, essential) for s in pair.source]
         iterated = self.iterated(pair.header)
         assert iterated is not None
-        iterated = known.get(iterated) or self._at_hand(iterated, pair.setup)
         if source and not calls(source[-1], range):
-            source.append(Statement("call", [Constant(list), iterated], Variable("items"), ()))
-            iterated = source[-1].result or iterated
+            source.append(Statement("call", [Constant(list), source[-1].made], Variable("items"), ()))
+        if not source:
+            pair.turned.operands[1] = self.at_hand(iterated, pair.setup, pair.before)
+        else:
+            self._before_turned(pair, source)
+
+    def _before_turned(self, pair: Pair, statements: list[Statement]) -> None:
+        """Make before the loop of the adjoint what it runs over backwards."""
         place = pair.setup.statements.index(pair.turned)
-        pair.setup.statements[place:place] = source
-        pair.turned.operands[1] = iterated
+        pair.setup.statements[place:place] = statements
+        pair.turned.operands[1] = statements[-1].made
 
     def _recall(self, pair: Pair, known: dict[Operand, Operand]) -> None:
         """Let what the adjoint recalls of an iteration be what is ``known``, or at hand."""
@@ -203,7 +256,7 @@ class Backwards(Pairs):
         mapping: dict[Operand, Operand] = {}
         for s in recalls:
             kept = record.operands[1 + s.data[1]]
-            mapping[s.result] = known.get(kept) or self._at_hand(kept, pair.step)  # type: ignore[index]
+            mapping[s.result] = known.get(kept) or self.at_hand(kept, pair.step, pair.latch)  # type: ignore[index]
         pair.step.statements = [s for s in pair.step.statements if s not in recalls]
         pair.latch.statements.remove(record)
         substitute(self.ir.blocks, mapping)
@@ -223,46 +276,17 @@ class Backwards(Pairs):
         mirror = made is not None and made.op == "call" and declared(MIRRORING, value_of(made.operands[0]))
         return mirror and made is not None and made.operands[-1] is s.operands[0]
 
-    def _copy(self, s: Statement, known: dict[Operand, Operand], target: Block, essential: set[Statement]) -> Statement:
-        operands = [known.get(x) or self._at_hand(x, target) for x in s.operands]
-        copy = Statement(s.op, operands, Variable(s.result.name) if s.result is not None else None, s.data, s.position)
-        if s.result is not None and copy.result is not None:
-            known[s.result] = copy.result
-            self._say(s.result, copy.result)
-        if s in essential:
-            self.essential.add(copy)
-        return copy
 
-    def _at_hand(self, x: Operand, target: Block) -> Operand:
-        """A value in a block of the adjoint: it is there, or is recalled."""
-        if self.is_there(x, target):
-            return x
-        loop = self.keeper(x, target)
-        record, _ = self.records[loop]
-        if x not in record.operands[1:]:
-            record.operands.append(x)
-        recalls, place = self.recalls[loop], record.operands.index(x, 1) - 1
-        for s, _ in recalls:
-            if s.data[1] == place and s.result is not None:
-                return s.result
-        assert isinstance(x, Variable)
-        (first, step), result = recalls[0], Variable(x.name)
-        recalls.append((Statement("recall", [first.operands[0]], result, (loop, place)), step))
-        step.statements.insert(0, recalls[-1][0])
-        self._say(x, result)
-        return result
-
-    def _say(self, x: Variable, copy: Variable) -> None:
-        for table in self.tables:
-            if x in table:
-                table[copy] = table[x]
+def _computes(function: Any, count: int) -> bool:
+    """Whether a function of so many arguments makes a new number or array of them, and does nothing else."""
+    if is_math(function) or function is np.array:
+        return True
+    if is_elementwise(function):
+        return bool(count == function.nin)
+    return declared(FRESH, function) and not declared(EFFECTS, function)
 
 
 def _goes_on(block: Block, own: set[Operand]) -> bool:
     """Whether the way on from a block of an iteration takes items only of what is the iteration's own."""
     terminator = block.terminator
     return terminator.kind != "next" or terminator.operands[0] in own
-
-
-def _is_of_math(function: object) -> bool:
-    return getattr(function, "__module__", None) == "math"

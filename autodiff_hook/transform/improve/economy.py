@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 
 from autodiff_hook import budget
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership, Roots
-from autodiff_hook.transform.improve.schedule import counts
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, INTO, LOOKING, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
@@ -96,7 +96,7 @@ def _move_signs(ir: IR, site: Site) -> None:
     """Leave out the negations of ``ir`` that can disappear: those that have nothing to do with each other at once."""
     block_of = {s: block for block in ir.blocks for s in block.statements if _is_negation(s, site)}
     while block_of:
-        uses, owners = counts(ir), Ownership(ir, site)
+        uses, owners = count_uses(ir.blocks), Ownership(ir, site)
         changed = _changed(ir, owners)
         known: dict[Operand, Operand] = {}
         touched: set[Operand] = set()

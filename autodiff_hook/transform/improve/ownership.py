@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from autodiff_hook.ir.analysis import passed_on
+from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, value_of
 from autodiff_hook.transform.improve.shortcuts import BORROWING, FRESH, INTO, VIEWING, declared
@@ -35,9 +37,7 @@ class Lifetimes:
             self.last.update(dict.fromkeys(s.operands, place))
             if s.result is not None:
                 self.defined[s.result] = place
-        terminator = block.terminator
-        beyond = [*live_out, *terminator.operands, *(x for edge in block.edges() for x in edge.args)]
-        self.last.update(dict.fromkeys(beyond, len(block.statements)))
+        self.last.update(dict.fromkeys([*live_out, *passed_on(block)], len(block.statements)))
 
     def goes_on(self, variable: Operand, place: int) -> bool:
         """Whether a variable that is there after a statement is read later."""
@@ -56,7 +56,7 @@ class Ownership:
         self.roots: dict[Variable, Roots] = {}
         self.escaped: set[Variable] = {FOREIGN}
         self._find_roots()
-        self.live_out = _live_out(ir)
+        self.live_out = live_out(ir.blocks)
         self._keep_residuals()
 
     def _keep_residuals(self) -> None:
@@ -205,37 +205,3 @@ _RULES: Final[dict[str, Callable[[Ownership, Statement], Roots]]] = {
     "call": Ownership._call,
     "call_method": Ownership._method,
 }
-
-
-def _live_out(ir: IR) -> dict[Block, set[Variable]]:
-    """What is live at the end of each block, beyond what its own edges pass on."""
-    live_in: dict[Block, set[Variable]] = {block: set() for block in ir.blocks}
-    live_out: dict[Block, set[Variable]] = {block: set() for block in ir.blocks}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(ir.blocks):
-            out: set[Variable] = set()
-            for edge in block.edges():
-                out |= live_in[edge.target]
-            live_out[block] = out
-            live = _through(block, out)
-            if live != live_in[block]:
-                live_in[block], changed = live, True
-    return live_out
-
-
-def _through(block: Block, out: set[Variable]) -> set[Variable]:
-    live = set(out)
-    live |= {x for x in block.terminator.operands if isinstance(x, Variable)}
-    for edge in block.edges():
-        live |= {x for x in edge.args if isinstance(x, Variable)}
-    for s in reversed(block.statements):
-        _step_back(s, live)
-    return live - set(block.params)
-
-
-def _step_back(s: Statement, live: set[Variable]) -> None:
-    """What is live before a statement, from what is live after it."""
-    live.discard(s.result)
-    live.update(x for x in s.operands if isinstance(x, Variable))

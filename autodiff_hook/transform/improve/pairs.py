@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, predecessors
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 
 SOURCES: Final = (range, enumerate, zip)
@@ -41,13 +41,20 @@ class Pair(NamedTuple):
 class Pairs:
     """Where the loops of ``ir`` are, and those over their records.
 
-    What ``is_steady`` is nothing that the program changes.
+    What ``is_steady`` is nothing that the program changes. ``lasts`` says whether the statement that has made a value
+    has read of a list or a dict what is there to the end.
     """
 
-    def __init__(self, ir: IR, is_steady: Callable[[Operand], bool]) -> None:
+    def __init__(
+        self, ir: IR, is_steady: Callable[[Operand], bool], lasts: Callable[[Variable, Operand], bool]
+    ) -> None:
         budget.check()
-        self.ir, self.is_steady = ir, is_steady
+        self.ir, self.is_steady, self.lasts = ir, is_steady, lasts
         self.incoming, self.dominators, self.loops = predecessors(ir), dominators(ir), natural_loops(ir)
+        self.loops_of: dict[Block, list[Loop]] = {block: [] for block in ir.blocks}
+        for loop in self.loops:
+            for block in loop.body:
+                self.loops_of[block].append(loop)
         self.home: dict[Operand, Block] = {p: block for block in ir.blocks for p in block.params}
         self.made: dict[Operand, Statement] = {}
         self.records: dict[object, tuple[Statement, Block]] = {}
@@ -113,19 +120,23 @@ class Pairs:
     def _source(self, header: Block, before: Block) -> list[Statement] | None:
         """The statements that make what a loop iterates over, the last one last; None if they are not known."""
         found: list[Statement] = []
-        source = self.iterated(header)
-        while source is not None and not self.is_steady(source):
+        source, read = self.iterated(header), header.terminator.operands[:1]
+        while source is not None and not self._stays_in(source, read[0]):
             s = self.made.get(source)
             if s is None or not calls(s, *SOURCES) or self.uses[source] != 1 or self.home[source] is not before:
                 return None
             found.insert(0, s)
-            unknown = [x for x in s.operands[1:] if not self.is_steady(x)]
+            unknown = [x for x in s.operands[1:] if not self._stays_in(x, source)]
             if len(unknown) > 1:
                 return None
             if not unknown:
                 return found
-            source = unknown[0]
+            source, read = unknown[0], [source]
         return found if source is not None else None
+
+    def _stays_in(self, x: Operand, read: Operand) -> bool:
+        """Whether what is iterated over, by what has been made of it, is the same to the end."""
+        return self.is_steady(x) or isinstance(read, Variable) and self.lasts(read, x)
 
     def _list(self, record: Statement) -> Operand | None:
         """The list of records as the adjoint has it."""
@@ -142,27 +153,37 @@ class Pairs:
             return records
         return found[0] if len(found) == 1 and self.uses[found[0]] == 1 else None  # type: ignore[index]
 
-    def is_there(self, x: Operand, target: Block) -> bool:
-        return isinstance(x, Constant) or x in self.home and dominates(self.dominators, self.home[x], target)
+    def is_there(self, x: Operand, target: Block, reader: Block) -> bool:
+        """Whether a block has a value as a block of the primal has it: behind a loop only the last one is there."""
+        if isinstance(x, Constant) or x not in self.home:
+            return isinstance(x, Constant)
+        home = self.home[x]
+        return all(target in loop.body for loop in self._shared(home, reader)) and dominates(
+            self.dominators, home, target
+        )
 
-    def keeper(self, x: Operand, target: Block) -> object | None:
-        """The loop whose records may keep a value for a block of its adjoint."""
-        for loop, (_, latch) in self.records.items():
+    def _shared(self, a: Block, b: Block) -> list[Loop]:
+        """The loops around two blocks, the innermost last."""
+        return [loop for loop in self.loops_of[a] if b in loop.body]
+
+    def keeper(self, x: Operand, target: Block, reader: Block) -> object | None:
+        """The loop whose records may keep for a block of its adjoint what a block of the primal reads."""
+        shared = self._shared(self.home[x], reader) if x in self.home else []
+        for loop, (_, latch) in self.records.items() if shared else ():
+            if self.around(latch) is not shared[-1] or not dominates(self.dominators, self.home[x], latch):
+                continue
             steps = {block for _, block in self.recalls.get(loop, ())}
-            around = self._around(latch)
-            kept = around is not None and x in self.home and self.home[x] in around.body and len(steps) == 1
-            if kept and dominates(self.dominators, self.home[x], latch):
-                if all(dominates(self.dominators, step, target) for step in steps):
-                    return loop
+            if len(steps) == 1 and all(dominates(self.dominators, step, target) for step in steps):
+                return loop
         return None
 
-    def _around(self, block: Block) -> Loop | None:
+    def around(self, block: Block) -> Loop | None:
         """The innermost loop around a block."""
-        return next((loop for loop in reversed(self.loops) if block in loop.body), None)
+        return self.loops_of[block][-1] if self.loops_of[block] else None
 
     def is_certain(self, x: Block, y: Block) -> bool:
         """Whether a block of the adjoint is passed for each time that one of the primal is, if nothing raises."""
-        first, second = self._around(x), self._around(y)
+        first, second = self.around(x), self.around(y)
         if first is None or second is None or first is second:
             return first is second and not self._avoids(x, y, first)
         if any(block is not first.header for block, _ in first.exits):

@@ -11,12 +11,13 @@ from functools import partial
 from typing import Any, Final
 
 from autodiff_hook import budget
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.economy import economise_arrays
 from autodiff_hook.transform.improve.facts import ArrayFact, value_of
 from autodiff_hook.transform.improve.ownership import Ownership
 from autodiff_hook.transform.improve.recycle import recycle
-from autodiff_hook.transform.improve.schedule import counts, merge_factors, order_sums, sink, with_out, write_through
+from autodiff_hook.transform.improve.schedule import merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
 from autodiff_hook.transform.improve.slices import share_views
@@ -55,9 +56,7 @@ def reuse(ir: IR, site: Site) -> None:
 
 def _drop_shapes(ir: IR) -> None:
     """Shapes that nobody reads any more."""
-    used = {x for b in ir.blocks for s in b.statements for x in s.operands}
-    used |= {x for b in ir.blocks for e in b.edges() for x in e.args}
-    used |= {x for b in ir.blocks for x in b.terminator.operands}
+    used = count_uses(ir.blocks)
     for block in ir.blocks:
         block.statements = [s for s in block.statements if s.op != "getattr" or s.data != "shape" or s.result in used]
 
@@ -115,7 +114,7 @@ def _overwrite_binary(s: Statement, free: Any) -> None:
 
 def _add_into(ir: IR, site: Site) -> None:
     """``a + z``, ``z`` being zeros but for a part, adds to that part of ``a``."""
-    owners, uses = Ownership(ir, site), counts(ir)
+    owners, uses = Ownership(ir, site), count_uses(ir.blocks)
     for block in ir.blocks:
         gone: set[Statement] = set()
         lifetimes = owners.lifetimes(block)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number, value_of
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership
@@ -18,22 +19,12 @@ from autodiff_hook.transform.improve.transfer import sliced
 UFUNCS: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power"}
 
 
-def counts(ir: IR) -> dict[Operand, int]:
-    """How often each variable is used."""
-    found: dict[Operand, int] = {}
-    for block in ir.blocks:
-        used = [x for s in block.statements for x in s.operands] + list(block.terminator.operands)
-        for operand in used + [x for edge in block.edges() for x in edge.args]:
-            found[operand] = found.get(operand, 0) + 1
-    return found
-
-
 # Products with constants
 
 
 def merge_factors(ir: IR, site: Site) -> None:
     """``-x * 3`` and ``(x * 2) * 3`` as one product, where that is as exact."""
-    uses = counts(ir)
+    uses = count_uses(ir.blocks)
     made = {s.result: s for block in ir.blocks for s in block.statements}
     gone: set[Statement] = set()
     for block in ir.blocks:
@@ -83,7 +74,7 @@ def _is_exact(factor: Any) -> bool:
 
 def order_sums(ir: IR) -> None:
     """Of two parts that are added to one buffer, the one that is there first comes first."""
-    uses = counts(ir)
+    uses = count_uses(ir.blocks)
     for block in ir.blocks:
         _order_sums(block, uses)
 
@@ -110,7 +101,7 @@ def _place(s: Statement, place: dict[Variable | None, int]) -> int:
 
 def sink(ir: IR, site: Site) -> None:
     """Move operations that read one array of the program's own to where their result is used."""
-    uses, owners = counts(ir), Ownership(ir, site)
+    uses, owners = count_uses(ir.blocks), Ownership(ir, site)
     for block in ir.blocks:
         for s in reversed(list(block.statements)):
             if _is_light(s, site, owners) and uses.get(s.result) == 1:  # type: ignore[arg-type]
@@ -223,7 +214,7 @@ def _maker(value: Operand, before: list[Statement], block: Block, ir: IR) -> Sta
             value = s.operands[0] if s.op == "inplace" else s.operands[-1]
         else:
             return None
-    total = counts(ir)
+    total = count_uses(ir.blocks)
     reading = [x for s in before for x in s.operands if s.op in ("inplace", "binary", "unary") or _is_ufunc(s)]
     if any(total.get(x, 0) != reading.count(x) + (x is chain[0]) for x in chain):
         return None

@@ -43,6 +43,7 @@ def simplify(
     volatile: Container[Variable] = frozenset(),
     guarded: bool = True,
     is_steady: Callable[[Operand], bool] = lambda x: False,
+    lasts: Callable[[Variable, Operand], bool] = lambda x, y: False,
 ) -> None:
     """Fold ``0.0 + x`` and ``1.0 * x`` in the ``adjoint``, remove what is dead, lower records.
 
@@ -50,13 +51,14 @@ def simplify(
     ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
     operations of arrays are written as these allow. ``numbers`` says that there are none. What is ``volatile``,
     an array that the program changes or a view of one, is only read where the program reads it. ``guarded`` says
-    whether the program begins with guards. Loops leave no records where that reads only what ``is_steady``: what the
-    program does not change.
+    whether the program begins with guards. Loops leave no records where that reads only what ``is_steady``, what the
+    program does not change, or ``lasts``: has been read by the statement with a result as it is to the end.
     """
     ir.blocks = reverse_postorder(ir)
     whole = _whole_numbers(ir, floats)
     known, floats = floats, lambda x: known(x) and x not in whole
     _fold(ir, adjoint, floats)
+    again: set[Statement] = set()
     if types is not None and drop_params(ir, program_start(ir) if guarded else ir.entry):
         _fold(ir, adjoint, floats)
     if numbers:
@@ -65,7 +67,7 @@ def simplify(
             live = _Liveness(ir, essential)
         _sweep(ir, live, essential)
         if types is not None:
-            _iterate_again(ir, essential, [types], is_steady, guarded)
+            _iterate_again(ir, essential, [types], is_steady, lasts, guarded, again)
         economise(ir, essential, {s for s in adjoint if all(map(floats, s.operands))})
     site = polish(ir, types, essential, volatile, guarded) if types is not None else None
     live = _Liveness(ir, essential)
@@ -76,11 +78,13 @@ def simplify(
     if (
         site is not None
         and types is not None
-        and _iterate_again(ir, essential, [types, site.facts], is_steady, guarded)
+        and _iterate_again(ir, essential, [types, site.facts], is_steady, lasts, guarded, again)
     ):
         live = _Liveness(ir, essential)
+    if guarded:
+        _take_away(ir, live)
     _lower_records(ir, live)
-    sink(ir)
+    sink(ir, again)
     if site is not None:
         reuse(ir, site)
 
@@ -110,17 +114,27 @@ def _iterate_again(
     essential: set[Statement],
     tables: list[dict[Variable, Any]],
     is_steady: Callable[[Operand], bool],
+    lasts: Callable[[Variable, Operand], bool],
     guarded: bool,
+    again: set[Statement],
 ) -> bool:
-    """Let loops leave no records, in programs that are not to be cut; whether there are any."""
+    """Let loops leave less, or no records, in programs that are not to be cut; whether there are any.
+
+    What is done ``again`` in place of that is added.
+    """
     found = False
     operations = {s.op for block in ir.blocks for s in block.statements}
     if "recall" not in operations or "resume" in operations:
         return found
-    while Backwards(ir, essential, tables, is_steady).run():
-        found = True
+    while (loops := Backwards(ir, essential, tables, is_steady, lasts)).run():
+        again |= loops.again
         _sweep(ir, _Liveness(ir, essential), essential)
         merge(ir.blocks, first=program_start(ir) if guarded else ir.entry)
+        found = True
+    if loops.thin():
+        again |= loops.again
+        _sweep(ir, _Liveness(ir, essential), essential)
+        found = True
     return found
 
 
@@ -314,6 +328,69 @@ def _sweep(ir: IR, live: _Liveness, essential: set[Statement]) -> None:
 def _received(edge: Edge, source: Block) -> int:
     terminator = source.terminator
     return RECEIVED.get(terminator.kind, (0,))[terminator.edges.index(edge)]
+
+
+def _take_away(ir: IR, live: _Liveness) -> None:
+    """Let the adjoint take records away that hold those of inner loops, in programs that are not to be cut."""
+    readers = _Readers(ir)
+    if readers.is_cut:
+        return
+    inner = {s.operands[0] for s in live.records.values()}
+    for loop, record in live.records.items():
+        items, kept = record.operands[0], [record.operands[1 + i] for i in live.kept.get(loop, ())]
+        made = live.made.get(items)  # type: ignore[arg-type]
+        if made is None or made.op != "build_list" or inner.isdisjoint(kept):
+            continue
+        turned = readers.turning(items, record)
+        if turned is not None:
+            block = readers.home[turned]
+            take = Statement("getattr", [turned.operands[1]], Variable("take"), "pop")
+            block.statements.insert(block.statements.index(turned), take)
+            made.operands, turned.operands = [_END], [Constant(iter), take.made, _END]
+
+
+class _Readers:
+    """What reads the variables of a program."""
+
+    def __init__(self, ir: IR) -> None:
+        self.home = {s: block for block in ir.blocks for s in block.statements}
+        self.is_cut = any(s.op == "resume" for s in self.home)
+        self.statements: dict[Operand, list[Statement]] = {}
+        self.recalls: dict[tuple[object, int], list[Variable]] = {}
+        for s in self.home:
+            for x in s.operands:
+                self.statements.setdefault(x, []).append(s)
+            if s.op == "recall":
+                self.recalls.setdefault(s.data, []).append(s.made)
+        self.params: dict[Operand, list[Variable]] = {}
+        self.args: dict[Operand, list[Operand]] = {}
+        for block in ir.blocks:
+            for x in block.terminator.operands:
+                self.params.setdefault(x, []).append(Variable())
+            for param, arg in [bound for edge in block.edges() for bound in edge.bound()]:
+                self.params.setdefault(arg, []).append(param)
+                self.args.setdefault(param, []).append(arg)
+
+    def turning(self, x: Operand, record: Statement | None) -> Statement | None:
+        """The only statement that reads a list beside what appends its records, if that turns it round."""
+        while True:
+            reading = [s for s in self.statements.get(x, ()) if s is not record]
+            params, found = set(self.params.get(x, ())), list[Variable]()
+            if len(reading) == 1 and not params:
+                (s,) = reading
+                if s.op == "call" and not s.data and value_of(s.operands[0]) is reversed:
+                    return s
+                places = [i for i, y in enumerate(s.operands[1:]) if y is x] if s.op == "record" else []
+                found = [y for i in places for y in self.recalls.get((s.data[0], i), ())]
+            elif not reading and len(params) == 1:
+                found = [p for p in params if all(y is x or isinstance(y, Constant) for y in self.args.get(p, [_END]))]
+            if len(found) != 1 or found[0] is x:
+                return None
+            x, record = found[0], None
+
+
+_END = Constant(None)
+"""What lies below the records that are taken away one by one."""
 
 
 def _lower_records(ir: IR, live: _Liveness) -> None:

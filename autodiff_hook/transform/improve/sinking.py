@@ -1,46 +1,51 @@
-"""What is looked up is looked up where it is needed, not before a branch one way of which does without."""
+"""What is looked up, or computed again, is so where it is needed, not before a branch one way of which does without."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import reduce
 
-from autodiff_hook.ir.analysis import dominators, natural_loops
+from autodiff_hook.ir.analysis import dominators, natural_loops, passed_on
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, declared
 
 
-def sink(ir: IR) -> None:
-    """Move lookups to the last block that is passed on all ways to their uses, in the same loops."""
-    homes = [(s, block) for block in ir.blocks for s in block.statements if _is_lookup(s)]
+def sink(ir: IR, again: Container[Statement] = ()) -> None:
+    """Move lookups, and what is done ``again``, to the last block on all ways to their uses, in the same loops."""
+    homes = [(s, block) for block in ir.blocks for s in block.statements if s in again or _is_lookup(s)]
     if not homes:
         return
     immediate, loops = dominators(ir), natural_loops(ir)
     around = {block: {id(loop) for loop in loops if block in loop.body} for block in ir.blocks}
-    uses = _uses(ir)
-    for s, home in reversed(homes):
-        target = reduce(lambda a, b: _common(immediate, a, b), uses.get(s.result, [home]))  # type: ignore[arg-type]
-        while around[target] != around[home]:
+    home = {s: block for block in ir.blocks for s in block.statements}
+    users, ends = _uses(ir)
+    for s, start in reversed(homes):
+        used = [home[user] for user in users.get(s.result, ())] + ends.get(s.result, [])  # type: ignore[arg-type]
+        target = reduce(lambda a, b: _common(immediate, a, b), used or [start])
+        while around[target] != around[start]:
             target = immediate[target]
-        if target is not home:
-            home.statements.remove(s)
+        if target is not start:
+            start.statements.remove(s)
             target.statements.insert(0, s)
+            home[s] = target
 
 
 def _is_lookup(s: Statement) -> bool:
     return s.op == "call" and s.result is not None and declared(LOOKUPS, value_of(s.operands[0]))
 
 
-def _uses(ir: IR) -> dict[Operand, list[Block]]:
-    """The blocks in which operands are used."""
-    found: dict[Operand, dict[Block, None]] = {}
+def _uses(ir: IR) -> tuple[dict[Operand, list[Statement]], dict[Operand, list[Block]]]:
+    """The statements that use operands, and the blocks at whose ends they are used."""
+    users: dict[Operand, list[Statement]] = {}
+    ends: dict[Operand, list[Block]] = {}
     for block in ir.blocks:
-        operands = [x for s in block.statements for x in s.operands]
-        operands += [*(block.terminator.operands)]
-        operands += [x for edge in block.edges() for x in edge.args]
-        for x in operands:
-            found.setdefault(x, {})[block] = None
-    return {x: list(blocks) for x, blocks in found.items()}
+        for s in block.statements:
+            for x in s.operands:
+                users.setdefault(x, []).append(s)
+        for x in passed_on(block):
+            ends.setdefault(x, []).append(block)
+    return users, ends
 
 
 def _common(immediate: dict[Block, Block], a: Block, b: Block) -> Block:

@@ -11,6 +11,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.runtime.lookup import is_plainly
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -24,7 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import has, look
+from autodiff_hook.transform.specialise.objects import has, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -89,10 +90,10 @@ def class_written(inf: Path, cls: type, name: str, value: Operand) -> None:
 def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
     """What a descriptor that is written in Python gives; None if there is no such."""
     found = look(inf, value.cls, name)
-    if isinstance(found, functools.cached_property):
+    if is_plainly(found, functools.cached_property):
         return _cached(inf, owner, value, name, found)
     getter = getattr(type(found), "__get__", None)
-    if found is None or getter is None or isinstance(found, _FOLLOWED):
+    if found is None or getter is None or isinstance(found, _FOLLOWED) and not isinstance(getter, FunctionType):
         return None
     if isinstance(value, Outside) and not hasattr(type(found), "__set__"):
         if inf.world.has(inf.final(owner), value.example, name):
@@ -100,6 +101,8 @@ def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     if not isinstance(getter, FunctionType):
         if isinstance(value, Outside):
             return None
+        if value.made in inf.numbers and found is float.__dict__.get(name):
+            return inf.perform("getattr", [inf.plain(owner)], name)
         raise Refused(f"the descriptor {name} of {value.cls.__qualname__}")
     inf.world.attribute(value.cls, name)
     return inf.call(Constant(getter), [Constant(found), owner, Constant(value.cls)])
@@ -123,14 +126,9 @@ def _cached(
 _FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)
 
 
-def is_data(found: Any) -> bool:
-    """Whether what a class has under a name decides how the attribute is written."""
-    return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
-
-
 def _is_read_by_code(found: Any) -> bool:
     """Whether what a class has under a name comes before an attribute of the object, which only assigning may set."""
-    return is_data(found) and hasattr(type(found), "__get__")
+    return is_set_by_code(found) and hasattr(type(found), "__get__")
 
 
 def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value: Operand) -> Operand:
@@ -142,21 +140,26 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
         return Constant(None)
     if not isinstance(target, (Fresh, Outside)):
         raise Refused(f"an attribute of {named(target)} is assigned")
+    setter = look(inf, target.cls, "__setattr__")
+    if setter is object.__dict__["__setattr__"]:
+        return plainly_written(inf, owner, target, name, value)
+    if not isinstance(setter, FunctionType):
+        raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
+    return inf.call(Constant(setter), [owner, Constant(name), value])
+
+
+def plainly_written(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value: Operand) -> Operand:
+    """``object.__setattr__(owner, name, value)``."""
     found = look(inf, target.cls, name)
-    if isinstance(found, property) and isinstance(found.fset, FunctionType):
+    if is_plainly(found, property, "__set__") and isinstance(found.fset, FunctionType):
         inf.world.attribute(target.cls, name)
         return inf.call(Constant(found.fset), [owner, value])
-    if is_data(found):
+    if is_set_by_code(found):
         store = type(found).__set__
         if not isinstance(store, FunctionType):
             raise Refused("a data descriptor is assigned")
         inf.world.attribute(target.cls, name)
         return inf.call(Constant(store), [Constant(found), owner, value])
-    setter = look(inf, target.cls, "__setattr__")
-    if setter is not object.__dict__["__setattr__"]:
-        if not isinstance(setter, FunctionType):
-            raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
-        return inf.call(Constant(setter), [owner, Constant(name), value])
     if not isinstance(found, MemberDescriptorType) and not any("__dict__" in vars(c) for c in target.cls.__mro__):
         raise Raised(AttributeError)
     if isinstance(target, Fresh):

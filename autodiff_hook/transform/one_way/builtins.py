@@ -10,17 +10,17 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way import containers, derived, derived_tuples, patterns, sequences
-from autodiff_hook.transform.one_way.attributes import is_data
+from autodiff_hook.transform.one_way import containers, derived, derived_tuples, inert, sequences
+from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call
 from autodiff_hook.transform.one_way.classes import construct, instance, number
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
-from autodiff_hook.transform.one_way.iterating import items
-from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, all_classes, zipped
+from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, OPTIONS, all_classes, zipped
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
-from autodiff_hook.transform.one_way.ordering import extreme_by, sorted_
+from autodiff_hook.transform.one_way.operators import CONVERSIONS, by_name, converted, is_object
+from autodiff_hook.transform.one_way.ordering import sorted_
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.signatures import asked
 from autodiff_hook.transform.one_way.stores import stored_result
@@ -40,6 +40,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
+from autodiff_hook.transform.specialise.questions import QUESTIONS
 
 Args = list[Operand]
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
@@ -52,7 +53,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         return found
     meaning = equivalent = None
     if is_hashable(function):
-        meaning, equivalent = BUILTINS.get(function), EQUIVALENTS.get(function)
+        meaning = BUILTINS.get(function)
+        equivalent = EQUIVALENTS.get(function) or (OPTIONS.get(function) if kwargs else None)
     if equivalent is not None:
         return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
     if function is dict:
@@ -60,9 +62,6 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         return containers.new(inf, dict, {**content, **kwargs})
     if function is sorted and len(args) == 1 and set(kwargs) <= {"key", "reverse"}:
         return sorted_(inf, s, args, kwargs)
-    if function in (max, min) and set(kwargs) == {"key"} and args:
-        candidates = items(inf, args[0]) if len(args) == 1 else iter(args)
-        return alias(inf, s, extreme_by(inf, function is max, candidates, kwargs["key"]))
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
@@ -72,6 +71,13 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         return stored
     if meaning is not None and not kwargs:
         return meaning(inf, s, args)
+    if is_hashable(function) and function in CONVERSIONS and args:
+        found = converted(inf, s, function, args, kwargs)
+        if found is not None:
+            return found
+    named = by_name(inf, function, args) if not kwargs else None
+    if named is not None:
+        return alias(inf, s, named)
     home: Any = getattr(function, "__objclass__", None)
     method = METHODS.get((home, getattr(function, "__name__", "")))
     if method is not None and args and not kwargs and _is_changeable(inf.type_of(args[0])):
@@ -83,7 +89,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
                 return held_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error, Constant(error)) from None
-    for special in (managed_call, asked, patterns.called, cached_call):
+    for special in (managed_call, asked, inert.called, cached_call):
         found = special(inf, s, function, args, kwargs)
         if found is not None:
             return found
@@ -110,9 +116,11 @@ def _folds(function: Any) -> bool:
     """Whether a function of known values may be called now: its result depends on nothing else, and cannot change."""
     owner = getattr(function, "__objclass__", None)
     module = getattr(function, "__module__", None)
-    return owner in (str, tuple, int, float) or function in (*_FOLDED, *_LIMITS) or module in ("math", "_operator")
+    of_constant = type(getattr(function, "__self__", None)) in _CONSTANT
+    return of_constant or owner in _CONSTANT or function in (*_FOLDED, *_LIMITS) or module in ("math", "_operator")
 
 
+_CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod)
 _LIMITS: Final = (np.finfo, np.iinfo)
 
@@ -191,11 +199,6 @@ def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return known_as(inf, s, slice(*map(inf.pin, args)))
 
 
-def _type(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    found = classes_of(inf.type_of(args[0])) if len(args) == 1 else []
-    return known_as(inf, s, found[0]) if len(found) == 1 else None
-
-
 def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     known = inf.type_of(args[0])
     if len(args) == 3 and isinstance(known, Known) and not inf.world.answers(known.value, inf.pin(args[1])):
@@ -245,13 +248,9 @@ def _setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     owner = inf.type_of(args[0])
-    if not isinstance(owner, Fresh):
+    if not is_object(owner):
         return None
-    name = inf.pin(args[1])
-    if is_data(look(inf, owner.cls, name)):
-        return None
-    inf.members(owner.made)[name] = args[2]
-    return known_as(inf, s, None)
+    return alias(inf, s, plainly_written(inf, args[0], owner, inf.pin(args[1]), args[2]))
 
 
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -260,7 +259,7 @@ def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, copied(inf, args[0], {}))
+    return alias(inf, s, copied(inf, args[0], {})) if len(args) == 1 else None
 
 
 BUILTINS: Final[dict[Any, Builtin]] = {
@@ -274,7 +273,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     set: _set,
     frozenset: _frozenset,
     slice: _slice,
-    type: _type,
+    type: QUESTIONS[type],
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

@@ -20,6 +20,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Known,
     List,
+    Lookup,
     Number,
     Outside,
     Tuple,
@@ -167,6 +168,10 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     """``owner[key]`` of a container or a tuple; None if it is of neither."""
     owner, key = s.operands
     value = inf.type_of(owner)
+    if isinstance(value, Lookup) and value.name == "flat":
+        # What is chosen is a copy, but for one element.
+        method = "flatten" if number_types(inf.type_of(key)) is None else "ravel"
+        return alias(inf, s, inf.perform("getitem", [inf.perform("call_method", [value.receiver], (method, ())), key]))
     if isinstance(value, Outside) and is_container(value.cls):
         inf.pin(key)
         if value.cls is dict:

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import copyreg
+from abc import ABCMeta
+from types import MemberDescriptorType
+from typing import Final
+
 from autodiff_hook.ir.types import Operand
+from autodiff_hook.transform.one_way.building import is_buildable
+from autodiff_hook.transform.one_way.classes import instance
+from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import (
     Array,
-    Container,
+    Fresh,
     Instance,
     Known,
+    List,
     Number,
+    Outside,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
 def copied_alone(inf: Path, operand: Operand) -> Operand | None:
-    """The copy of what holds nothing else; None if it is not such."""
+    """The copy of what holds nothing else, or of an object with what that holds; None if it is not such."""
     value = inf.type_of(operand)
+    if is_object(value) and _is_plainly_copied(inf, value.cls, "__copy__"):
+        made = instance(inf, value.cls)
+        inf.members(made).update(_attributes(inf, operand, value))
+        return made
     if isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
         return operand
     return inf.perform("call_method", [operand], ("copy", ())) if isinstance(value, Array) else None
@@ -28,18 +44,51 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
     operand = inf.present(operand)
     if operand not in done:
         value = inf.type_of(operand)
-        if isinstance(value, Container) and value.cls in (list, dict):
-            token = done[operand] = inf.made(value.cls, value.cls())
-            held = inf.content(operand)
-            if value.cls is dict:
-                inf.content(token).update((k, copied(inf, v, done)) for k, v in held.items())
-            else:
-                inf.content(token).extend(copied(inf, x, done) for x in held)
+        cls = list if isinstance(value, List) else getattr(value, "cls", None)
+        if cls is dict and not isinstance(value, Instance):
+            made = done[operand] = inf.made(dict, {})
+            inf.content(made).update((k, copied(inf, v, done)) for k, v in pairs(inf, operand).items())
+        elif cls is list and not isinstance(value, Instance):
+            made = done[operand] = inf.made(list, [])
+            inf.content(made).extend(copied(inf, x, done) for x in parts(inf, operand))
         elif operand in inf.tuples:
             done[operand] = inf.perform("build_tuple", [copied(inf, x, done) for x in inf.tuples[operand]])
+        elif is_object(value) and _is_plainly_copied(inf, value.cls, "__deepcopy__"):
+            made, held = instance(inf, value.cls), _attributes(inf, operand, value)
+            done[operand] = made
+            inf.members(made).update((name, copied(inf, x, done)) for name, x in held.items())
+        elif is_object(value):
+            raise Refused(f"a deep copy of {named(value)}")
         else:
             alone = copied_alone(inf, operand)
             if alone is None:
                 raise Refused(f"a deep copy of {named(value)}")
             done[operand] = alone
     return done[operand]
+
+
+_HOOKS: Final = (
+    *("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__", "__new__"),
+    "__setattr__",
+)
+
+
+def _is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:
+    """Whether the copy of an object is one of its class with the same attributes, and no code of the class is asked."""
+    plain = is_buildable(cls) and type(cls) in (type, ABCMeta) and cls not in copyreg.dispatch_table
+    return plain and all(look(inf, cls, name) is getattr(object, name, None) for name in (hook, *_HOOKS))
+
+
+def _attributes(inf: Path, operand: Operand, value: Fresh | Outside) -> dict[str, Operand]:
+    """The attributes of an object."""
+    if isinstance(value, Fresh):
+        return dict(inf.members(value.made))
+    owner, own = inf.final(operand), getattr(value.example, "__dict__", None)
+    slots = any(isinstance(x, MemberDescriptorType) for base in value.cls.__mro__ for x in vars(base).values())
+    if own is None or slots or inf.world.is_given(owner):
+        raise Refused(f"a copy of {named(value)}")
+    if any(is_set_by_code(look(inf, value.cls, name)) for name in own):
+        raise Refused(f"a copy of {named(value)}")
+    inf.world.length(inf.world.part(owner, value.example, "__dict__", False), own)
+    names = dict.fromkeys([*own, *(name for other, name in inf.assigned if other is owner)])
+    return {name: inf.perform("getattr", [operand], name) for name in names}

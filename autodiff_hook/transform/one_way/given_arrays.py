@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.runtime.fitting import is_alone
 from autodiff_hook.transform.one_way.trail import Trail
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Array, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -24,7 +25,7 @@ def settle(inf: Trail) -> None:
     """What is rewritten shares memory with nothing else that the program has read."""
     for array in inf.rewritten:
         others = [x for x in list(inf.types) if x is not array and _is_given(inf, x) and _may_show(inf.types[x])]
-        inf.guard(inf.emit("call", Constant(inf.world.is_alone()), array, *others, abstract=BOOL, data=()), True)
+        inf.guard(inf.emit("call", Constant(is_alone), array, *others, abstract=BOOL, data=()), True)
         inf.commits.append((array, None, inf.present(array)))
 
 
@@ -40,7 +41,7 @@ def _is_writable(inf: Trail, value: Abstract) -> bool:
     if not isinstance(value, Array) or value.scalar or not value.ndim:
         return False
     array = value.example
-    return type(array) is np.ndarray and array.dtype.kind in _KINDS and inf.world.is_alone()(array)
+    return type(array) is np.ndarray and array.dtype.kind in _KINDS and is_alone(array)
 
 
 _KINDS: Final = "fiub"

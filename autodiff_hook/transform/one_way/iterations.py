@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import SUBSTITUTES, chain_from
+from autodiff_hook.semantics.equivalents import SUBSTITUTES, WITH_OPTIONS, chain_from, deques, product_of, total
+from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.iterating import VALUES, items
+from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -65,31 +69,6 @@ def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
     return meaning
 
 
-def _map(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, *sequences = args
-    rows = zip(*(items(inf, x) for x in sequences))
-    return alias(inf, s, inf.iterator(inf.call(function, list(row)) for row in rows))
-
-
-def _filter(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, sequence = args
-    by_itself = isinstance(function, Constant) and function.value is None
-    chosen = (x for x in items(inf, sequence) if _is_true(inf, x if by_itself else inf.call(function, [x])))
-    return alias(inf, s, inf.iterator(chosen))
-
-
-def _is_true(inf: Path, operand: Operand) -> bool:
-    return bool(inf.pin(inf.perform("truth", [operand])))
-
-
-def _any(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, any(_is_true(inf, x) for x in items(inf, args[0])))
-
-
-def _all(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, all(_is_true(inf, x) for x in items(inf, args[0])))
-
-
 def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.iterator(items(inf, args[0])))
 
@@ -115,35 +94,30 @@ def all_classes(value: Abstract) -> list[type]:
     return [FunctionType] if isinstance(value, (Closure, Bound)) else classes_of(value)
 
 
-def _reduce(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    function, sequence, *start = args
-    held = items(inf, sequence)
-    total = start[0] if start else next(held, None)
-    if total is None:
-        raise Raised(TypeError("reduce() of empty iterable with no initial value"))
-    for item in held:
-        total = inf.call(function, [total, item])
-    return alias(inf, s, total)
+def _adding(code: Any) -> Builtin:
+    """``sum`` or ``math.prod``: of what is not made of numbers alone, item by item."""
 
-
-def _sum(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    args[0] = _listed(inf, args[0])
-    held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
-    if held is not None and not held:
-        return alias(inf, s, args[1] if len(args) > 1 else Constant(0))
-    if held and not all(number_types(inf.type_of(x)) for x in held):
-        total: Operand = args[1] if len(args) > 1 else Constant(0)
-        for item in held:
-            total = inf.perform("binary", [total, item], "+")
-        return alias(inf, s, total)
-    return None
-
-
-def _extreme(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    """``max`` and ``min`` of an iteration or of known values."""
-    if len(args) == 1:
+    def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
         args[0] = _listed(inf, args[0])
-    return None
+        held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
+        if held is None or held and all(number_types(inf.type_of(x)) for x in held):
+            return None
+        return alias(inf, s, inf.call(Constant(code), args))
+
+    return meaning
+
+
+def _extreme(function: Any) -> Builtin:
+    """``max`` or ``min``, of an iteration, of known values, or of objects, which are compared one by one."""
+
+    def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
+        if len(args) == 1:
+            args[0] = _listed(inf, args[0])
+        held = args if len(args) > 1 else parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else ()
+        compared = any(is_object(inf.type_of(x)) for x in held)
+        return alias(inf, s, inf.call(Constant(OPTIONS[function]), args)) if compared else None
+
+    return meaning
 
 
 def _listed(inf: Path, operand: Operand) -> Operand:
@@ -157,21 +131,24 @@ _CHOICES: Final = (itertools.combinations, itertools.permutations, itertools.com
 EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
     **{original: code for original, code in SUBSTITUTES if original not in _CHOICES},
     itertools.chain.from_iterable: chain_from,
+    functools.reduce: definitions.reduced,
+    map: definitions.mapped,
+    filter: definitions.filtered,
+    any: definitions.any_of,
+    all: definitions.all_of,
+    collections.deque: deques.deque,
 }
+OPTIONS: Final = dict(WITH_OPTIONS)
 ITERATIONS: Final[dict[Any, Builtin]] = {
     zip: zipped,
     enumerate: _enumerate,
     reversed: _reversed,
-    map: _map,
-    filter: _filter,
-    any: _any,
-    all: _all,
     iter: _iter,
     next: _next,
     range: _range,
-    functools.reduce: _reduce,
-    sum: _sum,
-    max: _extreme,
-    min: _extreme,
+    sum: _adding(total),
+    math.prod: _adding(product_of),
+    max: _extreme(max),
+    min: _extreme(min),
     **{function: _chosen(function) for function in _CHOICES},
 }

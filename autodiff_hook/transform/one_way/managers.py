@@ -8,7 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
@@ -24,7 +27,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
 )
-from autodiff_hook.transform.specialise.managers import ERRSTATE, Silence, is_silent
+from autodiff_hook.transform.specialise.managers import ERRSTATE, Silence, is_silent, only_silences
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
@@ -43,6 +46,8 @@ def managed_call(
         inf.silences.remove(function)
         return known_as(inf, s, None)
     values = [known_value(inf, x) for x in kwargs.values()]
+    if function is np.seterr and not args:
+        return _errors_set(inf, s, kwargs, values)
     if is_silent(function, args, values):
         return known_as(inf, s, ERRSTATE)
     if (
@@ -60,6 +65,26 @@ def managed_call(
         inf.strict = inf.strict or action == "error"
         return known_as(inf, s, None) if action in (*_HARMLESS, "error") else None
     return None
+
+
+class Before(Silence):
+    """What was done about errors of floats before ``np.seterr`` said something else."""
+
+
+def _errors_set(inf: Path, s: Statement, kwargs: dict[str, Operand], values: list[Any]) -> Abstract | None:
+    """``np.seterr``: a program that puts back at its end what it has found says no more than a context manager."""
+    if inf.silences and set(kwargs) == set(_ERRORS) and all(x is inf.silences[-1] for x in values):
+        before = inf.silences.pop()
+    elif only_silences(values):
+        before = Before("seterr")
+        inf.quiet = True
+        inf.silences.append(before)
+    else:
+        return None
+    return containers.new(inf, dict, dict.fromkeys(_ERRORS, Constant(before)))
+
+
+_ERRORS: Final = tuple(np.geterr())
 
 
 def _warned(inf: Path, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from types import FunctionType
-from typing import Final
+import math
+from types import FunctionType, WrapperDescriptorType
+from typing import Any, Final, TypeGuard
 
-from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -13,6 +14,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, 
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
 from autodiff_hook.transform.specialise.objects import look, lookup
+from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
 _COMPARISONS: Final = {
@@ -26,7 +28,23 @@ _COMPARISONS: Final = {
 _SILENT: Final = frozenset({float, int, bool, complex, type(None)})
 
 
-def is_object(value: Abstract) -> bool:
+OF_FLOATS: Final = {
+    **{getattr(float, f"__{NAMES[symbol]}__"): ("binary", symbol) for symbol in ("+", "-", "*", "/", "//", "%", "**")},
+    **{getattr(float, name): ("compare", symbol) for symbol, (name, _) in _COMPARISONS.items()},
+    **{float.__neg__: ("unary", "-"), float.__pos__: ("unary", "+")},
+}
+"""The operations that methods of ``float`` are, called by their names."""
+
+
+def by_name(inf: Path, function: Any, args: list[Operand]) -> Operand | None:
+    """``float.__add__(a, b)``; None if it is no such method, or not of numbers."""
+    op, symbol = OF_FLOATS.get(function, (None, None)) if isinstance(function, WrapperDescriptorType) else (None, None)
+    numbers = [inf.plain(x) for x in args]
+    known = all((number_types(inf.type_of(x)) or {None}) <= {float, int, bool} for x in numbers)
+    return inf.perform(op, numbers, symbol) if op is not None and known else None
+
+
+def is_object(value: Abstract) -> TypeGuard[Fresh | Outside]:
     """Whether the class of a value says what operators mean."""
     return isinstance(value, Fresh) or isinstance(value, Outside) and not is_container(value.cls)
 
@@ -40,7 +58,7 @@ def operated(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     own, reflected = name, f"__r{name[2:]}"
     asked = [(0, own), (1, reflected)]
     if is_object(left) and is_object(right):
-        a, b = left.cls, right.cls  # type: ignore[attr-defined]
+        a, b = left.cls, right.cls
         if a is b:
             asked = asked[:1]
         elif issubclass(b, a) and lookup(b, reflected, True) is not lookup(a, reflected, True):
@@ -56,7 +74,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     own, reflected = _COMPARISONS[symbol]
     asked = [(0, own), (1, reflected)]
     if is_object(left) and is_object(right):
-        a, b = left.cls, right.cls  # type: ignore[attr-defined]
+        a, b = left.cls, right.cls
         asked = asked[::-1] if a is not b and issubclass(b, a) else asked
     if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
         same = compared(inf, "==", operands)
@@ -71,6 +89,27 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     return _first(inf, operands, asked)
 
 
+CONVERSIONS: Final[dict[Any, str]] = {
+    **{float: "__float__", complex: "__complex__", int: "__int__", str: "__str__", repr: "__repr__"},
+    **{abs: "__abs__", round: "__round__", math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__"},
+}
+"""The method that a function of one object asks; where it is missing, Python may ask others."""
+
+
+def converted(
+    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """What ``float(a)`` and its kin give, if a method of the object that is written in Python says it."""
+    method = _method(inf, args[0], CONVERSIONS[function])
+    if method is None:
+        return None
+    result = inf.call(Constant(method), args, kwargs)
+    kind = inf.type_of(result)
+    if isinstance(function, type) and (number_types(kind) or {inert_class(kind)}) != {function}:
+        raise Refused(f"{CONVERSIONS[function]} that gives {named(kind)}")
+    return alias(inf, s, result)
+
+
 def is_not_implemented(inf: Path, operand: Operand) -> bool:
     """Whether a method has said that it does not know what to do."""
     found = inf.type_of(operand)
@@ -79,7 +118,7 @@ def is_not_implemented(inf: Path, operand: Operand) -> bool:
 
 def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
     value = inf.type_of(operand)
-    found = look(inf, value.cls, name) if is_object(value) else None  # type: ignore[attr-defined]
+    found = look(inf, value.cls, name) if is_object(value) else None
     return found if isinstance(found, FunctionType) else None
 
 
@@ -88,7 +127,7 @@ def _has(inf: Path, operand: Operand, name: str) -> bool:
     value = inf.type_of(operand)
     if not is_object(value):
         return False
-    found = look(inf, value.cls, name)  # type: ignore[attr-defined]
+    found = look(inf, value.cls, name)
     return found is not None and found is not getattr(object, name, None)
 
 
@@ -107,7 +146,12 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
             result = inf.call(Constant(method), [operands[place], operands[1 - place]])
             if not is_not_implemented(inf, result):
                 return result
-        elif _has(inf, operands[place], name) or not is_object(value) and not _is_silent(value):
+            continue
+        found = look(inf, value.cls, name) if is_object(value) else None
+        of_floats = by_name(inf, found, [operands[place], operands[1 - place]])
+        if of_floats is not None:
+            return of_floats
+        if _has(inf, operands[place], name) or not is_object(value) and not _is_silent(value):
             raise Refused(f"{name} of {named(value)} after another method")
     if asked[0][1] in ("__eq__", "__ne__"):
         raise Refused("a comparison of objects that neither of them knows")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, is_nothing
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -26,7 +25,7 @@ def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> 
     """``sorted(items, key=…, reverse=…)``: each comparison decides about the way."""
     held = list(parts(inf, args[0]))
     key, backwards = kwargs.get("key", Constant(None)), bool(inf.pin(kwargs.get("reverse", Constant(False))))
-    keys = held if isinstance(key, Constant) and key.value is None else [inf.call(key, [x]) for x in held]
+    keys = held if is_nothing(key) else [inf.call(key, [x]) for x in held]
     known = [known_value(inf, k) for k in keys]
     order = list(range(len(held)))
     if all(v is not UNKNOWN for v in known):
@@ -40,23 +39,10 @@ def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> 
     return containers.new(inf, list, [held[i] for i in order])
 
 
-def extreme_by(inf: Path, greatest: bool, held: Iterator[Operand], key: Operand) -> Operand:
-    """The first of the items with the greatest, or the least, key."""
-    best = next(held, None)
-    if best is None:
-        raise Raised(ValueError)
-    measure = inf.call(key, [best])
-    for item in held:
-        other = inf.call(key, [item])
-        if compared(inf, *((measure, other) if greatest else (other, measure))) < 0:
-            best, measure = item, other
-    return best
-
-
 def compared(inf: Path, a: Operand, b: Operand) -> int:
     """-1, 0 or 1, as a number is less than another one, equal or greater."""
     for value in (inf.type_of(a), inf.type_of(b)):
-        if number_types(value) is None:
+        if number_types(value) is None and not is_object(value):
             raise Refused("a sequence that is sorted")
     if inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])):
         return -1

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any, Final
 
 from autodiff_hook import budget
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.one_way import given_arrays
 from autodiff_hook.transform.one_way.trail import Raised, Trail, is_virtual
@@ -83,6 +84,8 @@ class Path(Trail):
 
     def _settle(self) -> None:
         """What is assigned to objects from outside, which are several if they were."""
+        if self.silences:
+            raise Refused("np.seterr, whose settings are not put back")
         built = dict(self.origins)
         self.settling = True
         self._separate()
@@ -363,21 +366,17 @@ class Path(Trail):
 
 def stored_back(ir: IR) -> dict[Statement, Operand]:
     """The statements of ``a[k] += v`` whose result is nothing but stored where its operand came from, in ``a``."""
-    uses: dict[Operand, int] = {}
-    for block in ir.blocks:
-        operands = [x for s in block.statements for x in s.operands] + [x for e in block.edges() for x in e.args]
-        for x in operands + (block.terminator.operands):
-            uses[x] = uses.get(x, 0) + 1
+    used = count_uses(ir.blocks)
     made: dict[Operand | None, Statement] = {
         s.result: s for b in ir.blocks for s in b.statements if s.op in ("getitem", "inplace")
     }
     found = {}
     for store in (s for b in ir.blocks for s in b.statements if s.op == "setitem"):
         change = made.get(store.operands[2])
-        if change is None or change.op != "inplace" or uses[store.operands[2]] > 1:
+        if change is None or change.op != "inplace" or used[store.operands[2]] > 1:
             continue
         part = made.get(change.operands[0])
-        if part is not None and part.op == "getitem" and uses[change.operands[0]] == 1:
+        if part is not None and part.op == "getitem" and used[change.operands[0]] == 1:
             if part.operands == store.operands[:2]:
                 found[change] = store.operands[0]
     return found

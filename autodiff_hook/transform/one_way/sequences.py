@@ -70,7 +70,8 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
         value = inf.type_of(owner)
     if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
         return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
-    if isinstance(value, (Container, Tuple)) or owner in inf.tuples:
+    constant = isinstance(value, Known) and type(value.value) is tuple and is_object(inf.type_of(item))
+    if isinstance(value, (Container, Tuple)) or owner in inf.tuples or constant:
         place = next(found(inf, parts(inf, owner), item), None)
         return known_as(inf, s, (place is not None) == (s.op == "in"))
     return None

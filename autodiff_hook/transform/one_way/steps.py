@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from types import FunctionType, ModuleType, WrapperDescriptorType
+from types import FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.lookup import is_plainly
 from autodiff_hook.semantics.operations import COMPARE, NAMES
 from autodiff_hook.transform.one_way import (
     containers,
     derived,
     derived_tuples,
     growing,
+    inert,
     iterating,
-    patterns,
     sequences,
     signatures,
 )
@@ -81,7 +82,7 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
     if s.op in _OF_NUMBERS and all(number_types(inf.type_of(x)) is not None for x in s.operands):
         return evaluate(inf, s)
     meaning = STEPS.get(s.op)
-    found = derived.step(inf, s) or derived_tuples.step(inf, s)
+    found = derived.step(inf, s) or derived_tuples.step(inf, s) or inert.step(inf, s)
     if found is None and meaning is not None:
         found = meaning(inf, s)
     if found is ENTERED:
@@ -142,7 +143,7 @@ def _delitem(inf: Path, s: Statement) -> Abstract:
 def _item_by_method(inf: Path, s: Statement, name: str) -> Abstract | None:
     """What the class of an object says of assigning or deleting an item; None if it says nothing in Python."""
     value = inf.type_of(s.operands[0])
-    method = look(inf, value.cls, name) if is_object(value) else None  # type: ignore[attr-defined]
+    method = look(inf, value.cls, name) if is_object(value) else None
     if not isinstance(method, FunctionType):
         return None
     inf.call(Constant(method), list(s.operands))
@@ -242,7 +243,7 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
         return _of_text(inf, s, owner, name, args)
-    matched = patterns.method(inf, s, owner, name, args, names)
+    matched = inert.method(inf, s, owner, name, args, names)
     if matched is not None:
         return matched
     if isinstance(value, (Fresh, Outside)):
@@ -307,15 +308,23 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return Bound(method, owner)
     if isinstance(value, Super):
         after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-        if isinstance(after, property) and isinstance(after.fget, FunctionType):
+        if is_plainly(after, property) and isinstance(after.fget, FunctionType):
             return alias(inf, s, inf.call(Constant(after.fget), [value.receiver]))
+        if after is None:
+            raise Raised(AttributeError)
         return Bound(after, value.receiver) if isinstance(after, FunctionType) else None
     if isinstance(value, Closure) and name in ("__name__", "__qualname__"):
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:
         return Bound(getattr(str, name), owner)
-    if isinstance(value, (Number, Array)) and not any(hasattr(cls, name) for cls in classes_of(value)):
-        raise Raised(AttributeError)
+    if name == "flat" and isinstance(value, Array) and not value.scalar:
+        return Lookup(name, owner)
+    if isinstance(value, (Number, Array)):
+        methods = [getattr(cls, name, None) for cls in classes_of(value)]
+        if not any(hasattr(cls, name) for cls in classes_of(value)):
+            raise Raised(AttributeError)
+        if len(methods) == 1 and isinstance(methods[0], MethodDescriptorType):
+            return Bound(methods[0], owner)
     answer = signatures.read(inf, s, value.value, name) if isinstance(value, Known) else None
     if answer is not None:
         return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any, ClassVar, Final
@@ -28,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Instance,
     Known,
+    Lookup,
     Number,
     Outside,
     Partial,
@@ -43,6 +45,8 @@ from autodiff_hook.transform.specialise.lattice import (
     example_of,
     number_types,
 )
+from autodiff_hook.transform.specialise.lists import WHOLE
+from autodiff_hook.transform.specialise.origins import is_numpy
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.views import base_of, is_sure
 from autodiff_hook.transform.specialise.wording import named
@@ -254,7 +258,7 @@ class Trail(Inference):
             return tuple(map(self.pin, self.tuples[operand]))
         if operand not in self.pinned:
             value = example_of(abstract)
-            if type(value) not in (int, bool, str, np.int64):
+            if type(value) not in (bool, str, *WHOLE):
                 raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:
                 self.guard(operand, value)
@@ -275,7 +279,8 @@ class Trail(Inference):
     ) -> tuple[list[Operand], dict[str, Operand]]:
         """The arguments of a call that stays in the program, as a call of this very function."""
         if registry.has_rules(function) and function not in _CHOOSING:
-            args, kwargs = [*map(self.plain, args)], {k: self.plain(v) for k, v in kwargs.items()}
+            plain = self._plain_items if is_numpy(function) or function is math.fsum else self.plain
+            args, kwargs = [*map(plain, args)], {k: plain(v) for k, v in kwargs.items()}
         args = [self._real(x) for x in args]
         kwargs = {k: self._real(v) for k, v in kwargs.items()}
         if s.op in ("call", "call_method"):
@@ -285,9 +290,20 @@ class Trail(Inference):
             s.operands = list(args)
         return args, kwargs
 
+    def _plain_items(self, operand: Operand) -> Operand:
+        """The same for code that makes arrays of lists, or floats of their items."""
+        value = self.type_of(operand)
+        if not isinstance(value, Container) or value.cls is not list:
+            return self.plain(operand)
+        held = [self._plain_items(x) for x in self.contents[operand]]
+        return operand if held == self.contents[operand] else self.made(list, held)
+
     def plain(self, operand: Operand) -> Operand:
         """What an object of the program is for code that only computes with it; else the operand itself."""
         value = self.type_of(operand)
+        if isinstance(value, Outside) and issubclass(value.cls, float) and not self.world.is_given(self.final(operand)):
+            kind = Number(frozenset({float}), example=float.__float__(value.example))
+            return self.emit("call", Constant(float.__float__), operand, abstract=kind, data=())
         return self.numbers.get(value.made, operand) if isinstance(value, Fresh) else operand
 
     def _real(self, operand: Operand) -> Operand:
@@ -415,5 +431,6 @@ def is_virtual(value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return any(map(is_virtual, value.items))
     return (
-        isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container, IteratorOf)) or value is ANY
+        isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container, IteratorOf, Lookup))
+        or value is ANY
     )

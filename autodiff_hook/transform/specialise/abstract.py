@@ -177,6 +177,11 @@ class Site:
         """All that is known of items."""
         return [*self.named.values(), *([] if self.item is None else [self.item])]
 
+    def new_to(self, other: Site) -> list[Any]:
+        """The examples that another site does not have."""
+        known = set(map(id, other.examples))
+        return [x for x in self.examples if id(x) not in known]
+
     def unite(self, other: Site) -> None:
         """A list of one may be one of the other; what they hold is for the caller to join."""
         a, b = self.root(), other.root()
@@ -184,7 +189,7 @@ class Site:
             if a.cls is not b.cls or a.made_by is not b.made_by:
                 a.cls = MISSING
             a.given = a.given or b.given
-            a.examples += b.examples
+            a.examples += b.new_to(a)
             a.absent |= b.absent
             b._united = a
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autodiff_hook.ir.types import RECEIVED, Block, Operand, Statement, Variable
+from autodiff_hook.ir.analysis import bindings
+from autodiff_hook.ir.types import Block, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Dict,
     Iterator,
@@ -26,7 +27,9 @@ from autodiff_hook.transform.specialise.infer import (
 from autodiff_hook.transform.specialise.lattice import (
     differentiable,
     reached,
+    sites_in,
 )
+from autodiff_hook.transform.specialise.lists import view_of
 from autodiff_hook.transform.specialise.prepare import Shape
 
 _CHANGES = (APPEND, STORE)
@@ -37,6 +40,9 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
     active = _spread({p for p in params if differentiable(program.types[p])}, program, shape.ir.blocks)
     useful = _collect(program, shape)
     result = active & useful
+    # Who gets a dict may ask for its keys.
+    given = {site for p in shape.exit.params for own in sites_in(program.types[p]) for site in reached(own)}
+    reads_keys = program.reads_keys or any(site.key is not None for site in given)
     for block in shape.ir.blocks:
         for s in block.statements:
             iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
@@ -45,7 +51,7 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
             if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
                 raise Refused(f"{s.op} of what is differentiated", s)
             plan = program.plans.get(s)
-            if program.reads_keys and any(x in active for x in _keys(s, program)):
+            if reads_keys and any(x in active for x in _keys(s, program)):
                 raise Refused("a key of a dict depends on what is differentiated", s)
             if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
                 raise Refused("an option of a call depends on what is differentiated", s)
@@ -95,7 +101,7 @@ def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set
     def is_active(operand: Operand) -> bool:
         return operand in active
 
-    changed, sites = True, _Sites(program)
+    changed, sites, keys = True, _Sites(program), _keys_of_items(blocks)
     while changed:
         before = len(active)
         sites.link(active)
@@ -103,18 +109,33 @@ def _spread(active: set[Variable], program: Program, blocks: list[Block]) -> set
             for s in block.statements:
                 if program.plans.get(s) in _CHANGES and is_active(s.operands[-1]):
                     active.add(s.operands[0])  # type: ignore[arg-type]
-                if s.result is None or s.result in active or not differentiable(program.type_of(s.result)):
+                if (
+                    s.result is None
+                    or s.result in active
+                    or s.result in keys
+                    or not differentiable(program.type_of(s.result))
+                ):
                     continue
                 if any(map(is_active, sources(s, program))):
                     active.add(s.result)
-            terminator = block.terminator
-            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
-                given = [*terminator.operands[:received], *edge.args]
-                for param, arg in zip(edge.target.params, given):
-                    if is_active(arg) and differentiable(program.type_of(param)):
-                        active.add(param)
+            for param, arg in bindings(block):
+                if is_active(arg) and differentiable(program.type_of(param)):
+                    active.add(param)
         changed = len(active) != before
     return active
+
+
+def _keys_of_items(blocks: list[Block]) -> set[Variable]:
+    """The keys in iterations over items of dicts: no key that is put into one depends on what is differentiated."""
+    made = {s.result: s for block in blocks for s in block.statements if s.result is not None}
+    items = set()
+    for block in blocks:
+        start = made.get(block.terminator.operands[0]) if block.terminator.kind == "next" else None  # type: ignore[arg-type]
+        view = made.get(start.operands[0]) if start is not None and start.op == "get_iter" else None  # type: ignore[arg-type]
+        if view is not None and view_of(view) == "items":
+            items.add(block.terminator.edges[0].target.params[0])
+    items |= {s.result for s in made.values() if s.op == "unpack" and s.operands[0] in items}  # type: ignore[misc]
+    return {v for v, s in made.items() if s.op == "project" and s.data == 0 and s.operands[0] in items}
 
 
 def sources(s: Statement, program: Program) -> list[Operand]:
@@ -140,12 +161,7 @@ def _collect(program: Program, shape: Shape) -> set[Variable]:
         before = len(useful)
         sites.link(useful)
         for block in reversed(shape.ir.blocks):
-            terminator = block.terminator
-            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, ())):
-                given = [*terminator.operands[:received], *edge.args]
-                for param, arg in zip(edge.target.params, given):
-                    if param in useful and isinstance(arg, Variable):
-                        useful.add(arg)
+            useful.update(arg for param, arg in bindings(block) if param in useful and isinstance(arg, Variable))
             for s in reversed(block.statements):
                 if program.plans.get(s) in _CHANGES and s.operands[0] in useful:
                     useful.update(x for x in s.operands[-1:] if isinstance(x, Variable))

@@ -7,17 +7,19 @@ at it meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import collections.abc
 from functools import reduce
 from typing import Any, Final, NamedTuple
 
+from autodiff_hook.ir.analysis import closure, passed_on
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.memories import hides
-from autodiff_hook.transform.specialise import dicts
+from autodiff_hook.transform.specialise import altered, dicts, saying
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
+    Iterator,
     Known,
     List,
     Outside,
@@ -28,8 +30,8 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ASSIGN, COPY, ITEMS, LOAD, PARTS, STORE, Alias, Inference
-from autodiff_hook.transform.specialise.lattice import example_of, item_like, reached, sites_in
-from autodiff_hook.transform.specialise.origins import makes_new
+from autodiff_hook.transform.specialise.lattice import content_of, example_of, item_like, reached, sites_in
+from autodiff_hook.transform.specialise.origins import heirs
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
 
 
@@ -56,7 +58,7 @@ def read(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) 
 def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
     """``owner.name = value``; the first time, the program is followed again with a record of the owner."""
     place, value = place_of(example, name), s.operands[-1]
-    if not inf.assigns:
+    if not inf.outer.allowed:
         raise Refused(f"{name} of what is outside is assigned")
     if place not in inf.program.changed:
         inf.wanted[place] = None
@@ -69,25 +71,14 @@ def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str)
     return Known(None)
 
 
-def want(inf: Inference, s: Statement, target: Record) -> Abstract:
-    """An argument to which an attribute is assigned is followed again as an object of its own."""
-    examples = target.site.examples
-    place = assigned_to(examples[0])
-    if not inf.assigns or len(examples) != 1 or place in inf.program.changed:
-        raise Refused("an attribute of one of several objects is assigned")
-    inf.wanted[place] = None
-    inf.plans[s] = Alias(Constant(None))
-    return Known(None)
-
-
 def _holder(inf: Inference, example: Any, owner: Operand) -> Holder:
     """The record of what is assigned, which is made where the program begins."""
     at, key = inf.final(owner), id(example)
     if isinstance(at, Variable) and not inf.world.is_outside(at):
         raise Refused("an attribute of an object that is not known on entry is assigned")
-    found = inf.holders.get(key)
+    found = inf.outer.holders.get(key)
     if found is None:
-        found = inf.holders[key] = Holder(at, example, Variable("record"), Dict(Site()))
+        found = inf.outer.holders[key] = Holder(at, example, Variable("record"), Dict(Site()))
         _begin(inf, found)
     if isinstance(at, Variable) and found.at is not at:
         raise Refused("an object that is known in two ways is changed")
@@ -107,13 +98,13 @@ def _begin(inf: Inference, holder: Holder) -> None:
             operands += [Constant(name), initial]
     s = Statement("build_map", operands, holder.record)
     inf.plans[s] = ITEMS
-    inf.first.statements.insert(0, s)
-    inf.index += inf.block is inf.first
+    inf.outer.first.statements.insert(0, s)
+    inf.index += inf.block is inf.outer.first
 
 
 def require_promoted(inf: Inference, blocks: list[Block]) -> None:
     """What is assigned is on all ways there before it is read, and in the end."""
-    records = {holder.record for holder in inf.holders.values()}
+    records = {holder.record for holder in inf.outer.holders.values()}
     made = next((s for block in blocks for s in block.statements if s.result in records), None)
     if made is not None:
         raise Refused("what is assigned outside on one way is read on others, where it was not there or is a list")
@@ -147,7 +138,7 @@ def _copy(inf: Inference, here: Variable, own: Variable) -> Statement:
         make = Statement("call_method", [here], own, ("copy", ()))
         back = Statement("setitem", [here, Constant(Ellipsis), own], None)
     inf.plans[make] = ITEMS if make.op == "build_list" else PARTS if is_list else COPY
-    inf.first.statements.insert(0, make)
+    inf.outer.first.statements.insert(0, make)
     return back
 
 
@@ -155,8 +146,7 @@ def _require_appended(inf: Inference, here: Variable, own: Variable) -> None:
     """Follow the program again with a copy of a list if it asks for more than to append."""
     for block in inf.program.blocks:
         used = [x for s in block.statements for x in s.operands[s.op == "list_append" :]]
-        used += [*block.terminator.operands, *(x for edge in block.edges() for x in edge.args)]
-        if own in used:
+        if own in (*used, *passed_on(block)):
             raise Changes("a list from outside is read", copied_from(inf.world.changing[here]))
 
 
@@ -164,7 +154,8 @@ def require_apart(inf: Inference, blocks: list[Block], copies: dict[Variable, Va
     """What is kept outside, or returned, is no copy, and no part of one; a list or an array itself is what it was."""
     if not copies:
         return
-    mine = _shown(inf, blocks, set(copies.values()))
+    handed_on = heirs(inf.program, blocks, lambda kind: _may_hold(kind, True))
+    mine = closure(list[Operand](copies.values()), lambda x: handed_on.get(x, ()))
     originals = dict[Operand, Operand]((own, here) for here, own in copies.items())
     for block in blocks:
         kept = list(block.terminator.operands) if block.terminator.kind == "return" else []
@@ -174,25 +165,8 @@ def require_apart(inf: Inference, blocks: list[Block], copies: dict[Variable, Va
                 kept += s.operands
             elif inf.plans.get(s) in (APPEND, STORE) and isinstance(inf.type_of(s.operands[0]), Reference):
                 kept.append(s.operands[-1])
-        if not mine.isdisjoint(kept):
+        if not mine.keys().isdisjoint(kept):
             raise Refused("what is kept outside may be a part of what is changed in place")
-
-
-def _shown(inf: Inference, blocks: list[Block], copies: set[Variable]) -> set[Operand]:
-    """What may be one of the copies, lie in its memory, or hold it."""
-    found, before = set[Operand](copies), 0
-    while len(found) > before:
-        before = len(found)
-        for block in blocks:
-            for s in block.statements:
-                if found.isdisjoint(s.operands) or inf.plans.get(s) == ASSIGN:
-                    continue
-                new = makes_new(s, inf.type_of) or inf.plans.get(s) == PARTS
-                if s.result is not None and not new and _may_hold(inf.type_of(s.result), True):
-                    found.add(s.result)
-            for edge in block.edges():
-                found.update(param for param, arg in edge.bound() if arg in found)
-    return found
 
 
 # The end
@@ -200,19 +174,20 @@ def _shown(inf: Inference, blocks: list[Block], copies: set[Variable]) -> set[Op
 
 def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
     """Do outside what the program comes to, where it ends."""
-    if not inf.holders and not copies:
-        return
-    _require_unseen(inf)
-    last: list[Statement] = []
-    for holder in inf.holders.values():
+    # What may fail comes first.
+    last = saying.settle(inf, [inf.world.changing[here] for here in copies]) + altered.settle(inf)
+    if inf.outer.holders or copies:
+        _require_unseen(inf)
+    for holder in inf.outer.holders.values():
         _require_own_attributes(inf, holder)
         last += _assignments(inf, holder)
     last += [_copy(inf, here, own) for here, own in copies.items()]
     inf.plans.update(dict.fromkeys([s for s in last if s.result is None], ASSIGN))
-    _end_with(inf, last)
+    if last:
+        _end_with(inf, last)
 
 
-def _assignments(inf: Inference, holder: Holder) -> Iterator[Statement]:
+def _assignments(inf: Inference, holder: Holder) -> collections.abc.Iterator[Statement]:
     for name in holder.kind.site.named:
         kept = Variable(name)
         load = Statement("getitem", [holder.record, Constant(name)], kept)
@@ -256,14 +231,14 @@ def _require_unseen(inf: Inference) -> None:
     for block in inf.program.blocks:
         for s in block.statements:
             looks = s.op not in _LOOKING and s not in inf.program.slots and not isinstance(inf.plans.get(s), Alias)
-            if looks and any(_is_object(inf, inf.type_of(x)) for x in s.operands):
+            if looks and not saying.puts_together(s) and any(_is_object(inf, inf.type_of(x)) for x in s.operands):
                 raise Refused("an object from outside is used whole, and something is assigned outside", s)
 
 
 def _is_object(inf: Inference, value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return any(_is_object(inf, x) for x in value.items)
-    return isinstance(value, Outside) and (value.cls not in (list, dict) or id(value.example) in inf.holders)
+    return isinstance(value, Outside) and (value.cls not in (list, dict) or id(value.example) in inf.outer.holders)
 
 
 def _require_own_attributes(inf: Inference, holder: Holder) -> None:
@@ -281,16 +256,22 @@ def _require_own_attributes(inf: Inference, holder: Holder) -> None:
 def _require_one_name(inf: Inference, here: Variable) -> None:
     """Nothing else that the program has loaded is a list or an array that is changed, or holds it."""
     changing, kind = inf.world.changing, inf.types[here]
-    given = {x: inf.world.argument(place) for place, x in enumerate(inf.params)}
+    given: dict[Operand, Operand] = {x: inf.world.argument(place) for place, x in enumerate(inf.params)}
     others = [x for x in inf.types if x is not here and (inf.world.is_outside(x) or x in given)]
     for other in others:
         if changing.get(other, example_of(inf.types[other])) is changing[here]:
             raise Refused("a list or an array that is known in two ways is changed")
-    inf.world.alone(here, [given.get(x, x) for x in others if _may_hold(inf.types[x], isinstance(kind, Array))])
+    mine = given.get(here, here)
+    inf.world.alone(
+        mine, changing[here], [given.get(x, x) for x in others if _may_hold(inf.types[x], isinstance(kind, Array))]
+    )
 
 
 def _may_hold(value: Abstract, array: bool) -> bool:
+    value = content_of(value)
     if isinstance(value, Tuple):
         return any(_may_hold(x, array) for x in value.items)
+    if isinstance(value, Iterator):
+        return _may_hold(value.item, array)
     shows = isinstance(value, Array) or isinstance(value, Outside) and hides(value.example)
     return bool(sites_in(value)) or array and shows

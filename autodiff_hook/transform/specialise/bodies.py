@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.lift.shared import shared
 from autodiff_hook.reports import Reason
@@ -84,15 +85,12 @@ _CHANGES: Final = frozenset(
 
 def cleans_up(ir: IR) -> bool:
     """Whether a generator that is given up may have something left to do."""
-    cleaning: set[Block] = set()
-    waiting = [b.handler.target for b in ir.blocks if b.handler is not None]
-    while waiting:
-        block = waiting.pop()
-        if block not in cleaning:
-            cleaning.add(block)
-            # Where ``yield from`` is given up, its exception goes on.
-            if not any(s.op == "cleanup_throw" for s in block.statements):
-                waiting += [edge.target for edge in block.edges()]
+
+    def following(block: Block) -> list[Block]:
+        # Where ``yield from`` is given up, its exception goes on.
+        return [] if any(s.op == "cleanup_throw" for s in block.statements) else successors(block)
+
+    cleaning = closure([b.handler.target for b in ir.blocks if b.handler is not None], following)
     return any(s.op in _CHANGES for block in cleaning for s in block.statements)
 
 
@@ -104,81 +102,57 @@ def copied(ir: IR, load: Load) -> Body:
 
     A program that raises is run again as it is carried, so nothing is lost with the edges.
     """
-    return _Copier(ir, load).body()
+    found = closure([ir.entry], lambda block: [edge.target for edge in block.terminator.edges])
+    reachable = [block for block in ir.blocks if block in found]
+    names: dict[Operand, Operand] = {}
+    for s in [s for block in reachable for s in block.statements if s.op == "global"]:
+        known = load(str(s.data))
+        if known is not None:
+            names[s.made] = known
+    copies = copy_blocks(reachable, names)
+    for new in copies.values():
+        _write_displays(new)
+    params, count = copies[ir.entry].params, len(ir.signature.names)
+    return Body([*copies.values()], params[:count], params[count:])
 
 
-class _Copier:
-    def __init__(self, ir: IR, load: Load) -> None:
-        self.ir, self.load = ir, load
-        self.variables: dict[Variable, Operand] = {}
-        self.blocks: dict[Block, Block] = {}
-        self.loaded: set[Statement] = set()
+def copy_blocks(blocks: Iterable[Block], names: dict[Operand, Operand]) -> dict[Block, Block]:
+    """Copies of blocks without their exception edges, by what they are copies of; edges that lead elsewhere still do.
 
-    def body(self) -> Body:
-        reachable = self._reachable()
-        for block in reachable:
-            self.blocks[block] = Block([self._new(p) for p in block.params])
-        for block in reachable:
-            for statement in block.statements:
-                self._define(statement)
-        for block in reachable:
-            self._fill(block, self.blocks[block])
-        params = self.blocks[self.ir.entry].params
-        count = len(self.ir.signature.names)
-        return Body([self.blocks[b] for b in reachable], params[:count], params[count:])
-
-    def _reachable(self) -> list[Block]:
-        seen = {self.ir.entry: None}
-        pending = [self.ir.entry]
-        while pending:
-            terminator = pending.pop().terminator
-            for edge in terminator.edges:
-                if edge.target not in seen:
-                    seen[edge.target] = None
-                    pending.append(edge.target)
-        return [b for b in self.ir.blocks if b in seen]
-
-    def _new(self, variable: Variable) -> Variable:
-        new = self.variables[variable] = Variable(variable.name)
-        return new
-
-    def _define(self, statement: Statement) -> None:
-        if statement.result is None:
-            return
-        if statement.op == "global":
-            known = self.load(str(statement.data))
-            if known is not None:
-                self.variables[statement.result] = known
-                self.loaded.add(statement)
-                return
-        self._new(statement.result)
-
-    def operand(self, operand: Operand) -> Operand:
-        return self.variables[operand] if isinstance(operand, Variable) else operand
-
-    def _fill(self, block: Block, new: Block) -> None:
+    ``names`` says what stands for some operands, and what makes these is left out; the new variables are added to it.
+    """
+    given, own = set(names), dict[Operand, Variable]()
+    for block in blocks:
+        own.update((param, Variable(param.name)) for param in block.params)
         for s in block.statements:
-            result = None if s.result is None else self.variables[s.result]
-            if s in self.loaded:
-                continue
-            assert result is None or isinstance(result, Variable)
-            if s.op == "list_extend" and self._is_display(s, new):
-                continue
-            new.statements.append(Statement(s.op, [self.operand(x) for x in s.operands], result, s.data, s.position))
-        t = block.terminator
-        assert t is not None
-        edges = [Edge(self.blocks[e.target], [self.operand(x) for x in e.args]) for e in t.edges]
-        new.terminator = Terminator(t.kind, [self.operand(x) for x in t.operands], edges, t.position)
+            if s.result is not None and s.result not in given:
+                own[s.result] = Variable(s.result.name)
+    names |= own
+    known = names.get
+    copies = {block: Block([own[p] for p in block.params]) for block in blocks}
+    for block, new in copies.items():
+        new.statements = [
+            Statement(s.op, [known(x, x) for x in s.operands], own.get(s.result), s.data, s.position)  # type: ignore[arg-type]
+            for s in block.statements
+            if s.result not in given
+        ]
+        end = block.terminator
+        edges = [Edge(copies.get(e.target, e.target), [known(x, x) for x in e.args]) for e in end.edges]
+        new.terminator = Terminator(end.kind, [known(x, x) for x in end.operands], edges, end.position)
+    return copies
 
-    def _is_display(self, s: Statement, block: Block) -> bool:
-        """Whether this is the second half of a list of constants; then the list is written out."""
-        items, constants = (self.operand(x) for x in s.operands)
-        begun = block.statements[-1] if block.statements else None
-        known = isinstance(constants, Constant) and type(constants.value) is tuple
-        if begun is None or not known or begun.result is not items or begun.op != "build_list" or begun.operands:
-            return False
-        begun.operands = list(map(Constant, constants.value))  # type: ignore[union-attr]
-        return True
+
+def _write_displays(block: Block) -> None:
+    """A list of constants is begun, and extended by a tuple: it is written out."""
+    kept: list[Statement] = []
+    for s in block.statements:
+        items, constants = s.operands if s.op == "list_extend" else (None, None)
+        begun = kept[-1] if kept and isinstance(constants, Constant) and type(constants.value) is tuple else None
+        if begun is None or begun.op != "build_list" or begun.operands or begun.result is not items:
+            kept.append(s)
+        else:
+            begun.operands = list(map(Constant, constants.value))  # type: ignore[union-attr]
+    block.statements = kept
 
 
 @dataclass(slots=True)

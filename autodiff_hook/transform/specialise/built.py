@@ -9,11 +9,13 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.lookup import is_plainly
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Dict, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.lattice import built_class
 from autodiff_hook.transform.specialise.objects import has, is_set_by_code, look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -24,9 +26,9 @@ def attribute(inf: Inference, s: Statement, value: Dict, owner: Operand, name: s
     cls = built_class(value)
     assert cls is not None
     if name == "__class__":
-        return known_as(inf, s, cls)
+        return known_as(inf, s, shown(cls))
     found = look(inf, cls, name)
-    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
     method = _method(value, found, name)
@@ -77,7 +79,7 @@ def write(inf: Inference, s: Statement, target: Dict, name: str) -> Abstract | N
     cls = built_class(target)
     assert cls is not None
     found = look(inf, cls, name)
-    if isinstance(found, property) and isinstance(found.fset, FunctionType):
+    if is_plainly(found, property, "__set__") and isinstance(found.fset, FunctionType):
         inf.assume(owner)
         return inline_call(inf, s, found.fset, [owner, value], {})
     if is_set_by_code(found) or has(cls, name) and not isinstance(found, MemberDescriptorType):

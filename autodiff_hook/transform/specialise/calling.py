@@ -13,8 +13,9 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.lookup import wrapped_by
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
-from autodiff_hook.transform.specialise import dicts, draws, following, logs, managers, named_tuples, partials
+from autodiff_hook.transform.specialise import dicts, draws, following, managers, named_tuples, partials, saying
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -187,7 +188,7 @@ def call_known(
     places = following.answered(inf, s, function, args) if not kwargs else None
     if places is not None:
         return places
-    code = following.equivalent(inf, function, args, kwargs) or logs.followed(function)
+    code = following.equivalent(inf, function, args, kwargs)
     if code is not None:
         return inline_call(inf, s, code, args, kwargs)
     special = QUESTIONS.get(function) if is_hashable(function) else None
@@ -197,10 +198,14 @@ def call_known(
     stored = written(inf, s, function, args, kwargs)
     if stored is not None:
         return stored
+    told = saying.said(inf, s, function, args, kwargs)
+    if told is not None:
+        return told
     if declared(EFFECTS, function):
         raise Refused(f"a call of {named(function)}, which has effects")
     if isinstance(function, MethodType):
-        return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
+        method = wrapped_by(function.__func__) if type(function.__func__) is FunctionType else function.__func__
+        return call_known(inf, s, method, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
     if any(class_of(t) is not None and not isinstance(t, Tuple) or named_tuples.is_named(t) for t in types):
         method = special_method(inf, function, types, args) if not kwargs else None
@@ -312,9 +317,9 @@ def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwa
 
 
 def inline_call(
-    inf: Inference, s: Statement, function: FunctionType, args: list[Operand], kwargs: dict[str, Operand]
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
-    """Put a function from outside in the place of a call."""
+    """Put a function from outside, written in Python, in the place of a call."""
     placed = inf.callees.place(inf, s, function, args, kwargs) if inf.callees is not None else None
     if placed is not None:
         return placed

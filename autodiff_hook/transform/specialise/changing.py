@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
-from autodiff_hook.transform.specialise import lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Outside, Site, Tuple
+from autodiff_hook.transform.specialise import dicts, lists
+from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Outside, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
@@ -32,6 +33,7 @@ _OF_LISTS: Final[dict[str, Any]] = {
 _OF_DICTS: Final[dict[str, Any]] = {
     "get": changing.value_of,
     "setdefault": changing.value_or_new,
+    "pop": changing.taken_by_key,
     "update": changing.update,
 }
 _ONLY_READING: Final = frozenset({"index", "count", "get"})
@@ -61,7 +63,22 @@ def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: 
         itself = name == "extend" and len(args) == 1 and inf.type_of(args[0]) == kind
         found: FunctionType | None = None if itself else _OF_LISTS.get(name)
         return found
+    if isinstance(kind, Dict) and name == "pop" and len(args) == 2:
+        return changing.taken_or_default  # type: ignore[return-value]
     return _OF_DICTS.get(name) if isinstance(kind, Dict) else None
+
+
+def is_union(inf: Inference, s: Statement) -> bool:
+    """Whether ``a | b`` or ``a |= b`` is of dicts."""
+    kinds = [inf.type_of(x) for x in s.operands]
+    found = all(kind.cls is dict for kind in kinds if isinstance(kind, (Dict, Tuple)))
+    if inf.one_way or not found or not all(isinstance(kind, (Dict, Tuple)) for kind in kinds):
+        return False
+    if any(isinstance(kind, Dict) and kind.site.cls is not None for kind in kinds):
+        raise Refused("a union of what only stands for another class")
+    if s.op == "inplace":
+        lists.ask_for_changes(inf, s.operands[0])
+    return True
 
 
 def followed(
@@ -137,9 +154,12 @@ def _with_defaults(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
     if inf.one_way or s.result is None or not (alone or isinstance(make, Known) and make.value is not None):
         return None
     inf.assume(args[0])
-    before = inf.types.get(s.result)
-    made = before if isinstance(before, Dict) else Dict(Site())
-    made.site.stand_for(defaultdict, _function_of(make))
+    return _begun(inf, s, defaultdict, _function_of(make))
+
+
+def _begun(inf: Inference, s: Statement, cls: type, made_by: Any = None) -> Abstract:
+    """An empty dict that is taken for one of another class."""
+    made = dicts.standing_for(inf, s, cls, made_by)
     s.op, s.operands, s.data = "build_map", [], None
     inf.plans[s] = ITEMS
     return made
@@ -149,6 +169,13 @@ def _function_of(make: Abstract | None) -> Any:
     if isinstance(make, Closure):
         return FunctionType(make.code, make.globals)
     return make.value if isinstance(make, Known) else None
+
+
+def _ordered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``OrderedDict()``."""
+    if args or inf.one_way or s.result is None:
+        return None
+    return _begun(inf, s, OrderedDict)
 
 
 def _empty(op: str) -> Any:
@@ -191,6 +218,7 @@ def is_unchangeable(kind: Abstract) -> bool:
 QUESTIONS[tuple] = _tuple
 QUESTIONS[changing.held] = _held
 QUESTIONS[defaultdict] = _with_defaults
+QUESTIONS[OrderedDict] = _ordered
 QUESTIONS[copy.copy] = _copied
 QUESTIONS[copy.deepcopy] = _copied_deeply
 QUESTIONS[dict] = _empty("build_map")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
@@ -25,6 +26,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.lists import has_slots, put
 from autodiff_hook.transform.specialise.places import built_of
+from autodiff_hook.transform.specialise.plans import items_of
 
 
 def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> None:
@@ -40,9 +42,17 @@ def name_of(key: Abstract) -> str | None:
     """The name that a key is; None for keys of which only the kind is known."""
     if isinstance(key, Known) and type(key.value) is str:
         return key.value
-    if number_types(key) is None and inert_class(key) is None:
+    if not _is_plain_key(key):
         raise Refused("a key that may have methods of its own")
     return None
+
+
+def _is_plain_key(key: Abstract) -> bool:
+    """Whether a key is a number, a text, or a tuple of these."""
+    parts = items_of(key)
+    if parts is not None and not isinstance(key, Tuple) or isinstance(key, Tuple) and key.cls is tuple:
+        return all(map(_is_plain_key, parts or ()))
+    return number_types(key) is not None or inert_class(key) is not None
 
 
 def item_of_dict(inf: Inference, owner: Dict, key: Abstract) -> Abstract:
@@ -82,6 +92,8 @@ def any_key(inf: Inference, owner: Dict) -> Abstract:
     """What is known of the keys of a dict."""
     if built_class(owner) is not None:
         raise Refused("an iteration over an object")
+    if owner.site.cls is set:
+        raise Refused("an iteration over a set, whose order is its own")
     if owner.site.key is None or item_like(owner.site.key) is None:
         raise Refused("the keys of a dict")
     inf.program.reads_keys = True
@@ -118,7 +130,9 @@ def mapping(inf: Inference, s: Statement) -> Abstract:
     before = inf.types.get(s.made)
     written = s.position not in inf.program.changed and not isinstance(before, Dict)
     if written and (len(names) < len(keys) or len(set(names)) < len(names)):
-        raise Refused("a dict of keys that are not known")
+        if inf.one_way:
+            raise Refused("a dict of keys that are not known")
+        raise Changes("a dict of keys that are not known", s.position)
     if written:
         inf.plans[s] = STRUCTURAL
         return Tuple(tuple(values), dict, tuple(names), place=s.position)
@@ -126,6 +140,14 @@ def mapping(inf: Inference, s: Statement) -> Abstract:
     for key, value in zip(keys, values):
         into_dict(inf, made, key, value)
     inf.plans[s] = ITEMS
+    return made
+
+
+def standing_for(inf: Inference, s: Statement, cls: type, made_by: Any = None) -> Dict:
+    """The dict that a statement makes, which the program takes for something of another class."""
+    before = inf.types.get(s.made)
+    made = before if isinstance(before, Dict) else Dict(Site())
+    made.site.stand_for(cls, made_by)
     return made
 
 
@@ -142,10 +164,7 @@ def built(inf: Inference, s: Statement, cls: type) -> Statement | None:
     """What makes an object of a class that is put into lists: a dict that stands for it. None for other classes."""
     if built_of(cls) not in inf.program.changed:
         return None
-    assert s.result is not None
-    before = inf.types.get(s.result)
-    made = before if isinstance(before, Dict) else Dict(Site())
-    made.site.stand_for(cls)
+    made = standing_for(inf, s, cls)
     begin = Statement("build_map", [], s.result, None, s.position)
-    inf.types[s.result], inf.plans[begin] = made, ITEMS
+    inf.types[s.made], inf.plans[begin] = made, ITEMS
     return begin

@@ -1,6 +1,6 @@
 """Displays with stars, ``(a, *b)``, ``[*a, b]``, ``{**a, "k": b}``, and arguments of calls like ``f(a, *b, **c)``.
 
-What they spread has to be known in its parts; then they are written out.
+What they spread has to be known in its parts; then they are written out. A dict is updated by one of any keys.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Abstract, Tuple
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Tuple
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.calling import of_one_length
 from autodiff_hook.transform.specialise.gathering import STEPS
 from autodiff_hook.transform.specialise.infer import Inference
@@ -21,8 +21,11 @@ def star(inf: Inference, s: Statement) -> Abstract | None:
     operand = of_one_length(inf, s.operands[0])
     kind = inf.type_of(operand)
     known = items_of(kind) is not None
-    if s.data in STEPS["build_map"]:
+    step, place = s.data
+    if step in STEPS["build_map"]:
         known = isinstance(kind, Tuple) and kind.cls is dict
+    if step == "dict_update" and isinstance(kind, Dict) and not inf.one_way:
+        raise Changes("a dict of any keys is spread into one that is written out", place)
     if not known:
         raise Refused("what a star spreads is not known in its parts")
     s.operands = [operand]
@@ -40,6 +43,12 @@ def display(inf: Inference, s: Statement) -> Abstract | None:
     for operand, starred in zip(s.operands, stars):
         parts += spread(inf, operand) if starred else [operand]
     s.operands = parts
+    return inf.evaluate(inf, s)
+
+
+def updated(inf: Inference, s: Statement) -> Abstract | None:
+    """A step of a display that is made step by step."""
+    s.op, s.data = "call_method", ("update", ())
     return inf.evaluate(inf, s)
 
 

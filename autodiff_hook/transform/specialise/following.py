@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics import equivalents
-from autodiff_hook.semantics.equivalents import combining, iterating
+from autodiff_hook.semantics.equivalents import changing, combining, deques, iterating, operating, ordering
 from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import (
     INT,
@@ -66,23 +67,42 @@ def listed(
     """A list of what an iterator gives is made before the call that uses it up; what makes it."""
     if inf.one_way or not is_hashable(function) or function not in _EXHAUSTING:
         return None
-    place = next((i for i, x in enumerate(args) if isinstance(inf.type_of(x), (Producer, Iterator))), None)
+    place = next((i for i, x in enumerate(args) if _is_iterated(inf.type_of(x), inf)), None)
     if place is None:
         return None
     s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
     return one_by_one(inf, s, args[place])
 
 
+def _is_iterated(kind: Abstract, inf: Inference) -> bool:
+    """Whether a value is an iterator, or an object of which code gives one."""
+    found = isinstance(kind, (Fresh, Outside, Record)) and kind.cls not in (list, dict)
+    own = found and isinstance(look(inf, kind.cls, "__iter__"), FunctionType)  # type: ignore[attr-defined]
+    return own or isinstance(kind, (Producer, Iterator))
+
+
 def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | None:
     """Let a statement have a list of what an iterator gives in its place; what makes that, None if there is none."""
     kind = inf.type_of(operand)
-    own = isinstance(kind, (Fresh, Outside, Record)) and isinstance(look(inf, kind.cls, "__iter__"), FunctionType)
-    if not (own or isinstance(kind, (Producer, Iterator))) or inf.one_way or inf.block is None:
+    if not _is_iterated(kind, inf) or inf.one_way or inf.block is None:
         return None
     made = Statement("call", [Constant(iterating.listed), operand], Variable(), (), s.position)
     s.operands = [made.made if x is operand else x for x in s.operands]
     inf.block.statements.insert(inf.index, made)
     return made
+
+
+def truth(inf: Inference, kind: Abstract, negated: bool) -> FunctionType | None:
+    """What tells whether an object holds, by ``__bool__`` or by its length."""
+    if not isinstance(kind, (Fresh, Outside, Record)) or kind.cls in (list, dict):
+        return None
+    if isinstance(look(inf, kind.cls, "__bool__"), FunctionType):
+        found: Any = operating.fails if negated else operating.holds
+    elif isinstance(look(inf, kind.cls, "__len__"), FunctionType):
+        found = operating.is_empty if negated else operating.is_filled
+    else:
+        return None
+    return found  # type: ignore[no-any-return]
 
 
 def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
@@ -108,12 +128,13 @@ def _zip(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
 
 
 def _of_producers(function: Any) -> Choice:
-    return lambda kinds, kwargs: function if any(isinstance(kind, Producer) for kind in kinds) else None
+    return lambda kinds, kwargs: function if any(isinstance(kind, (Producer, Fresh)) for kind in kinds) else None
 
 
 def _with_options(function: Any) -> Choice:
     def choose(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
-        return function if kwargs or len(kinds) == 1 and isinstance(kinds[0], (Producer, Iterator)) else None
+        several = len(kinds) == 1 and isinstance(kinds[0], (Producer, Iterator, Fresh))
+        return function if kwargs or several else None
 
     return choose
 
@@ -123,7 +144,7 @@ def _list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     kind = kinds[0] if len(kinds) == 1 else None
     ranges = isinstance(kind, Instance) and kind.cls is range or isinstance(kind, Known) and type(kind.value) is range
     rows = isinstance(kind, Array) and bool(kind.ndim)
-    return iterating.listed if isinstance(kind, (Producer, Iterator)) or ranges or rows else None
+    return iterating.listed if isinstance(kind, (Producer, Iterator, Fresh)) or ranges or rows else None
 
 
 def _to_list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
@@ -156,12 +177,15 @@ def _next(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
 
 _ALWAYS: Final[dict[Any, Any]] = {
     **dict(equivalents.SUBSTITUTES),
+    **dict(ordering.IMMEDIATE),
     itertools.chain.from_iterable: equivalents.chain_from,
     map: iterating.mapped,
     filter: iterating.filtered,
     any: iterating.any_of,
     all: iterating.all_of,
     sorted: iterating.in_order,
+    collections.deque: deques.deque,
+    dict.fromkeys: changing.from_keys,
 }
 for _gone in (itertools.chain, itertools.tee, itertools.groupby, np.ndenumerate):
     del _ALWAYS[_gone]

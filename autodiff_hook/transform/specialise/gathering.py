@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Any, Final
 
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import Block, Operand, Statement, Variable
 
 STEPS: Final = {"build_list": ("list_extend", "list_append"), "build_map": ("dict_update", "dict_merge")}
 
 
-def gather(blocks: list[Block]) -> None:
-    """Let each display with stars be one statement, behind its last part; its data are what it builds and the stars."""
-    uses = Counter(x for block in blocks for x in _operands(block))
+def gather(blocks: list[Block], changed: frozenset[Any]) -> None:
+    """Let each display with stars be one statement, behind its last part; its data are what it builds and the stars.
+
+    Dicts that are ``changed`` are made step by step.
+    """
+    uses = count_uses(blocks)
     for block in blocks:
         for made in [s for s in block.statements if s.op in STEPS]:
+            if made.op == "build_map" and made.position in changed:
+                continue
             _gather(block, made, uses)
-
-
-def _operands(block: Block) -> list[Operand]:
-    found = [x for s in block.statements for x in s.operands]
-    found += [x for edge in block.edges() for x in edge.args]
-    return [*found, *(block.terminator.operands)]
 
 
 def _gather(block: Block, made: Statement, uses: Counter[Operand]) -> None:
@@ -36,7 +36,7 @@ def _gather(block: Block, made: Statement, uses: Counter[Operand]) -> None:
         stars.append("" if s.op == "list_append" else s.op)
         if stars[-1]:
             # What is spread is looked at where the program does.
-            s.op, s.operands, s.result, s.data = "star", s.operands[1:2], Variable("star"), s.op
+            s.op, s.operands, s.result, s.data = "star", s.operands[1:2], Variable("star"), (s.op, made.position)
         parts.append(s.result if s.result is not None else s.operands[1])
     last, whole, kind = steps[-1], made.result, made.op
     rest = users[len(steps) :]

@@ -30,6 +30,7 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
+from autodiff_hook.runtime.fitting import given_ids
 from autodiff_hook.transform.specialise import producers
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -72,6 +73,7 @@ from autodiff_hook.transform.specialise.lattice import (
     is_true,
     item_like,
     join,
+    reached,
     sites_in,
 )
 from autodiff_hook.transform.specialise.merging import Merging
@@ -171,6 +173,18 @@ class Program:
         return any(isinstance(plan, str) and plan in plans for plan in self.plans.values())
 
 
+@dataclass(slots=True)
+class Outer:
+    """What a program does outside, at its end: whether it may, and to what it assigns by name (by identity)."""
+
+    allowed: bool = False
+    holders: dict[int, Any] = field(default_factory=dict)
+    first: Block = field(default_factory=Block)
+    """Where the program begins, and takes what it works on instead."""
+    stored: dict[type, dict[str, None]] = field(default_factory=dict)
+    """The attributes that it assigns, as it runs, to objects in lists and arguments."""
+
+
 Evaluate = Callable[["Inference", Statement], Abstract | None]
 
 
@@ -257,12 +271,9 @@ class Inference:
         self.returns_none = False
         self.callees: Callees | None = None
         """Who calls functions by programs of their own."""
-        self.assigns = False
-        """Whether it may assign something outside."""
-        self.first = Block([])
-        """Where the program begins."""
-        self.holders: dict[int, Any] = {}
-        """To what the program assigns outside by name, by identity."""
+        self.outer = Outer()
+        self.queue: Variable | None = None
+        """The list of what the program says at its end."""
         self.commits: list[tuple[Operand, str | None, Operand]] = []
         self.warnings: list[tuple[Operand, Operand, dict[str, Any], int]] = []
         self.size = 0
@@ -299,11 +310,13 @@ class Inference:
         body.blocks[0].params = first.params
         body.blocks[0].statements[:0] = first.statements
         self._admit(body, (code,), globals_)
-        self.first = body.blocks[0]
-        self.pending.add(self.first)
+        self.outer.first = body.blocks[0]
+        self.pending.add(self.outer.first)
         rounds = 0
         while self.pending:
             self._visit(self.pending.pop())
+            if not self.pending:
+                self._unite_stored()
             if not self.pending and self.stale:
                 self.stale, rounds = False, rounds + 1
                 if rounds > _ROUNDS:
@@ -332,7 +345,7 @@ class Inference:
 
     def _note_given(self, first: Block) -> None:
         lists = [v for v in self.types if self.is_from_outside(v) and sites_in(self.types[v])]
-        s = Statement("call", [Constant(self.world.given_ids()), *lists], self.given, ())
+        s = Statement("call", [Constant(given_ids), *lists], self.given, ())
         self.plans[s], self.types[self.given] = PURE, Instance(set)
         first.statements.insert(0, s)
 
@@ -410,7 +423,7 @@ class Inference:
         if not self.one_way:
             # Without their handlers, blocks are one.
             merge(body.blocks)
-            gather(body.blocks)
+            gather(body.blocks, self.program.changed)
         self.tests |= refine(body)
         return body
 
@@ -589,15 +602,29 @@ class Inference:
             raise Changes("lists of several lengths come together", *places)
         return join(a, b)
 
+    def _unite_stored(self) -> None:
+        """Objects of a class to which attributes are assigned may be one, wherever they are met."""
+        for cls in self.outer.stored:
+            first, *others = self.sites_of(cls)
+            for other in others:
+                self._unite(first, other)
+                if other.root() is not first.root():
+                    raise Refused("objects of one class are changed, of which some have other attributes")
+
+    def sites_of(self, cls: type) -> list[Site]:
+        """Where objects of a class come from."""
+        roots = {x.root(): None for kind in self.types.values() for site in sites_in(kind) for x in reached(site)}
+        return [site for site in roots if site.examples and type(site.examples[0]) is cls]
+
     def _unite(self, a: Site, b: Site) -> None:
         """Let lists of two sites be one, if what they hold can be."""
         if a.examples or b.examples:
-            examples = [*a.examples, *b.examples]
-            kinds = {name: self.world.attribute_kind(examples, name) for name in {**a.named, **b.named}}
+            more = b.new_to(a)
+            kinds = {x: self.world.attribute_kind([*a.examples, *more], x) for x in {**a.named, **b.named}}
             if None not in kinds.values():
                 self.stale = True
                 a.unite(b)
-                a.named.update(kinds)  # type: ignore[arg-type]
+                a.named.update({x: kind for x, kind in kinds.items() if more or x not in a.named})  # type: ignore[misc]
             return
         named = {**b.named, **a.named}
         for name in a.named.keys() & b.named.keys():

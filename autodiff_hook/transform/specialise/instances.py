@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import typing
+from collections import deque
 from types import FunctionType, MethodType, UnionType
 from typing import Any
 
 import numpy as np
 
+from autodiff_hook.semantics.equivalents.deques import Deque
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
@@ -64,6 +66,11 @@ def _alternatives(classes: Any) -> tuple[Any, ...] | None:
     return (origin,) if isinstance(origin, type) and not typing.get_args(classes) else None
 
 
+def shown(cls: type) -> type:
+    """The class that another one stands for in typed programs."""
+    return deque if cls is Deque else cls
+
+
 def classes_of(value: Abstract) -> list[type]:
     """The exact types that a value may have."""
     types = number_types(value)
@@ -74,11 +81,11 @@ def classes_of(value: Abstract) -> list[type]:
     if isinstance(value, Array):
         return [np.ndarray, np.float64] if value.scalar else [np.ndarray]
     if isinstance(value, (Tuple, Instance, Outside, Record, Fresh, Container, Error)):
-        return [value.cls]
+        return [shown(value.cls)]
     if isinstance(value, (List, Dict)) and value.site.cls is MISSING:
         raise Refused(f"the type of {named(value)}")
     if isinstance(value, (List, Dict)):
-        return [value.site.cls or value.cls]
+        return [shown(value.site.cls or value.cls)]
     if isinstance(value, Known):
         return [type(value.value)]
     if isinstance(value, (Closure, Bound)):

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_hook.ir.analysis import Loop
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement
+from autodiff_hook.ir.analysis import Loop, dominates, dominators
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
+from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Dict,
@@ -17,10 +18,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Reference,
     Site,
+    Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import resolve
 from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, STRUCTURAL, Plan, Program
 from autodiff_hook.transform.specialise.lattice import (
+    content_of,
     number_types,
 )
 
@@ -66,18 +69,23 @@ def _index(s: Statement) -> int | None:
 
 
 def hoist(
-    loops: list[Loop], incoming: dict[Block, list[tuple[Block, Edge]]], program: Program
+    ir: IR, loops: list[Loop], incoming: dict[Block, list[tuple[Block, Edge]]], program: Program
 ) -> dict[Operand, Operand]:
-    """Move before its loop what is the same in every iteration, and cannot raise there; what is computed twice then."""
+    """Move before its loop what is the same in every iteration; what is computed twice then.
+
+    What may raise is moved if every iteration does it: only where there is none is the program given up for nothing.
+    """
     mapping: dict[Operand, Operand] = {}
+    immediate = dominators(ir) if loops else {}
     for loop in reversed(loops):
         (before,) = (block for block, _ in incoming[loop.header] if block not in loop.body)
+        always = {block for block in loop.body if all(dominates(immediate, block, latch) for latch in loop.latches)}
         inside: set[Operand] = {p for block in loop.body for p in block.params}
         inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
         for block in loop.body:
             _once(block, program, mapping)
         changed = {site for block in loop.body for s in block.statements for site in sites_changed(s, program)}
-        while any([_move(block, before, inside, changed, program, mapping) for block in loop.body]):
+        while any([_move(block, before, inside, changed, program, mapping, block in always) for block in loop.body]):
             pass
         _once(before, program, mapping)
     return mapping
@@ -90,23 +98,28 @@ def _move(
     changed: set[Site],
     program: Program,
     mapping: dict[Operand, Operand],
+    always: bool,
 ) -> bool:
     moved: list[Statement] = []
     kept: list[Statement] = []
     for s in block.statements:
         s.operands = [resolve(x, mapping) for x in s.operands]
         row = _row_of(s, program)
-        free = _is_fixed(s, program) or row is not None and row not in changed
+        free = _is_fixed(s, program) or row is not None and row not in changed or always and _is_of_math(s, program)
         (moved if free and inside.isdisjoint(s.operands) else kept).append(s)
     for s in moved:
-        if s.op == "getitem":
+        if s.op == "getitem" and _row_of(s, program) is not None:
             # The loop may have no iteration in which the item would be missed.
             s.op, s.operands, s.data = "call", [Constant(item_or_none), *s.operands], ()
     before.statements += moved
-    sure = [s.result for s in moved if s.op != "call" or isinstance(program.type_of(s.result), Reference)]  # type: ignore[arg-type]
+    sure = [s.result for s in moved if not _may_be_none(s) or isinstance(program.type_of(s.result), Reference)]  # type: ignore[arg-type]
     inside.difference_update(x for x in sure if x is not None)
     block.statements = kept
     return bool(moved)
+
+
+def _may_be_none(s: Statement) -> bool:
+    return s.op == "call" and value_of(s.operands[0]) is item_or_none
 
 
 def item_or_none(items: Any, index: Any) -> Any:
@@ -118,12 +131,29 @@ def item_or_none(items: Any, index: Any) -> Any:
 
 
 def _is_fixed(s: Statement, program: Program) -> bool:
-    """Whether a statement is arithmetic that cannot raise, or reads an attribute that is there and never assigned."""
-    return s.op == "getattr" and program.plans.get(s) == LOAD or is_total(s, program.type_of)
+    """Whether a statement is arithmetic that cannot raise, or reads what is there and never assigned."""
+    if s.op == "getitem" and isinstance(s.operands[1], Constant):
+        return isinstance(program.type_of(s.operands[0]), Tuple)
+    return is_total(s, program.type_of)
+
+
+def _is_of_math(s: Statement, program: Program) -> bool:
+    """Whether a statement computes a number from numbers by ``math`` or an operator, and may raise."""
+    computes = s.op == "binary" and s.data in ("/", "**") or s.op == "call" and is_math(value_of(s.operands[0]))
+    operands = s.operands[1:] if s.op == "call" else s.operands
+    return computes and all(number_types(program.type_of(x)) in (_FLOAT, _INT) for x in operands)
+
+
+def is_math(function: Any) -> bool:
+    """Whether a function is one of ``math``, which compute and do nothing else."""
+    return getattr(function, "__module__", None) == "math"
 
 
 def _row_of(s: Statement, program: Program) -> Site | None:
-    """Where the lists or dicts come from of which a statement takes a number, or a list."""
+    """Where the lists, dicts or objects come from of which a statement takes a number, or a list, or an attribute."""
+    if program.plans.get(s) == LOAD and s.op == "getattr":
+        kind = content_of(program.type_of(s.operands[0]))
+        return kind.site.root() if isinstance(kind, Reference) else None
     if program.plans.get(s) != LOAD or s.op != "getitem" or not isinstance(program.type_of(s.result), (List, Number)):  # type: ignore[arg-type]
         return None
     owner = program.type_of(s.operands[0])
@@ -146,7 +176,7 @@ def _once(block: Block, program: Program, mapping: dict[Operand, Operand]) -> No
         changed = sites_changed(s, program)
         if changed:
             known = {key: found for key, found in known.items() if found[1] not in changed}
-        if s.result is None or row is None and not _is_fixed(s, program):
+        if s.result is None or row is None and not _is_fixed(s, program) and not _is_of_math(s, program):
             kept.append(s)
             continue
         key = s.op, s.data, *((type(x.value), x.value) if isinstance(x, Constant) else x for x in s.operands)

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.liveness import live_from
 from autodiff_hook.ir.types import (
     Block,
     Constant,
@@ -34,7 +35,6 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
 from autodiff_hook.transform.specialise.joint_primal import NONE, Split
-from autodiff_hook.transform.specialise.liveness import live_from
 from autodiff_hook.transform.specialise.prepare import Shape
 
 Mode = frozenset[Loop]

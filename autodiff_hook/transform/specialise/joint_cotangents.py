@@ -15,6 +15,7 @@ from autodiff_hook.ir.types import (
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
+    Instance,
     Iterator,
     Known,
     List,
@@ -59,16 +60,14 @@ class Cotangents(Items):
         whole = self._type_at(value, aim) if aim else self.program.types[value]
         if _may_hold_none(whole) or holds_named(whole):
             raise Refused("the value may hold None, or a named tuple")
-        if self.split == "numbers" and _holds_lists(whole):
-            raise Refused("the value holds lists, whose cotangents go by reference")
         given = self.builder.emit(out, "resume", value)
         for path in leaves_of(whole, aim):
             leaf = self._type_at(value, path)
+            if _is_inert(leaf):
+                continue
             if not isinstance(leaf, Number) and not (self.split == "anything" and isinstance(leaf, Array)):
                 raise Refused("the value is not made of numbers")
-            part: Operand = given
-            for index in path:
-                part = self._call("part", part, Constant(index), out)
+            part = self._given_at(given, self.program.types[value], path, out)
             if isinstance(leaf, Array):
                 shaped = self._part(value, self.program.types[value], path, out)
                 part = self._call("array", part, shaped, out)
@@ -76,6 +75,15 @@ class Cotangents(Items):
                 part = self._call("number", part, out)
             if value in self.needs:
                 self.builder.write(("c", value, path), out, part)
+
+    def _given_at(self, given: Operand, kind: Abstract, path: tuple[int, ...], out: Block) -> Operand:
+        """The cotangent of a part of the value, of what is given for the value."""
+        for index in path:
+            assert isinstance(kind, Tuple)
+            by_name = kind.cls is dict
+            key = Constant(kind.keys[index] if by_name else index)
+            given, kind = self._call("named_part" if by_name else "part", given, key, out), kind.items[index]
+        return given
 
     def _add(
         self, variable: Variable, path: tuple[int, ...], contribution: Operand, out: Block, sure: bool = True
@@ -199,8 +207,9 @@ class Cotangents(Items):
         return out
 
 
-def _holds_lists(value: Abstract) -> bool:
-    return isinstance(value, Tuple) and (value.cls is not tuple or any(map(_holds_lists, value.items)))
+def _is_inert(value: Abstract) -> bool:
+    """Whether a part of a value is there as it is, and has no derivative."""
+    return isinstance(value, Instance) or isinstance(value, Known) and type(value.value) in (int, float, bool, str)
 
 
 def _may_hold_none(value: Abstract) -> bool:

@@ -145,8 +145,12 @@ class Items(Buffers):
 
     def _reverse_drop(self, s: Statement, owner: Variable, out: Block) -> None:
         """What was dropped is there again, with the cotangent zero."""
-        blank = self._blank(self._pattern_at(owner, s.operands[1]), out)
-        self.builder.emit(out, "list_append", self._buffer(owner, out), blank, result=False, position=s.position)
+        blank, buffer = self._blank(self._pattern_at(owner, s.operands[1]), out), self._buffer(owner, out)
+        if isinstance(self.program.types[owner], List):
+            self.builder.emit(out, "list_append", buffer, blank, result=False, position=s.position)
+        else:
+            key = self._index(s.operands[1], out)
+            self.builder.emit(out, "setitem", buffer, key, blank, result=False, position=s.position)
 
     def _blank(self, pattern: Any, out: Block) -> Operand:
         """The cotangent zero of an item."""
@@ -154,7 +158,7 @@ class Items(Buffers):
 
     def _reverse_store(self, s: Statement, owner: Variable, out: Block) -> None:
         """Take the cotangent of what was stored, and leave zero."""
-        _, index, value = s.operands
+        index, value = (Constant(s.data), s.operands[1]) if s.op == "setattr" else s.operands[1:]
         builder, buffer, index = self.builder, self._buffer(owner, out), self._index(index, out)
         kind = self.program.types[owner]
         if not isinstance(kind, Array):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop, dominators
 from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import (
     Block,
     Constant,
@@ -31,7 +32,6 @@ from autodiff_hook.transform.specialise.lattice import (
     content_of,
 )
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots, iterations
-from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, use_of
 from autodiff_hook.transform.specialise.sums import summed_lists

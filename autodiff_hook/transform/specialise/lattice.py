@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from dataclasses import replace
 from functools import reduce
 from types import ModuleType
 from typing import Any
 
+from autodiff_hook.ir.analysis import closure
 from autodiff_hook.ir.types import UNBOUND
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -204,14 +205,7 @@ def example_of(value: Abstract) -> Any:
 
 def reached(site: Site) -> set[Site]:
     """A site, and those of the lists that its lists hold."""
-    seen: set[Site] = set()
-    pending = [site]
-    while pending:
-        root = pending.pop().root()
-        if root not in seen:
-            seen.add(root)
-            pending += [site for kind in root.kinds() for site in sites_in(kind)]
-    return seen
+    return set(closure([site.root()], lambda root: [x.root() for kind in root.kinds() for x in sites_in(kind)]))
 
 
 def sites_in(value: Abstract) -> list[Site]:
@@ -225,7 +219,7 @@ def sites_in(value: Abstract) -> list[Site]:
 def built_class(value: Abstract) -> type | None:
     """The class that a dict of the program stands for, if it is an object."""
     cls = value.site.cls if isinstance(value, Dict) else None
-    return cls if isinstance(cls, type) and cls is not defaultdict else None
+    return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, set) else None
 
 
 def is_true(value: Abstract) -> bool | None:

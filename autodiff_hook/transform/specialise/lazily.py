@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from autodiff_hook.ir.analysis import Loop
+from autodiff_hook.ir.analysis import Loop, passed_on
 from autodiff_hook.ir.types import Block, Operand
 from autodiff_hook.transform.specialise.abstract import (
     Iterator,
@@ -35,10 +35,6 @@ def require_once(blocks: list[Block], loops_of: Mapping[Block, list[Loop]], infe
                     if x in used or loops_of[homes[x]] != loops_of[block]:
                         raise Refused("an iterator is used more than once", s)
                     used.add(x)
-        given = [*(block.terminator.operands), *_passed_on(block)]
+        given = passed_on(block)
         if not homes.keys().isdisjoint(given):
             raise Refused("an iterator has several names")
-
-
-def _passed_on(block: Block) -> list[Operand]:
-    return [x for edge in block.edges() for x in edge.args]

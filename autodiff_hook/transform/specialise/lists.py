@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
 from autodiff_hook.transform.specialise.lattice import (
+    built_class,
     content_of,
     differentiable,
     example_of,
@@ -38,7 +39,7 @@ from autodiff_hook.transform.specialise.plans import spread
 _EXAMPLES = 2
 _LENGTH = 64
 """How many items examples of lists have, which recursion would double again and again."""
-WHOLE: Final = frozenset({int, np.int64})
+WHOLE: Final = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
 """The types of indices."""
 
 
@@ -66,7 +67,8 @@ def append(inf: Inference, s: Statement) -> Abstract:
         ask_to_append(inf, inf.final(s.operands[0]), owner.example)
     require_own(inf, s, owner)
     put(inf, owner, value)
-    if len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
+    # The example of a list that was given may be that list itself.
+    if not owner.site.given and len(owner.example) < _EXAMPLES and example_of(value) is not MISSING:
         owner.example.append(example_of(value))
     inf.plans[s] = APPEND
     return Known(None)
@@ -93,10 +95,14 @@ def pop(inf: Inference, s: Statement) -> Abstract:
 
 
 def drop(inf: Inference, s: Statement) -> Abstract:
-    """``del items[-1]``."""
+    """``del items[-1]``, and ``del items[key]`` of a dict."""
     owner, key = map(inf.type_of, s.operands)
     if isinstance(owner, Tuple):
         ask_for_changes(inf, s.operands[0])
+    if isinstance(owner, Dict) and built_class(owner) is None and not inf.one_way:
+        require_own(inf, s, owner)
+        inf.plans[s] = DROP
+        return Known(None)
     last = isinstance(s.operands[1], Constant) and isinstance(key, Known) and key.value == -1
     if not isinstance(owner, List) or inf.one_way or not last:
         raise Refused("an item is deleted that is not the last one of a list")
@@ -303,7 +309,7 @@ def iterations(
         if start is None or start.op != "get_iter":
             raise Refused("an iteration that begins elsewhere")
         view = made.get(start.operands[0])  # type: ignore[arg-type]
-        owner = view.operands[0] if view is not None and _view_of(view) == "values" else None
+        owner = view.operands[0] if view is not None and view_of(view) == "values" else None
         if isinstance(owner, Variable):
             found.append(Iteration(start, landing, [Source((), owner)], owner))
             continue
@@ -311,7 +317,7 @@ def iterations(
     return found
 
 
-def _view_of(s: Statement) -> str | None:
+def view_of(s: Statement) -> str | None:
     """Which view of a dict a statement makes."""
     return s.data[0] if s.op == "call_method" and s.data[0] in ("items", "values") else None
 
@@ -339,7 +345,7 @@ def sources(
         return [Source(path, operand)]
     s = made.get(operand)
     function = s.operands[0].value if s is not None and s.op == "call" and isinstance(s.operands[0], Constant) else None
-    if s is not None and _view_of(s) == "items" and isinstance(s.operands[0], Variable):
+    if s is not None and view_of(s) == "items" and isinstance(s.operands[0], Variable):
         return [Source((*path, 1), s.operands[0], key=(*path, 0))]
     if s is not None and s.op == "get_iter":
         return sources(program, s.operands[0], made, path, needs)

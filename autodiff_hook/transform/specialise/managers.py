@@ -31,7 +31,12 @@ ERRSTATE: Final = Silence("errstate")
 
 def is_silent(function: Any, args: list[Operand], values: list[Any]) -> bool:
     """Whether a call makes an ``np.errstate`` that at most silences."""
-    return function is np.errstate and not args and all(type(v) is str and v in ("ignore", "warn") for v in values)
+    return function is np.errstate and not args and only_silences(values)
+
+
+def only_silences(values: list[Any]) -> bool:
+    """Whether what is to be done about errors of floats is none but to say so."""
+    return all(type(v) is str and v in ("ignore", "warn") for v in values)
 
 
 def enter(inf: Inference, s: Statement) -> Abstract | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections import namedtuple
 from enum import Enum
+from io import TextIOBase
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import dictionary_of, is_plainly
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
 from autodiff_hook.transform.specialise import (
     assigned,
@@ -23,6 +24,7 @@ from autodiff_hook.transform.specialise import (
     lists,
     named_tuples,
     records,
+    sets,
     texts,
 )
 from autodiff_hook.transform.specialise.abstract import (
@@ -45,8 +47,10 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference
+from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
+    example_of,
     inert_class,
     number_types,
 )
@@ -56,7 +60,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.places import is_assigned
+from autodiff_hook.transform.specialise.places import copied_from, is_assigned
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, items_of, known_as, part_of, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
@@ -74,6 +78,10 @@ def _is_dtype_of_numbers(value: Any) -> bool:
 def attribute_of(inf: Inference, s: Statement) -> Abstract | None:
     """``getattr``."""
     return attribute(inf, s, s.operands[0], str(s.data))
+
+
+_OF_SCALARS: Final = ("ndim", "shape", "size", "dtype", "itemsize", "nbytes", "strides")
+"""What the type alone says of a scalar of NumPy's."""
 
 
 def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
@@ -109,13 +117,16 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
         if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
             return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
-        if name in ("ndim", "shape", "size", "dtype") and len(types) == 1 and issubclass(next(iter(types)), np.generic):
+        if name in _OF_SCALARS and len(types) == 1 and issubclass(next(iter(types)), np.generic):
             return known_as(inf, s, getattr(next(iter(types))(0), name))
         if name == "imag" and not any(issubclass(cls, complex) for cls in types):
             return pure(inf, s, outcome(lambda x: x.imag, [value], {}))
     if isinstance(value, Instance) and value.cls is np.ndarray:
         found = getattr(value.example, name)
         return pure(inf, s, Instance(np.ndarray, example=found) if type(found) is np.ndarray else abstract_of(found))
+    if isinstance(value, Known) and lookup(METHODS, getattr(type(value.value), name, None)) is not None:
+        inf.plans[s] = Alias(Constant(None))
+        return Bound(inf.world.attribute(type(value.value), name), owner)
     if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
         return _class_or_module(inf, s, value.value, name)
     raise Refused(f"the attribute {name} of {named(value)}")
@@ -130,7 +141,8 @@ def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abs
         or type(found) is np.ndarray
     ):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
-    if _is_object(inf, found) or inf.one_way and isinstance(owner, type) and _is_data(found):
+    data = _is_object(inf, found) or isinstance(found, TextIOBase)
+    if data or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
 
@@ -162,7 +174,7 @@ def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Oper
     if is_assigned(inf, value, name):
         return assigned.read(inf, s, value.example, owner, name)
     found = look(inf, value.cls, name)
-    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
     if hasattr(type(found), "__get__") and not isinstance(found, (FunctionType, staticmethod, classmethod)):
@@ -183,7 +195,7 @@ def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Oper
 def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand, name: str) -> Abstract | None:
     """An attribute of an object that the program has made."""
     if name == "__class__":
-        return known_as(inf, s, value.cls)
+        return known_as(inf, s, shown(value.cls))
     kind, found = read(inf, s, value, name)
     if kind == "field":
         return alias(inf, s, found)
@@ -235,7 +247,9 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
 
 def _is_iterated(inf: Inference, s: Statement) -> bool:
     """Whether what is taken from an array that nothing changes is only iterated over."""
-    if inf.one_way or not inf.is_from_outside(inf.final(s.operands[0])):
+    whole = inf.final(s.operands[0])
+    changed = copied_from(example_of(inf.type_of(whole))) in inf.program.changed
+    if inf.one_way or changed or not inf.is_from_outside(whole):
         return False
     users = [x for block in inf.program.blocks for x in block.statements if s.result in x.operands]
     passed = [x for block in inf.program.blocks for edge in block.edges() for x in edge.args]
@@ -262,6 +276,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         if value.cls is list:
             changing.ask_for_list(inf, owner, value, name)
         return _outside_method(inf, s, value, name, args, names)
+    if isinstance(value, Dict) and value.site.cls is set:
+        return inline_call(inf, s, sets.method(name, names), [owner, *args], {})
     if isinstance(value, List) and name == "append" and len(args) == 1 and not names:
         if s.result is not None:
             inf.types[s.result] = Known(None)
@@ -291,6 +307,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return _fresh_method(inf, s, value, name, args, names)
     if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:
         key = inf.type_of(args[0])
+        if name == "get" and not isinstance(key, Known):
+            lists.ask_for_changes(inf, owner)
         if isinstance(key, Known) and (key.value in value.keys or len(args) == 2) and name == "get":
             if key.value in value.keys:
                 return part_of(inf, s, value.items, value.keys.index(key.value))
@@ -336,7 +354,7 @@ def _super_method(
         return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
     if isinstance(found, classmethod):
         return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
-    if not isinstance(found, FunctionType):
+    if not isinstance(found, FunctionType) and getattr(found, "__objclass__", None) not in (object, float):
         raise Refused(f"super().{name}")
     return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
 

@@ -8,12 +8,13 @@ of it and a store may follow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from autodiff_hook.ir.analysis import dominates, dominators
-from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.analysis import closure, dominates, dominators, passed_on, successors
+from autodiff_hook.ir.liveness import live_from, live_out
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -29,8 +30,7 @@ from autodiff_hook.transform.specialise.lattice import (
     reached,
     sites_in,
 )
-from autodiff_hook.transform.specialise.liveness import live_from, live_out
-from autodiff_hook.transform.specialise.origins import is_arithmetic, makes_new, may_hold
+from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
 
 TypeOf = Callable[[Operand], Abstract]
 
@@ -73,13 +73,14 @@ class _Settling:
         self.passed_on: set[Operand] = set()
         self.live = live_out(ir.blocks)
         self.immediate = dominators(ir)
+        self.handed_on = heirs(program, ir.blocks, may_hold)
         for block in ir.blocks:
             for place, s in enumerate(block.statements):
                 self._note(block, place, s)
         for variable in self.homes:
             self.names.update(site.root() for site in sites_in(self.type_of(variable)))
         for block in ir.blocks:
-            self.passed_on.update(block.terminator.operands, *(e.args for e in block.edges()))
+            self.passed_on.update(passed_on(block))
 
     def _note(self, block: Block, place: int, s: Statement) -> None:
         self.places[s] = block, place
@@ -135,34 +136,17 @@ class _Settling:
 
     def _names(self, root: Variable) -> set[Variable]:
         """Everything else that may lie in the memory of an array, while that array is the newest made at its place."""
-        found: set[Variable] = {root}
-        pending = [root]
-        while pending:
-            name = pending.pop()
-            others = [
-                s.result
-                for s in self.users.get(name, ())
-                if s.result is not None and may_hold(self.type_of(s.result)) and not makes_new(s, self.type_of)
-            ]
-            for other in [*others, *self._bound(name, self.homes[root][0])]:
-                if other not in found:
-                    found.add(other)
-                    pending.append(other)
-        return found - {root}
+        home = self.homes[root][0]
 
-    def _bound(self, name: Variable, home: Block) -> Iterable[Variable]:
-        """The parameters that a name is bound to, where its array is not made anew before it is changed again."""
-        if name not in self.passed_on:
-            return
-        for block in self.ir.blocks:
-            terminator = block.terminator
-            for edge, received in zip(terminator.edges, RECEIVED.get(terminator.kind, (0, 0))):
-                if edge.target is home or not dominates(self.immediate, home, edge.target):
-                    continue
-                given = [*terminator.operands[:1] * received, *edge.args]
-                for param, arg in zip(edge.target.params, given):
-                    if arg is name and may_hold(self.type_of(param)):
-                        yield param
+        def others(name: Operand) -> list[Operand]:
+            return [x for x in self.handed_on.get(name, ()) if x in self.made or self._is_behind(x, home)]
+
+        return {x for x in closure(list[Operand]([root]), others) if isinstance(x, Variable) and x is not root}
+
+    def _is_behind(self, param: Variable, home: Block) -> bool:
+        """Whether what a parameter is bound to was made in a block, and not anew since."""
+        target = self.homes[param][0]
+        return target is not home and dominates(self.immediate, home, target)
 
     def _changes_after(self, root: Variable, block: Block, place: int) -> bool:
         """Whether a change may follow before the array or list is made anew."""
@@ -170,15 +154,9 @@ class _Settling:
         if any(b is block and i > place for b, i in places):
             return True
         changing = {b for b, _ in places}
-        home = self.homes[root][0] if self._is_only_name(root) else None
-        seen: set[Block | None] = {home}
-        pending = [edge.target for edge in block.edges()]
-        while pending:
-            target = pending.pop()
-            if target not in seen:
-                seen.add(target)
-                pending += [edge.target for edge in target.edges()]
-        return not changing.isdisjoint(seen - {home})
+        home = [self.homes[root][0]] if self._is_only_name(root) else []
+        behind = closure(successors(block), successors, home)
+        return not changing.isdisjoint(behind.keys() - home)
 
     def _changes_of(self, root: Variable) -> list[tuple[Block, int]]:
         """Where an array or a list is changed, or a list that may be the same, or in it."""

@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.lookup import is_plainly
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Optional,
@@ -69,7 +70,7 @@ def field(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str)
         look(inf, value.cls, name)
         return value.cls._fields.index(name)  # type: ignore[attr-defined, no-any-return]
     found = look(inf, value.cls, name)
-    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
         return found.fget
     raise Refused(f"the attribute {name} of {value.cls.__qualname__}")
 

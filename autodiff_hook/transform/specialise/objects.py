@@ -12,8 +12,8 @@ from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import shows_another_dictionary
-from autodiff_hook.transform.specialise import assigned, dicts
+from autodiff_hook.runtime.lookup import find_in_type, home_after, is_plainly, shows_another_dictionary
+from autodiff_hook.transform.specialise import altered, assigned, dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -52,7 +52,7 @@ def lookup(cls: type, name: str, hooked: bool = False) -> Any:
         raise Refused(f"{cls.__qualname__} looks up attributes by itself")
     if shows_another_dictionary(cls):
         raise Refused(f"{cls.__qualname__} shows a __dict__ of its own")
-    return next((d[name] for d in own if name in d), None)
+    return find_in_type(cls, name)
 
 
 def has(cls: type, name: str) -> bool:
@@ -90,8 +90,8 @@ def look_after(inf: Inference, cls: type, after: type, name: str) -> Any:
 
 def lookup_after(cls: type, after: type, name: str) -> Any:
     """What ``super(after, …).name`` finds."""
-    order = cls.__mro__
-    return next((base.__dict__[name] for base in order[order.index(after) + 1 :] if name in base.__dict__), None)
+    home = home_after(cls, after, name)
+    return None if home is None else find_in_type(home, name)
 
 
 def is_simple(inf: Inference, cls: type) -> bool:
@@ -101,12 +101,13 @@ def is_simple(inf: Inference, cls: type) -> bool:
     inf.world.members(cls)
     return (
         lookup(cls, "__new__") is object.__dict__["__new__"]
-        and (_assigns_plainly(cls) or is_dataclass(cls))
+        and (assigns_plainly(cls) or is_dataclass(cls))
         and lookup(cls, "__del__") is None
     )
 
 
-def _assigns_plainly(cls: type) -> bool:
+def assigns_plainly(cls: type) -> bool:
+    """Whether assigning an attribute is no call of Python code."""
     return lookup(cls, "__setattr__") is object.__dict__["__setattr__"]
 
 
@@ -121,7 +122,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
         if stored[1] is not None:
             inf.orders.append((stored[1], s))
         return "field", field
-    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
         return "property", found.fget
     if not has(value.cls, name) or isinstance(found, MemberDescriptorType):
         raise Refused(f"the attribute {name} of {value.cls.__qualname__} is not assigned")
@@ -139,7 +140,7 @@ def write(inf: Inference, s: Statement) -> Abstract:
     target, name = inf.type_of(owner), str(s.data)
     if not isinstance(target, (Fresh, Outside, Record)) or inf.one_way:
         raise Refused(f"an attribute of {named(target)} is assigned")
-    if not _assigns_plainly(target.cls):
+    if not assigns_plainly(target.cls):
         raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
     if isinstance(target, Fresh):
         return _assign(inf, s, target, name, value)
@@ -149,7 +150,7 @@ def write(inf: Inference, s: Statement) -> Abstract:
     if not isinstance(found, MemberDescriptorType) and not any("__dict__" in vars(c) for c in target.cls.__mro__):
         raise Refused(f"a {target.cls.__qualname__} has no attribute {name}")
     if isinstance(target, Record):
-        return assigned.want(inf, s, target)
+        return altered.write(inf, s, target, name)
     return assigned.write(inf, s, target.example, owner, name)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Operand, Statement, Variable
+from autodiff_hook.ir.analysis import bindings
+from autodiff_hook.ir.types import Block, Operand, Statement, Variable
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
 from autodiff_hook.transform.specialise.abstract import (
@@ -22,6 +23,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Tuple,
 )
+from autodiff_hook.transform.specialise.infer import PARTS, Program
 
 TypeOf = Callable[[Operand], Abstract]
 _VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
@@ -35,14 +37,13 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
     if s.op in ("binary", "unary", "compare"):
         return True
     if s.op == "getitem":
-        key = type_of(s.operands[1])
-        return isinstance(key, Array) or isinstance(key, Tuple) and any(isinstance(x, Array) for x in key.items)
+        return _chooses(type_of(s.operands[1]))
     if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
         return s.data[0] in _COPYING and len(s.operands) <= 2 and _UNSURE.isdisjoint(s.data[1])
     function = _function(s, type_of)
     if function is None:
         return False
-    if _is_numpy(function) and function not in _VIEWING and all(_has_no_memory(type_of(x)) for x in s.operands[1:]):
+    if is_numpy(function) and function not in _VIEWING and all(_has_no_memory(type_of(x)) for x in s.operands[1:]):
         return True
     if function is np.array:
         return _is_copy(s, type_of)
@@ -58,6 +59,39 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
     if any(function is method for method in _METHODS):
         return len(s.operands) <= 3 and _UNSURE.isdisjoint(_keywords(s))
     return (declared(FRESH, function) and "out" not in _keywords(s)) or function is abs
+
+
+def _chooses(key: Abstract) -> bool:
+    """Whether a key chooses elements by a sequence, and so copies them."""
+    if isinstance(key, Known) and type(key.value) is tuple:
+        key = Tuple(tuple(map(Known, key.value)))
+    parts = key.items if isinstance(key, Tuple) and key.cls is tuple else (key,)
+    return any(isinstance(x, (Array, List)) or _class_of(x) in (tuple, list, np.ndarray) for x in parts)
+
+
+def _class_of(value: Abstract) -> type | None:
+    return type(value.value) if isinstance(value, Known) else getattr(value, "cls", None)
+
+
+def heirs(
+    program: Program, blocks: Iterable[Block], holds: Callable[[Abstract], bool]
+) -> dict[Operand, list[Variable]]:
+    """What may be each value, lie in its memory, or have it in it, because a statement or an edge hands it on.
+
+    ``holds`` says of what is known of a value whether it can.
+    """
+    found: dict[Operand, list[Variable]] = {}
+    type_of = program.type_of
+    for block in blocks:
+        for s in block.statements:
+            if s.result is not None and holds(type_of(s.result)):
+                if program.plans.get(s) != PARTS and not makes_new(s, type_of):
+                    for operand in s.operands:
+                        found.setdefault(operand, []).append(s.result)
+        for param, arg in bindings(block):
+            if holds(type_of(param)):
+                found.setdefault(arg, []).append(param)
+    return found
 
 
 def _is_copy(s: Statement, type_of: TypeOf) -> bool:
@@ -107,7 +141,7 @@ def _keywords(s: Statement) -> tuple[str, ...]:
     return (s.data[1] if s.op == "call_method" else s.data) or ()
 
 
-def _is_numpy(function: Any) -> bool:
+def is_numpy(function: Any) -> bool:
     """Whether a function is one of NumPy's that only compute."""
     module = getattr(function, "__module__", None) or ""
     return module.partition(".")[0] == "numpy" and "random" not in module

@@ -6,7 +6,10 @@ that came must not be known by another name there, and the program must have mad
 
 from __future__ import annotations
 
-from autodiff_hook.ir.analysis import dominates, dominators, predecessors
+from typing import TypeGuard
+
+from autodiff_hook.ir.analysis import closure, dominates, dominators, predecessors
+from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Array,
@@ -14,9 +17,8 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
-from autodiff_hook.transform.specialise.liveness import live_from, live_out
 from autodiff_hook.transform.specialise.memory import replaced
-from autodiff_hook.transform.specialise.origins import makes_new, may_hold
+from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
 
 
 def settle_owners(ir: IR, program: Program) -> None:
@@ -75,50 +77,36 @@ class _Arrival:
 
     def _origins(self) -> set[Operand]:
         """The arrays that may arrive, and the parameters on their way."""
-        seen: set[Operand] = set()
-        pending: list[Operand] = [self.param]
-        while pending:
-            x = pending.pop()
-            if x in seen:
-                continue
-            seen.add(x)
-            if isinstance(x, Variable) and x in self.made:
-                if not makes_new(self.made[x], self.program.type_of):
-                    raise Refused(self._text("is changed in place, and others may hold it, too"))
-            elif isinstance(x, Variable) and self.incoming[self.homes[x]]:
-                pending += self._bound(x)
-            else:
-                raise Refused(self._text("is changed in place, and others may hold it, too"))
-        return seen
+        return set(closure(list[Operand]([self.param]), self._sources))
+
+    def _sources(self, x: Operand) -> list[Operand]:
+        """Where what arrives comes from: nowhere else, if it is made there."""
+        made = self.made.get(x) if isinstance(x, Variable) else None
+        if made is None and self._arrives(x) and self.incoming[self.homes[x]]:
+            return self._bound(x)
+        if made is None or not makes_new(made, self.program.type_of):
+            raise Refused(self._text("is changed in place, and others may hold it, too"))
+        return []
+
+    def _arrives(self, x: Operand) -> TypeGuard[Variable]:
+        """Whether a value is a parameter of a block: others that nothing makes were loaded on entry."""
+        return x in self.homes and x not in self.made
 
     def _names(self, origins: set[Operand]) -> set[Operand]:
         """All that may lie in the memory of one of these arrays."""
-        found, changed = set(origins), True
-        while changed:
-            before = len(found)
-            for block in self.ir.blocks:
-                for s in block.statements:
-                    if not found.isdisjoint(s.operands):
-                        self._follow(s, found)
-                for edge in block.edges():
-                    found.update(p for p, x in edge.bound() if x in found)
-            changed = len(found) != before
+        handed_on = heirs(self.program, self.ir.blocks, lambda kind: isinstance(kind, Iterator) or may_hold(kind))
+        found = set(closure(origins, lambda x: handed_on.get(x, ())))
+        for block in self.ir.blocks:
+            for s in block.statements:
+                if s.operands and s.operands[-1] in found and self._keeps(s):
+                    raise Refused(self._text("is changed in place after a list was given it"))
         return found
 
-    def _follow(self, s: Statement, found: set[Operand]) -> None:
+    def _keeps(self, s: Statement) -> bool:
+        """Whether a statement puts something into a list or a tuple."""
         plan = self.program.plans.get(s)
-        kept = (
-            plan in (APPEND, ITEMS, STRUCTURAL)
-            or plan == STORE
-            and not isinstance(self.program.type_of(s.operands[0]), Array)
-        )
-        if kept and s.operands[-1] in found:
-            raise Refused(self._text("is changed in place after a list was given it"))
-        kind = self.program.type_of(s.result) if s.result is not None else None
-        if kind is None or s.result is None:
-            return
-        if isinstance(kind, Iterator) or may_hold(kind) and not makes_new(s, self.program.type_of):
-            found.add(s.result)
+        stores = plan == STORE and not isinstance(self.program.type_of(s.operands[0]), Array)
+        return stores or plan in (APPEND, ITEMS, STRUCTURAL)
 
     def _distinct(self, a: Variable, b: Variable, assumed: set[frozenset[Variable]]) -> bool:
         """Whether two parameters of a block are two arrays, whichever way the program comes there."""
@@ -136,9 +124,10 @@ class _Arrival:
             return True
         if any(made):
             new, param = (a, b) if made[0] else (b, a)
-            return param not in self.made and dominates(self.immediate, self.homes[param], self.homes[new])
-        params = a not in self.made and b not in self.made and self.homes[a] is self.homes[b]
-        return params and self._distinct(a, b, assumed)
+            return self._arrives(param) and dominates(self.immediate, self.homes[param], self.homes[new])
+        return (
+            self._arrives(a) and self._arrives(b) and self.homes[a] is self.homes[b] and self._distinct(a, b, assumed)
+        )
 
 
 def _place(param: Variable, block: Block, edge: Edge) -> int | None:

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Operand
+from autodiff_hook.runtime.fitting import is_alone
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
@@ -15,6 +16,10 @@ _ASSIGNED: Final = "assigned"
 _COPIED: Final = "copied"
 _APPENDED: Final = "appended"
 _BUILT: Final = "built"
+_ALTERED: Final = "altered"
+
+
+_OUTSIDE: Final = (_ASSIGNED, _COPIED, _APPENDED, _ALTERED)
 
 
 def assigned_to(example: Any) -> tuple[Any, ...]:
@@ -42,6 +47,11 @@ def built_of(cls: type) -> tuple[Any, ...]:
     return _BUILT, cls
 
 
+def altered_of(cls: type) -> tuple[Any, ...]:
+    """What stands for a class of objects in lists from outside, and of arguments, to which attributes are assigned."""
+    return _ALTERED, cls
+
+
 def is_assigned(inf: Inference, value: Abstract, name: Any) -> bool:
     """Whether the program assigns an attribute of an object from outside, or an item of a dict."""
     return isinstance(value, Outside) and place_of(value.example, name) in inf.program.changed
@@ -49,16 +59,16 @@ def is_assigned(inf: Inference, value: Abstract, name: Any) -> bool:
 
 def assigns(inf: Inference) -> bool:
     """Whether the program assigns anything outside."""
-    return any(type(place) is tuple and place[0] in (_ASSIGNED, _COPIED, _APPENDED) for place in inf.program.changed)
+    return any(type(place) is tuple and place[0] in _OUTSIDE for place in inf.program.changed)
 
 
 def ask_for_copy(inf: Inference, owner: Operand) -> None:
-    """A list or an array from outside is changed: the program is followed again with a copy of it."""
+    """A list or an array from outside, or an argument, is changed: the program is followed again with a copy of it."""
     value = inf.type_of(owner)
     place = copied_from(example_of(value))
-    own = inf.assigns and inf.world.is_outside(owner) and not inf.world.is_given(owner)
+    own = inf.outer.allowed and inf.is_from_outside(owner) and not inf.world.is_given(owner)
     if own and isinstance(value, Array):
-        own = inf.world.is_alone()(example_of(value))
+        own = is_alone(example_of(value))
     if own and place not in inf.program.changed:
         raise Changes("a list or an array from outside is changed", place)
 
@@ -66,7 +76,7 @@ def ask_for_copy(inf: Inference, owner: Operand) -> None:
 def ask_to_append(inf: Inference, owner: Operand, example: Any) -> None:
     """A list from outside is appended to: the program is followed again with a list of what is appended."""
     place = appended_to(example)
-    if inf.assigns and inf.world.is_outside(owner) and not inf.world.is_given(owner):
+    if inf.outer.allowed and inf.world.is_outside(owner) and not inf.world.is_given(owner):
         if place not in inf.program.changed and copied_from(example) not in inf.program.changed:
             raise Changes("a list from outside is appended to", place)
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, predecessors, reverse_postorder
+from autodiff_hook.ir.analysis import (
+    Loop,
+    count_uses,
+    dominates,
+    dominators,
+    natural_loops,
+    predecessors,
+    reverse_postorder,
+)
 from autodiff_hook.ir.types import (
     IR,
     RECEIVED,
@@ -107,7 +115,7 @@ def prepare(inference: Inference) -> Shape:
     take_anew(ir, program)
     settle_owners(ir, program)
     memory = settle(ir, program)
-    _substitute(program, ir.blocks, hoist(loops, incoming, program))
+    _substitute(program, ir.blocks, hoist(ir, loops, incoming, program))
     return Shape(ir, exit_block, loops, loops_of, incoming, memory)
 
 
@@ -241,9 +249,7 @@ def _lags(ir: IR, loop: Loop) -> bool:
     """Whether what the last iteration began with is read after a loop that is left at its latch."""
     leaving = [edge for block, edge in loop.exits if block in loop.latches]
     after = [b for b in ir.blocks if b not in loop.body] if leaving else []
-    read = {x for b in after for s in b.statements for x in s.operands}
-    read.update(x for b in after for x in b.terminator.operands)
-    read.update(x for edge in [*leaving, *(e for b in after for e in b.edges())] for x in edge.args)
+    read = {*count_uses(after), *(x for edge in leaving for x in edge.args)}
     return not read.isdisjoint(loop.header.params)
 
 

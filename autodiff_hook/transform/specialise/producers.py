@@ -11,10 +11,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, reverse_postorder, used_operands
+from autodiff_hook.ir.analysis import (
+    Loop,
+    closure,
+    count_uses,
+    dominates,
+    dominators,
+    natural_loops,
+    reverse_postorder,
+)
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import Producer
-from autodiff_hook.transform.specialise.bodies import Body, Parameters, Refused, cleans_up, lifted, substitute
+from autodiff_hook.transform.specialise.bodies import (
+    Body,
+    Parameters,
+    Refused,
+    cleans_up,
+    copy_blocks,
+    lifted,
+    substitute,
+)
 from autodiff_hook.transform.specialise.versions import Versions
 
 if TYPE_CHECKING:
@@ -142,14 +158,8 @@ class _Weaving:
         for b in self.blocks:
             for e in b.edges():
                 incoming.setdefault(e.target, []).append(b)
-        found: dict[Block, None] = {}
-        pending = [b for b, _ in back]
-        while pending:
-            b = pending.pop()
-            if b is not self.header and b not in found:
-                found[b] = None
-                pending += incoming.get(b, [])
-        return [b for b in self.blocks if b in found]
+        found = closure([b for b, _ in back], lambda b: incoming.get(b, ()), (self.header,))
+        return [b for b in self.blocks if b in found and b is not self.header]
 
     def _body(self) -> Body:
         """The body of the generator, in which what is delegated to is iterated over."""
@@ -166,25 +176,16 @@ class _Weaving:
                     sent[s.result] = Constant(None)
         substitute(body.blocks, sent)
         returned = {e.target.params[0] for b in body.blocks if (e := _delegate(b)) is not None}
-        if not returned.isdisjoint(used_operands(body.blocks)):
+        if not returned.isdisjoint(count_uses(body.blocks)):
             raise Refused("what a generator returns is used")
         return body
 
     def _copy(self, inside: list[Block]) -> tuple[dict[Block, Block], dict[Operand, Operand]]:
         """A copy of the blocks of the loop."""
         inf = self.inf
-        blocks = {b: Block([Variable(p.name) for p in b.params]) for b in inside}
-        names: dict[Operand, Operand] = {p: q for b in inside for p, q in zip(b.params, blocks[b].params)}
-        names |= {s.result: Variable(s.result.name) for b in inside for s in b.statements if s.result is not None}
+        names: dict[Operand, Operand] = {}
+        blocks = copy_blocks(inside, names)
         for b, new in blocks.items():
-            for s in b.statements:
-                result: Any = None if s.result is None else names[s.result]
-                operands = [names.get(x, x) for x in s.operands]
-                new.statements.append(Statement(s.op, operands, result, s.data, s.position))
-            t = b.terminator
-            assert t is not None
-            edges = [Edge(blocks.get(e.target, e.target), [names.get(x, x) for x in e.args]) for e in t.edges]
-            new.terminator = Terminator(t.kind, [names.get(x, x) for x in t.operands], edges, t.position)
             inf.chains[new], inf.globals_of[new] = inf.chains[b], inf.globals_of[b]
         for old, name in names.items():
             assert isinstance(old, Variable) and isinstance(name, Variable)

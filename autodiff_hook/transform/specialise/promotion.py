@@ -5,7 +5,7 @@ SSA construction as in Braun et al., "Simple and Efficient Construction of Stati
 
 from __future__ import annotations
 
-from autodiff_hook.ir.analysis import predecessors
+from autodiff_hook.ir.analysis import count_uses, passed_on, predecessors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Dict,
@@ -15,10 +15,28 @@ from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, Program
 
 def promote(ir: IR, program: Program) -> dict[Operand, Operand]:
     """Promote what can be; what is to be put in the place of the items that were read."""
+    _drop_unread_functions(ir)
     mapping: dict[Operand, Operand] = {}
     for owner in _candidates(ir, program):
         mapping |= _Promotion(ir, program, owner).run()
     return mapping
+
+
+def _drop_unread_functions(ir: IR) -> None:
+    """Leave out functions that are inlined wherever they are called: what they have captured is seen by nobody else.
+
+    Other tuples stay: what is kept outside, where a way ends, is not read in the blocks.
+    """
+    captured: set[Operand] = set()
+    while True:
+        read = count_uses(ir.blocks)
+        unread = [s for block in ir.blocks for s in block.statements if s.result not in read]
+        dropped = {s for s in unread if s.op == "make_function" or s.op == "build_tuple" and s.result in captured}
+        if not dropped:
+            return
+        captured.update(x for s in dropped for x in s.operands)
+        for block in ir.blocks:
+            block.statements = [s for s in block.statements if s not in dropped]
 
 
 def _candidates(ir: IR, program: Program) -> list[Variable]:
@@ -26,7 +44,7 @@ def _candidates(ir: IR, program: Program) -> list[Variable]:
     made: dict[Operand, Statement] = {}
     others: set[Operand] = set()
     for block in ir.blocks:
-        others.update(block.terminator.operands, *(edge.args for edge in block.edges()))
+        others.update(passed_on(block))
         for s in block.statements:
             plan = program.plans.get(s)
             if plan == ITEMS and s.op == "build_map" and s.result is not None and _has_names(s.operands[::2]):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from autodiff_hook.ir.analysis import bindings, closure
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
 from autodiff_hook.short_forms import EXPRESSIONS
@@ -200,21 +201,10 @@ def _is_sure(operand: Operand, body: Body) -> bool:
     made = {s.result: s for b in body.blocks for s in b.statements}
     bound: dict[Operand, list[Operand]] = {}
     for block in body.blocks:
-        for edge in block.edges():
-            for param, arg in zip(edge.target.params, edge.args):
-                bound.setdefault(param, []).append(arg)
-    seen: set[Operand] = set()
-    pending = [operand]
-    while pending:
-        operand = pending.pop()
-        if operand in seen:
-            continue
-        seen.add(operand)
-        if operand in bound:
-            pending += bound[operand]
-        elif not _is_there(operand, made):
-            return False
-    return True
+        for param, arg in bindings(block):
+            bound.setdefault(param, []).append(arg)
+    origins = closure([operand], lambda x: bound.get(x, ()))
+    return all(x in bound or _is_there(x, made) for x in origins)
 
 
 def _is_there(operand: Operand, made: dict[Variable | None, Statement]) -> bool:

@@ -8,6 +8,7 @@ none, by the transpose of the pullback.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import LINEAR, Form, describe, registry
 from autodiff_hook.strong import times
 from autodiff_hook.transform.lazy import lazy
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, Reference, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, substitute
 from autodiff_hook.transform.specialise.infer import READ, Program, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
@@ -75,6 +76,8 @@ class Rules(PrimalHalf):
     def _whole(self, operand: Operand, path: Path, out: Block) -> Operand:
         """The tangent of a value in its form."""
         kind = self._kind_at(operand, path)
+        if isinstance(kind, Known) and type(kind.value) is tuple:
+            return self.builder.emit(out, "build_tuple", *[self._whole(Constant(x), (), out) for x in kind.value])
         if not isinstance(kind, Tuple):
             return self._tangent(operand, path, out)
         parts = [self._whole(operand, (*path, i), out) for i in range(len(kind.items))]
@@ -157,7 +160,8 @@ class Rules(PrimalHalf):
         if place >= len(forms) or forms[place] is None:
             return None
         if forms[place] is LINEAR:
-            return LINEAR if place < code.co_argcount and not isinstance(plan.values[place], (list, dict)) else None
+            listed = place >= code.co_argcount or isinstance(plan.values[place], (list, dict))
+            return None if listed or _asks_for_memory(plan) else LINEAR
         fits = forms[place].__code__.co_argcount == 2 + len(_by_position(plan))  # type: ignore[union-attr]
         return forms[place] if fits and _has_no_options(plan) else None
 
@@ -277,6 +281,15 @@ def _has_no_options(plan: RulePlan) -> bool:
         isinstance(value, Constant) and name in defaults and value.value is defaults[name]
         for name, value in zip(names, values)
     ) and not any(isinstance(value, dict) and value for value in values[len(names) :])
+
+
+def _asks_for_memory(plan: RulePlan) -> bool:
+    """Whether elements are to be taken as they lie in memory, where those of a tangent may lie otherwise."""
+    parameters, code = signature(plan.rule).parameters, plan.rule.__code__
+    if "order" not in parameters:
+        return False
+    order = plan.values[code.co_varnames.index("order")]
+    return not isinstance(order, Constant) or order.value not in ("C", "F", parameters["order"].default)
 
 
 def _moves(value: Abstract) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import used_operands
+from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import (
@@ -82,7 +82,7 @@ class Pushforward(Rules):
         self._connect()
         first = self.forward[blocks[0]]
         self.given = self.needs - _defined(blocks)
-        for variable in self.given & used_operands(blocks).keys():
+        for variable in self.given & count_uses(blocks).keys():
             self._spread(variable, seeds.get(variable) or self._zero(variable, (), first), first)
         for block in blocks:
             self._forward(block)

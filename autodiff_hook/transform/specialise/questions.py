@@ -28,6 +28,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Outside,
     Record,
+    Reference,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -256,8 +257,15 @@ def _is_complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract |
     return known_as(inf, s, found.pop()) if len(found) == 1 else None
 
 
+def _identity(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``id(x)`` of a list, a dict or an object of the program: what stands for it is one, too."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    return pure(inf, s, INT) if isinstance(kind, Reference) and not inf.one_way else None
+
+
 QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstract | None]]] = {
     len: _len,
+    id: _identity,
     range: _range,
     enumerate: _enumerate,
     zip: _zip,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import dictionary_of, is_plainly
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Bound,
@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 def attribute(inf: Inference, s: Statement, value: Record, owner: Operand, name: str) -> Abstract | None:
     """``owner.name``: data of the object, a property, or a method."""
     found = look(inf, value.cls, name)
-    if isinstance(found, property) and isinstance(found.fget, FunctionType):
+    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
     method = found.__func__ if isinstance(found, (staticmethod, classmethod)) else found

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.semantics.equivalents import iterating
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import items_of, spread
-
-
-def _loop(function: Callable[[Any, Any], Any], items: Any, total: Any) -> Any:
-    for item in items:
-        total = function(total, item)
-    return total
 
 
 def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
@@ -28,4 +22,4 @@ def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> N
             raise Refused("functools.reduce of items that are not known one by one")
         first, *rest = spread(inf, items)
         items, initial = inf.before(s, "build_tuple", rest), [first]
-    inline_call(inf, s, _loop, [function, items, *initial], {})  # type: ignore[arg-type]
+    inline_call(inf, s, iterating.reduced, [function, items, *initial], {})

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from autodiff_hook.ir.analysis import dominators, predecessors
+from autodiff_hook.ir.analysis import count_uses, dominators, predecessors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
@@ -78,18 +78,9 @@ def refine(body: Body) -> dict[Variable, Test]:
     """Give what is tested a new name on the edges of the branches; what each of the new names stands for."""
     made = {s.result: s for block in body.blocks for s in block.statements if s.result is not None}
     tested = {block: test.variable for block in body.blocks if (test := _test_of(block, made)) is not None}
-    used = _uses(body.blocks) if tested else {}
+    used = count_uses(body.blocks) if tested else {}
     branches = [block for block, variable in tested.items() if used[variable] > 1]
     return _Refining(body, made).run(branches) if branches else {}
-
-
-def _uses(blocks: list[Block]) -> dict[Operand, int]:
-    found: dict[Operand, int] = {}
-    for block in blocks:
-        bound = [x for edge in block.edges() for x in edge.args]
-        for x in [*(x for s in block.statements for x in s.operands), *block.terminator.operands, *bound]:
-            found[x] = found.get(x, 0) + 1
-    return found
 
 
 def _test_of(block: Block, made: dict[Variable, Statement]) -> Test | None:

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.equivalents.changing import extended, value_or_made
+from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     assigned,
@@ -23,10 +25,12 @@ from autodiff_hook.transform.specialise import (
     changing,
     dicts,
     displays,
+    following,
     lists,
     managers,
     named_tuples,
     producers,
+    sets,
     stores,
     texts,
     unpacking,
@@ -50,6 +54,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Producer,
     Record,
+    Reference,
     Several,
     Tuple,
 )
@@ -93,6 +98,7 @@ from autodiff_hook.transform.specialise.plans import (
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.reducing import reduced
 from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
+from autodiff_hook.transform.specialise.vectorizing import vectorized
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -121,7 +127,7 @@ def _extended(inf: Inference, s: Statement, owner: Array | List) -> Abstract | N
     if not isinstance(owner, List) or s.data != "+" or inf.one_way or added == owner:
         raise Refused("an array or a list is changed in place")
     if items is None:
-        return inline_call(inf, s, extended, s.operands, {})  # type: ignore[arg-type]
+        return inline_call(inf, s, extended, s.operands, {})
     lists.extend(inf, s, s.operands[0], spread(inf, s.operands[1]))
     return _same(inf, s)
 
@@ -135,6 +141,8 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
     function = BINARY[s.data]
     if _is_of_numbers(inf, s.operands) and registry.has_rules(function):
         return by_rule(inf, s, function, s.operands, {}, function)
+    if s.data == "|" and changing.is_union(inf, s):
+        return inline_call(inf, s, united if s.op == "binary" else united_in_place, s.operands, {})
     if s.op == "inplace":
         owner = inf.type_of(s.operands[0])
         if isinstance(owner, Array) and not inf.one_way:
@@ -214,12 +222,17 @@ def _comparable(value: Any) -> bool:
     return isinstance(value, (int, float, str, type(None))) or isinstance(value, tuple) and all(map(_comparable, value))
 
 
-def _truth(inf: Inference, s: Statement) -> Abstract:
+def _truth(inf: Inference, s: Statement) -> Abstract | None:
     value = inf.type_of(s.operands[0])
+    method = None if inf.one_way else following.truth(inf, value, s.op == "not")
+    if method is not None:
+        inf.assume(s.operands[0])
+        return inline_call(inf, s, method, list(s.operands), {})
     truth = is_true(value)
     if truth is not None:
         return known_as(inf, s, truth != (s.op == "not"))
-    require_inert(value)
+    if not isinstance(value, Reference) or built_class(value) is not None:
+        require_inert(value)
     return pure(inf, s, BOOL)
 
 
@@ -353,7 +366,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         if owner.site.cls is MISSING:
             raise Refused("an item of a dict that may have default values")
         if owner.site.made_by is not None and s.data != changing.HELD:
-            return inline_call(inf, s, value_or_made, [*s.operands, Constant(owner.site.made_by)], {})  # type: ignore[arg-type]
+            return inline_call(inf, s, value_or_made, [*s.operands, Constant(owner.site.made_by)], {})
         inf.plans[s] = LOAD
         return dicts.item_of_dict(inf, owner, key)
     if isinstance(owner, List):
@@ -476,6 +489,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "getitem": _getitem,
     "build_list": _build_tuple,
     "star": displays.star,
+    "dict_update": displays.updated,
     "display": displays.display,
     "import_name": imported,
     "import_from": imported_from,
@@ -497,6 +511,9 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "same": _same,
     "enter": managers.enter,
     "build_map": dicts.mapping,
+    "build_set": sets.made,
+    "set_add": sets.step,
+    "set_update": sets.step,
     "call": call_of,
     "call_method": method_call,
     "load_method": method_loaded,
@@ -508,3 +525,4 @@ _MEANINGS: Final[dict[str, Meaning]] = {
 }
 
 BODIES[functools.reduce] = reduced
+BODIES[np.vectorize] = vectorized

@@ -36,7 +36,8 @@ from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
 _NUMBERS: Final = frozenset({float, int, bool, complex, *(np.dtype(c).type for c in "bBhHiIlLqQfdFD")})
-_INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis))
+_FLAGS: Final = type(np.zeros(0).flags)
+_INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis), _FLAGS)
 _COMBINATIONS: Final = 16
 _LENGTH: Final = 32
 _AXES: Final = 16

@@ -18,7 +18,16 @@ from autodiff_hook.ir.types import (
     Variable,
 )
 from autodiff_hook.short_forms import EXPRESSIONS
-from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted, resolve, substitute
+from autodiff_hook.transform.specialise.bodies import (
+    Body,
+    Load,
+    Refused,
+    copied,
+    copy_blocks,
+    lifted,
+    resolve,
+    substitute,
+)
 
 
 @dataclass(slots=True)
@@ -116,25 +125,10 @@ def _loads(globals_: dict[str, Any], loaded: list[Loaded]) -> Load:
 
 def again(body: Body, given: Mapping[Operand, Operand] = _NOTHING) -> Body:
     """The same statements with variables of their own, but for what is ``given`` for some."""
-    own: dict[Any, Any] = dict(given)
-    for block in body.blocks:
-        for param in block.params:
-            own[param] = Variable(param.name)
-        for s in block.statements:
-            if s.result is not None:
-                own[s.result] = Variable(s.result.name)
-    known = own.get
-    blocks = {block: Block([own[p] for p in block.params]) for block in body.blocks}
-    for block, new in blocks.items():
-        new.statements = [
-            Statement(s.op, [known(x, x) for x in s.operands], known(s.result), s.data, s.position)
-            for s in block.statements
-        ]
-        t = block.terminator
-        assert t is not None
-        edges = [Edge(blocks[e.target], [known(x, x) for x in e.args]) for e in t.edges]
-        new.terminator = Terminator(t.kind, [known(x, x) for x in t.operands], edges, t.position)
-    return Body(list(blocks.values()), [own[p] for p in body.params], [own[p] for p in body.frees])
+    own = dict(given)
+    copies = copy_blocks(body.blocks, own)
+    params = [[own[x] for x in those] for those in (body.params, body.frees)]
+    return Body([*copies.values()], *params)  # type: ignore[arg-type]
 
 
 _instances: Final[dict[int, tuple[Template, list[Any], Instance | None]]] = {}

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from autodiff_hook.ir.analysis import passed_on
+from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Given, Inference, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
-from autodiff_hook.transform.specialise.liveness import live_out
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
@@ -239,8 +240,7 @@ class _Anew:
         """The views that are used after a store into what they are views of."""
         live, found = live_out(self.ir.blocks), set[Operand]()
         for block in self.ir.blocks:
-            after: set[Operand] = {*live[block], *block.terminator.operands}
-            after.update(x for e in block.edges() for x in e.args)
+            after: set[Operand] = {*live[block], *passed_on(block)}
             for s in reversed(block.statements):
                 if self.program.plans.get(s) == STORE:
                     found.update(x for x in after if x in self.bases and s.operands[0] in self._chain(x))
@@ -284,7 +284,7 @@ class _Anew:
 
     def _pass_on(self, block: Block, stale: set[Operand], out: list[Statement]) -> None:
         terminator = block.terminator
-        passed = [*terminator.operands, *(x for edge in block.edges() for x in edge.args)]
+        passed = passed_on(block)
         again = {x: self._again(x, out) for x in dict.fromkeys(passed) if x in stale}
         terminator.operands = [again.get(x, x) for x in terminator.operands]
         for edge in block.edges():

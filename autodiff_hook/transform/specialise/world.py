@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from autodiff_hook.ir.types import Operand, Variable
@@ -70,7 +69,7 @@ class World(Protocol):
     def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
         """Guard that two objects from outside are two, with attributes of their own."""
 
-    def alone(self, here: Variable, others: list[Operand]) -> None:
+    def alone(self, here: Operand, example: Any, others: list[Operand]) -> None:
         """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
 
     def method(self, owner: Operand, example: Any, name: str) -> None:
@@ -84,12 +83,6 @@ class World(Protocol):
 
     def members(self, cls: type) -> None:
         """Guard that a class gets no further attributes."""
-
-    def given_ids(self) -> Callable[..., set[int]]:
-        """What finds the lists and dicts that a program was given, those that objects hold among them."""
-
-    def is_alone(self) -> Callable[..., bool]:
-        """What tells whether an array that was given may be rewritten: nothing else shows or holds its memory."""
 
     def function(self, function: Any) -> None:
         """Guard that a function still has its code and defaults."""

@@ -11,7 +11,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
-from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.plans import alias
 
 Kwargs = dict[str, Operand]
 _COPYING: Final = (np.ndarray.fill, np.copyto)
@@ -30,7 +30,13 @@ def written(inf: Inference, s: Statement, function: Any, args: list[Operand], kw
         _store(inf, s, args[0], places, args[1])
     else:
         return None
-    return known_as(inf, s, None)
+    return _done(inf, s, Constant(None))
+
+
+def _done(inf: Inference, s: Statement, value: Operand) -> Abstract:
+    """The call is nothing more: if its block is visited again, what it stores is there already."""
+    s.op, s.operands, s.data = "same", [value], None
+    return alias(inf, s, value)
 
 
 def _result_written(
@@ -45,7 +51,7 @@ def _result_written(
     else:
         result = inf.before(s, "call", [Constant(function), *args, *rest.values()], tuple(rest))
         _store(inf, s, out, Constant(Ellipsis), result)
-    return alias(inf, s, out)
+    return _done(inf, s, out)
 
 
 def named_output(function: Any, args: list[Operand], kwargs: Kwargs) -> tuple[list[Operand], Kwargs]:
@@ -74,7 +80,8 @@ def is_stored(inf: Inference, function: Any, out: Operand) -> bool:
     home = getattr(function, "__objclass__", None)
     module = str(getattr(function, "__module__", None) or "")
     of_numpy = module.partition(".")[0] == "numpy" and "random" not in module
-    return isinstance(inf.type_of(out), Array) and (home is np.ndarray or of_numpy)
+    of_array = home in (np.ndarray, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc)
+    return isinstance(inf.type_of(out), Array) and (of_array or of_numpy)
 
 
 def _store(inf: Inference, s: Statement, *operands: Operand) -> None:

@@ -9,22 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
-from autodiff_rules.numpy.fourier import resized
-from autodiff_rules.scipy.fft.fourier import axes_and_lengths
+from autodiff_rules.numpy._shared import array_rrule
+from autodiff_rules.numpy.fourier import TRANSPOSED, axes_of, cut, ends_scaled
 
 TRANSPOSED_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
 IGNORED_OF_COMPLEX = np.array_equal(fft.dct([1j, 2j], orthogonalize=True), fft.dct([1j, 2j], orthogonalize=False))
 """Whether this SciPy takes no notice of ``orthogonalize`` where the argument is complex."""
-INVERSE_NORM = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
-
-
-def ends_scaled(c, axis, first, last):
-    """``c`` with its ends along ``axis`` multiplied."""
-    weights = np.ones(np.shape(c)[axis], np.real(c).dtype)
-    weights[0] = weights[0] * first
-    weights[-1] = weights[-1] * last
-    return c * np.reshape(weights, [-1 if i == axis % np.ndim(c) else 1 for i in range(np.ndim(c))])
 
 
 def cosine_transposed(ȳ, kind, axis, norm, orthogonal):
@@ -45,15 +35,15 @@ def sine_transposed(ȳ, kind, axis, norm, orthogonal):
 
 def cotangent_of(ȳ, x, transposed, kind, s, axes, norm, orthogonalize, inverse):
     """The cotangent of ``x`` from one of its transform along ``axes``."""
-    axes, _ = axes_and_lengths(x, s, axes)
+    axes = axes_of(x, s, axes)
     if inverse:
-        kind, norm = TRANSPOSED_TYPE[kind], INVERSE_NORM[norm]
+        kind, norm = TRANSPOSED_TYPE[kind], TRANSPOSED[norm]
     unsaid = orthogonalize is None or IGNORED_OF_COMPLEX and np.iscomplexobj(x)
     orthogonal = norm == "ortho" if unsaid else orthogonalize
     c = ȳ
     for axis in axes:
         c = transposed(c, kind, axis, norm, orthogonal)
-    return unbroadcast(resized(c, [np.shape(x)[i] for i in axes], axes), x)
+    return cut(c, x, axes)
 
 
 def one_axis(target, transposed, inverse):

@@ -8,6 +8,7 @@ the steps are taken as they are, but for the first and the last.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from types import BuiltinFunctionType, CodeType, ModuleType
 
 import numpy as np
 from scipy.integrate import DOP853, RK45, solve_ivp
@@ -15,7 +16,7 @@ from scipy.integrate import DOP853, RK45, solve_ivp
 from autodiff_hook import pullback
 from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
 from autodiff_hook.config import opted_in_as
-from autodiff_hook.errors import LIBRARIES
+from autodiff_hook.errors import LIBRARIES, Unsupported
 from autodiff_hook.registry import rrule
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
@@ -26,6 +27,11 @@ from autodiff_rules.scipy.optimize.implicit import seeded
 
 RungeKutta = RK45.__base__
 _native_step = RungeKutta._step_impl
+
+CHANGED = (
+    "the right-hand side of solve_ivp gives something else where it is differentiated than where it was solved: it "
+    "draws random numbers, or an array that it reads has been changed since; give it a copy of that array"
+)
 
 STORES_NOTHING = ContextVar("STORES_NOTHING", default=False)
 """Whether the right-hand side is known to leave nothing behind but what it returns."""
@@ -77,35 +83,68 @@ def differentiable_alone(alg, fun, args):
     return found if all(name == module_of(fun) or opted_in_as(name) for name in others) else None
 
 
-class Step:
-    """A step whose stages are differentiated one by one: the call, and the pullback of its node."""
+def reads_alone(function):
+    """Whether a function reads nothing but what it is given, and modules: it does the same whenever it is called."""
+    names, pending = set(), [function.__code__]
+    while pending:
+        code = pending.pop()
+        names.update(code.co_names)
+        pending += [const for const in code.co_consts if isinstance(const, CodeType)]
+    read = [function.__globals__[name] for name in names if name in function.__globals__]
+    return not function.__closure__ and all(isinstance(x, ModuleType | BuiltinFunctionType | np.ufunc) for x in read)
 
-    def __init__(self, found, args, times, y, f, rows):
-        self.stages, self.rows = [], list(map(np.asarray, rows))
-        self.captured, self.count = len(found.values), len(found.values) + len(args)
-        slopes = [f]
-        for time, weights in zip(times, self.rows):
-            at = y + np.dot(weights, np.array(slopes))
-            value, back = pullback(found.function, *found.values, time, at, *args)
-            self.stages.append((value, back))
-            slopes.append(np.asarray(value))
-        self.value = at, slopes[-1], np.array(slopes)
+
+class Step:
+    """A step whose stages are differentiated one by one: the call, and the pullback of its node.
+
+    The pullbacks of the stages are made when a cotangent comes, so that only one step at a time has some, if the
+    right-hand side does the same then. A second cotangent finds them kept.
+    """
+
+    __slots__ = ("args", "asked", "found", "h", "kept", "start", "tableau", "value", "y")
+
+    def __init__(self, found, args, solver, start, y, h):
+        self.found, self.args, self.start, self.y, self.h = found, args, start, y, h
+        self.tableau = solver.A, solver.B, solver.C
+        self.value = solver.y, solver.f, solver.K
+        self.asked = False
+        self.kept = None if reads_alone(found.function) else self.stages()
+
+    def rows(self):
+        """The weights of the stages and of the new y."""
+        a, b, _ = self.tableau
+        return [*(a[i, :i] for i in range(1, len(b))), b]
+
+    def stages(self):
+        """The values and the pullbacks of the stages, as the solver has called the right-hand side."""
+        slopes, made, times = self.value[2], [], [*self.tableau[2][1:], 1.0]
+        for i, (place, weights) in enumerate(zip(times, self.rows()), 1):
+            at, time = self.y + np.dot(slopes[:i].T, weights) * self.h, float(self.start + place * self.h)
+            made.append(pullback(self.found.function, *self.found.values, time, at, *self.args))
+        if np.array([value for value, _ in made], slopes.dtype).tobytes() != slopes[1:].tobytes():
+            raise Unsupported(CHANGED)
+        return made
 
     def __call__(self, cotangent):
+        stages = self.kept or self.stages()
+        if self.asked:
+            self.kept = stages
+        self.asked = True
         new, last, slopes = cotangent
         shape, dtype = self.value[2].shape, self.value[2].dtype
-        ȳ, ā = np.zeros(shape[1], dtype), [0.0] * self.count
+        captured, rows = len(self.found.values), self.rows()
+        ȳ, ā = np.zeros(shape[1], dtype), [0.0] * (captured + len(self.args))
         slopes = np.zeros(shape, dtype) if slopes is None else np.array(slopes)
         slopes[-1] += 0.0 if last is None else last
-        for i in range(len(self.stages) - 1, -1, -1):
-            value, back = self.stages[i]
+        for i in range(len(stages) - 1, -1, -1):
+            value, back = stages[i]
             given = list(back(seeded(value, slopes[i + 1])))
-            at = given.pop(self.captured + 1)
-            del given[self.captured]
-            if i == len(self.stages) - 1 and new is not None:
+            at = given.pop(captured + 1)
+            del given[captured]
+            if i == len(stages) - 1 and new is not None:
                 at = at + new
             ȳ += at
-            slopes[: i + 1] += self.rows[i][:, None] * at
+            slopes[: i + 1] += self.h * rows[i][:, None] * at
             ā = [have + more if more is not None else have for have, more in zip(ā, given)]
         return ȳ, slopes[0], *ā
 
@@ -178,15 +217,15 @@ def moving_step(alg, solver, ends, moving_ends, state, moving_state):
         tokens = (None, None, token, *moving_ends, *moving_state, None)
         return enter(alg, tokens, accepted_between, (fun, args, *ends, *state, tableau), {})[1]
     h = ends[1] - ends[0]
-    times = [float(ends[0] + place * h) for _, place in tableau]
-    rows = [tuple([h * weight for weight in weights]) for weights, _ in tableau]
     found = differentiable_alone(alg, fun, args)
     if found is not None:
         tokens = (*moving_state, *found.tokens, *([None] * len(args) if token is None else token))
         if not some(tokens):
             return None
-        made = Step(found, args, times, *state, rows)
+        made = Step(found, args, solver, ends[0], state[0], h)
         return alg.spread(made.value, alg.node(made, tokens))
+    times = [float(ends[0] + place * h) for _, place in tableau]
+    rows = [tuple([h * weight for weight in weights]) for weights, _ in tableau]
     return enter(alg, (None, None, token, None, *moving_state, None), accepted, (fun, args, times, *state, rows), {})[1]
 
 

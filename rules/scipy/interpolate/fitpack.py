@@ -56,7 +56,7 @@ def area(t, c, k, a, b):
 def basis(t, k, x, nu):
     """The derivatives of order ``nu`` of the basis functions of a direction, at points within its borders."""
     n = len(t) - k - 1
-    return _dierckx.evaluate_spline(t, np.eye(n), k, np.clip(np.asarray(x, float), t[k], t[n]), nu, True)
+    return _dierckx.evaluate_spline(t, np.eye(n), k, np.clip(np.ravel(x) * 1.0, t[k], t[n]), nu, True)
 
 
 def surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):

@@ -12,6 +12,7 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_rules.scipy._standins import follow_instead, stand_in
+from autodiff_rules.scipy.interpolate.splines import spline
 
 
 def distances(grid, xi, indices):
@@ -70,7 +71,7 @@ def grid_spline(xi, t, len_t, k, nu, extrapolate, c, trailing, strides, indices)
     sizes = [int(n) - int(degree) - 1 for n, degree in zip(len_t, k)]
     found = np.reshape(c, (sizes[0], -1))
     for d, size in enumerate(sizes):
-        basis = _dierckx.evaluate_spline(t[d, : len_t[d]], np.eye(size), int(k[d]), xi[:, d], int(nu[d]), True)
+        basis = spline(t[d, : len_t[d]], np.eye(size), int(k[d]), xi[:, d], int(nu[d]), True)
         found = basis @ found if d == 0 else np.einsum("pn,pnr->pr", basis, np.reshape(found, (len(xi), size, -1)))
     return found
 
@@ -88,13 +89,13 @@ def grid_coefficients(points, values, knots, k):
 
 @means(_ndbspline.make_ndbspl)
 def make_ndbspl(alg, t, args, kwargs):
-    spline = _ndbspline.make_ndbspl(*args, **kwargs)
+    found = _ndbspline.make_ndbspl(*args, **kwargs)
     points, values = args[:2]
     token = None
     if t[0] is not None and some(t[0]) or reaches(alg, points):
         token = alg.unknown(NotDifferentiable("a spline on a grid is not differentiated by the lines of the grid"))
     elif t[1] is not None or reaches(alg, values):
-        operands = (points, values, spline.t, spline.k)
+        operands = (points, values, found.t, found.k)
         token = enter(alg, (None, None, t[1], None, None), grid_coefficients, operands, {})[1]
-    keep_attribute(alg, spline, "_c", token)
-    return spline, None
+    keep_attribute(alg, found, "_c", token)
+    return found, None

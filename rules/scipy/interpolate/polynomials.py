@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy.interpolate import _ppoly
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import LINEAR, frule, rrule, writes
 from autodiff_rules.scipy._standins import follow_instead, natively, settled
 
@@ -18,12 +19,7 @@ def scattered(values, index, size):
     return total
 
 
-@rrule(scattered)
-def scattered_rule(values, index, size):
-    def scattered_pullback(ȳ):
-        return ȳ[index], None, None
-
-    return scattered(values, index, size), scattered_pullback
+cotangents(scattered, "values, index, size", ((),), values=lambda ȳ, index: ȳ[index])
 
 
 frule(scattered, LINEAR)

@@ -9,7 +9,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import fresh, shaped, typed
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
-from autodiff_rules.numpy.decompositions import half_triangle, one_triangle, tall_qr_cotangent
+from autodiff_rules.numpy.decompositions import half_triangle, one_triangle, qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
 from autodiff_rules.scipy.linalg.systems import columns_of, like_right
 
@@ -162,12 +162,13 @@ def qr_rule(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check
         if not np.size(a):
             return np.zeros_like(a), None, None, None, None, None
         undetermined = mode == "full" and rows > columns and q̄ is not None
-        if mode not in ("full", "r", "economic") or rows < columns or undetermined:
-            raise NotDifferentiable("scipy.linalg.qr is differentiable for tall matrices, with mode='economic'")
+        if mode not in ("full", "r", "economic") or undetermined:
+            raise NotDifferentiable("scipy.linalg.qr of tall matrices is differentiable with mode='economic'")
         q, r, *order = linalg.qr(a, mode="economic", pivoting=pivoting)
         if r̄ is not None:
             r̄ = np.triu(r̄[..., :columns, :])
-        ā = tall_qr_cotangent(q, r, q̄, r̄)
+        pivoted = np.take_along_axis(np.asarray(a), order[0][..., None, :], -1) if pivoting else a
+        ā = qr_cotangent(pivoted, q, r, q̄, r̄)
         if pivoting:
             ā = np.take_along_axis(ā, np.argsort(order[0])[..., None, :], -1)
         return unbroadcast(ā, a), None, None, None, None, None

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize
 from scipy.optimize import _minpack_py
 
-from autodiff_hook import gradient, jvp
+from autodiff_hook import gradient, jacfwd
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy.optimize.minima import with_result
@@ -41,9 +41,8 @@ def slope_of_cost(x, *given):
 
 
 def jacobian_of_residuals(x, fun, args, kwargs):
-    """The derivatives of the residuals, by columns."""
-    columns = [jvp(lambda x: residuals_of(x, fun, args, kwargs), (x,), (unit,))[1] for unit in np.eye(len(x))]
-    return np.stack(columns, axis=1)
+    """The derivatives of the residuals."""
+    return jacfwd(lambda x: residuals_of(x, fun, args, kwargs))(x)
 
 
 def covariance(x, fun, args, kwargs):

@@ -40,7 +40,7 @@ class Linearised:
 
     def jacobian(self):
         """The matrix, or its diagonal if f[i] depends on x[i] alone; an error if the solution has no derivative."""
-        if self.elementwise or np.size(self.x) == 1:
+        if self.elementwise or np.size(self.x) <= 1:
             slope = self.row(np.ones(np.size(self.x)))
             self.check_holomorphic(slope)
             if not np.all(slope != 0) or not np.all(np.isfinite(slope)):

@@ -81,3 +81,33 @@ def sosfilt(sos, x, zi):
         x, state = signal.lfilter(b, a, x, zi=zi[:, section])
         states.append(state)
     return x, np.stack(states, 1)
+
+
+def stationary_state(b, a):
+    """The state of ``lfilter_zi``: it depends on ``a[0]`` where that is 1 and SciPy does not divide, too."""
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    a = a[np.flatnonzero(a)[0] :]
+    b, a = b / a[0], a / a[0]
+    size = max(len(a), len(b))
+    b, a = (np.concatenate((c, np.zeros(size - len(c)))) for c in (b, a))
+    companion = np.concatenate((-a[None, 1:], np.eye(size - 2, size - 1)))
+    return np.linalg.solve(np.eye(size - 1) - companion.T, b[1:] - a[1:] * b[0])
+
+
+def state_of_past(b, a, y, x=None):
+    """The state of ``lfiltic``."""
+    b, a, y = map(np.atleast_1d, (b, a, y))
+    x = np.zeros(0) if x is None else np.atleast_1d(x)
+    steps = range(max(len(a), len(b)) - 1)
+    return np.array([met(b, x, m) - met(a, y, m) for m in steps]) / a[0]
+
+
+def met(c, values, m):
+    """What past values contribute to the element ``m`` of the state."""
+    part = c[m + 1 : m + 1 + len(values)]
+    return np.sum(part * values[: len(part)])
+
+
+for module in dict.fromkeys((signal, _signaltools)):
+    stand_in(module.lfilter_zi)(stationary_state)
+    stand_in(module.lfiltic)(state_of_past)

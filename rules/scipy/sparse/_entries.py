@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.registry import LINEAR, frule, nondifferentiable, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import LINEAR, frule, nondifferentiable
 from autodiff_rules.numpy._shared import unbroadcast
 
 
@@ -21,12 +22,7 @@ def summed(values, places, count):
     return total
 
 
-@rrule(summed)
-def summed_rule(values, places, count):
-    def summed_pullback(ȳ):
-        return unbroadcast(ȳ[places], values), None, None
-
-    return summed(values, places, count), summed_pullback
+cotangents(summed, "values, places, count", ((),), values=lambda ȳ, values, places: unbroadcast(ȳ[places], values))
 
 
 frule(summed, LINEAR)

@@ -77,9 +77,15 @@ elementwise(special.k1, lambda x: -0.5 * (special.k0(x) + special.kn(2, x)))
 elementwise(special.k0e, lambda x, y: y - special.k1e(x))
 elementwise(special.k1e, lambda x, y: y - 0.5 * (special.k0e(x) + special.kve(2.0, x)))
 
-# DLMF 11.4.27 and 11.4.29
-elementwise(special.struve, v=IN_ORDER, x=lambda v, x, y: special.struve(np.subtract(v, 1.0), x) - v / x * y)
-elementwise(special.modstruve, v=IN_ORDER, x=lambda v, x, y: special.modstruve(np.subtract(v, 1.0), x) - v / x * y)
+# DLMF 11.4.23 and 11.4.25, 11.4.24 and 11.4.26, whose sum and difference are finite at 0
+
+
+def struve_term(v, x):
+    return np.power(0.5 * x, v) * special.rgamma(v + 1.5) * 0.2820947917738782
+
+
+elementwise(special.struve, v=IN_ORDER, x=lambda v, x: difference(special.struve, v, x) + struve_term(v, x))
+elementwise(special.modstruve, v=IN_ORDER, x=lambda v, x: mean(special.modstruve, v, x) + struve_term(v, x))
 
 
 def airy_slopes(x, y):

@@ -10,40 +10,25 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import elementwise
+from autodiff_rules.scipy.special._inverses import distribution
 from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second, gamma_in_order
 from autodiff_rules.scipy.special.gammas import beta_density, gamma_density
 
 # χ²: P(v/2, x/2)
 
-elementwise(
-    special.chdtr,
+distribution(
+    *(special.chdtr, special.chdtrc, None, special.chdtri),
     v=lambda v, x: 0.5 * gamma_in_order(0.5 * v, 0.5 * x),
     x=lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x),
-)
-elementwise(
-    special.chdtrc,
-    v=lambda v, x: -0.5 * gamma_in_order(0.5 * v, 0.5 * x),
-    x=lambda v, x: -0.5 * gamma_density(0.5 * v, 0.5 * x),
-)
-elementwise(
-    special.chdtri,
-    v=lambda v, y: -gamma_in_order(0.5 * v, 0.5 * y) / gamma_density(0.5 * v, 0.5 * y),
-    p=lambda v, y: -2.0 / gamma_density(0.5 * v, 0.5 * y),
 )
 
 # Gamma: P(b, a x)
 
-elementwise(
-    special.gdtr,
+distribution(
+    *(special.gdtr, special.gdtrc),
     a=lambda a, b, x: x * gamma_density(b, a * x),
     b=lambda a, b, x: gamma_in_order(b, a * x),
     x=lambda a, b, x: a * gamma_density(b, a * x),
-)
-elementwise(
-    special.gdtrc,
-    a=lambda a, b, x: -x * gamma_density(b, a * x),
-    b=lambda a, b, x: -gamma_in_order(b, a * x),
-    x=lambda a, b, x: -a * gamma_density(b, a * x),
 )
 elementwise(
     special.gdtrix,
@@ -78,38 +63,24 @@ def f_in_second(dfn, dfd, x):
     return 0.5 * beta_in_second(0.5 * dfn, 0.5 * dfd, ratio(dfn, dfd, x)) - f_density(dfn, dfd, x) / dfd
 
 
-elementwise(special.fdtr, dfn=f_in_first, dfd=f_in_second, x=f_slope)
-elementwise(
-    special.fdtrc,
-    dfn=lambda dfn, dfd, x: -f_in_first(dfn, dfd, x),
-    dfd=lambda dfn, dfd, x: -f_in_second(dfn, dfd, x),
-    x=lambda dfn, dfd, x: -f_slope(dfn, dfd, x),
-)
-elementwise(
-    special.fdtri,
-    dfn=lambda dfn, dfd, p, y: -f_in_first(dfn, dfd, y) / f_slope(dfn, dfd, y),
-    dfd=lambda dfn, dfd, p, y: -f_in_second(dfn, dfd, y) / f_slope(dfn, dfd, y),
-    p=lambda dfn, dfd, p, y: 1.0 / f_slope(dfn, dfd, y),
-)
+distribution(special.fdtr, special.fdtrc, special.fdtri, dfn=f_in_first, dfd=f_in_second, x=f_slope)
 
 # Numbers of events
 
-elementwise(special.pdtr, k=None, m=lambda k, m: -gamma_density(np.floor(k) + 1.0, m))
-elementwise(special.pdtrc, k=None, m=lambda k, m: gamma_density(np.floor(k) + 1.0, m))
-elementwise(special.pdtri, k=None, p=lambda k, y: -1.0 / gamma_density(np.floor(k) + 1.0, y))
+distribution(special.pdtr, special.pdtrc, special.pdtri, k=None, m=lambda k, m: -gamma_density(np.floor(k) + 1.0, m))
 
 
 def binomial_slope(k, n, p):
-    """-∂F(k; n, p)/∂p."""
-    return beta_density(np.floor(k) + 1.0, n - np.floor(k), p)
+    return -beta_density(np.floor(k) + 1.0, n - np.floor(k), p)
 
 
-elementwise(special.bdtr, k=None, n=None, p=lambda k, n, p: -binomial_slope(k, n, p))
-elementwise(special.bdtrc, k=None, n=None, p=lambda k, n, p: binomial_slope(k, n, p))
-elementwise(special.bdtri, k=None, n=None, q=lambda k, n, q, y: -1.0 / binomial_slope(k, n, y))
-elementwise(special.nbdtr, k=None, n=None, p=lambda k, n, p: beta_density(n, np.floor(k) + 1.0, p))
-elementwise(special.nbdtrc, k=None, n=None, p=lambda k, n, p: -beta_density(n, np.floor(k) + 1.0, p))
-elementwise(special.nbdtri, k=None, n=None, q=lambda k, n, q, y: 1.0 / beta_density(n, np.floor(k) + 1.0, y))
+distribution(special.bdtr, special.bdtrc, special.bdtri, k=None, n=None, p=binomial_slope)
+distribution(
+    *(special.nbdtr, special.nbdtrc, special.nbdtri),
+    k=None,
+    n=None,
+    p=lambda k, n, p: beta_density(n, np.floor(k) + 1.0, p),
+)
 
 
 # Noncentral χ²: half the difference of two distribution functions, and its density by a Bessel function
@@ -162,13 +133,8 @@ def noncentral_slope_in_df(x, df, nc):
 
 
 elementwise(noncentral_density, x=noncentral_slope, df=noncentral_slope_in_df, nc=noncentral_slope_in_nc)
-elementwise(special.chndtr, x=noncentral_density, df=noncentral_in_df, nc=noncentral_in_nc)
-elementwise(
-    special.chndtrix,
-    p=lambda p, df, nc, y: 1.0 / noncentral_density(y, df, nc),
-    df=lambda df, nc, y: -noncentral_in_df(y, df, nc) / noncentral_density(y, df, nc),
-    nc=lambda p, df, nc, y: -noncentral_in_nc(y, df, nc) / noncentral_density(y, df, nc),
-)
+NONCENTRAL = {"edge": "x", "x": noncentral_density, "df": noncentral_in_df, "nc": noncentral_in_nc}
+distribution(special.chndtr, None, special.chndtrix, **NONCENTRAL)
 
 
 def tukey_slope(x, lmbda, y):
@@ -187,12 +153,6 @@ def tukey_in_shape(x, lmbda, y):
     return -np.where(small, near, plain) * tukey_slope(x, lmbda, y)
 
 
-elementwise(
-    special.tklmbda,
-    x=tukey_slope,
-    lmbda=tukey_in_shape,
-)
-elementwise(special.kolmogorov, lambda x: special._ufuncs._kolmogp(x))
-elementwise(special.kolmogi, p=lambda y: 1.0 / special._ufuncs._kolmogp(y))
-elementwise(special.smirnov, n=None, x=lambda n, x: special._ufuncs._smirnovp(n, x))
-elementwise(special.smirnovi, n=None, p=lambda n, y: 1.0 / special._ufuncs._smirnovp(n, y))
+elementwise(special.tklmbda, x=tukey_slope, lmbda=tukey_in_shape)
+distribution(special.kolmogorov, None, special.kolmogi, x=lambda x: special._ufuncs._kolmogp(x))
+distribution(special.smirnov, None, special.smirnovi, n=None, x=lambda n, x: special._ufuncs._smirnovp(n, x))

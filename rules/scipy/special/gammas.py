@@ -10,6 +10,7 @@ from autodiff_hook.registry import nondifferentiable, not_implemented
 from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules.numpy._shared import array_rrule
 from autodiff_rules.scipy._elementwise import cotangent
+from autodiff_rules.scipy.special._inverses import distribution
 from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second, gamma_in_order
 
 IN_ORDER = "scipy.special.polygamma with respect to its order"
@@ -82,17 +83,10 @@ def gamma_density(a, x):
     return np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a))
 
 
-elementwise(special.gammainc, a=gamma_in_order, x=gamma_density)
-elementwise(special.gammaincc, a=lambda a, x: -gamma_in_order(a, x), x=lambda a, x: -gamma_density(a, x))
-elementwise(
-    special.gammaincinv,
-    a=lambda a, y: -gamma_in_order(a, y) / gamma_density(a, y),
-    p=lambda a, y: 1.0 / gamma_density(a, y),
-)
-elementwise(
-    special.gammainccinv,
-    a=lambda a, y: -gamma_in_order(a, y) / gamma_density(a, y),
-    p=lambda a, y: -1.0 / gamma_density(a, y),
+distribution(
+    *(special.gammainc, special.gammaincc, special.gammaincinv, special.gammainccinv),
+    a=gamma_in_order,
+    x=gamma_density,
 )
 
 
@@ -101,22 +95,9 @@ def beta_density(a, b, x):
     return np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
 
 
-elementwise(special.betainc, a=beta_in_first, b=beta_in_second, x=beta_density)
-elementwise(
-    special.betaincinv,
-    a=lambda a, b, y: -beta_in_first(a, b, y) / beta_density(a, b, y),
-    b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
-    p=lambda a, b, y: 1.0 / beta_density(a, b, y),
-)
-elementwise(
-    special.betaincc,
-    a=lambda a, b, x: -beta_in_first(a, b, x),
-    b=lambda a, b, x: -beta_in_second(a, b, x),
-    x=lambda a, b, x: -beta_density(a, b, x),
-)
-elementwise(
-    special.betainccinv,
-    a=lambda a, b, y: -beta_in_first(a, b, y) / beta_density(a, b, y),
-    b=lambda a, b, y: -beta_in_second(a, b, y) / beta_density(a, b, y),
-    p=lambda a, b, y: -1.0 / beta_density(a, b, y),
+distribution(
+    *(special.betainc, special.betaincc, special.betaincinv, special.betainccinv),
+    a=beta_in_first,
+    b=beta_in_second,
+    x=beta_density,
 )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.extend import elementwise, per
+from autodiff_hook.extend import per
+from autodiff_rules.scipy.special._inverses import distribution
 from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second
 from autodiff_rules.scipy.special.distributions import (
+    NONCENTRAL,
     binomial_slope,
-    noncentral_density,
-    noncentral_in_df,
-    noncentral_in_nc,
     noncentral_slope,
     noncentral_slope_in_df,
     noncentral_slope_in_nc,
@@ -19,11 +18,9 @@ from autodiff_rules.scipy.special.distributions import (
 from autodiff_rules.scipy.special.gammas import beta_density
 
 
-def hidden(name, **slopes):
-    """``elementwise`` for a function that this version may not have."""
-    target = getattr(special._ufuncs, name, None)
-    if target is not None:
-        elementwise(target, **slopes)
+def hidden(*names, **slopes):
+    """``distribution`` of functions that this version may not have."""
+    distribution(*[getattr(special._ufuncs, name, None) for name in names], **slopes)
 
 
 hidden(
@@ -39,26 +36,22 @@ hidden(
     b=lambda x, a, b, y: y * (np.log1p(-x) - special.psi(b) + special.psi(a + b)),
 )
 hidden("_log1mexp", x=lambda x, y: -np.exp(x - y))
-hidden("_cosine_cdf", x=lambda x: np.where(np.abs(x) < np.pi, (1.0 + np.cos(x)) / (2.0 * np.pi), 0.0 * x))
-hidden("_cosine_invcdf", p=lambda y: 2.0 * np.pi / (1.0 + np.cos(y)))
-hidden("_kolmogc", x=lambda x: -special._ufuncs._kolmogp(x))
-hidden("_kolmogci", p=lambda y: -1.0 / special._ufuncs._kolmogp(y))
-hidden("_smirnovc", n=None, x=lambda n, x: -special._ufuncs._smirnovp(n, x))
-hidden("_smirnovci", n=None, p=lambda n, y: -1.0 / special._ufuncs._smirnovp(n, y))
+hidden(
+    *("_cosine_cdf", "", "_cosine_invcdf"),
+    x=lambda x: np.where(np.abs(x) < np.pi, (1.0 + np.cos(x)) / (2.0 * np.pi), 0.0 * x),
+)
+hidden("", "_kolmogc", "", "_kolmogci", x=lambda x: special._ufuncs._kolmogp(x))
+hidden("", "_smirnovc", "", "_smirnovci", n=None, x=lambda n, x: special._ufuncs._smirnovp(n, x))
 
 # Numbers of events, and of trials of the binomial distribution, have no derivative.
 
-hidden("_binom_cdf", k=None, n=None, p=lambda k, n, p: -binomial_slope(k, n, p))
-hidden("_binom_sf", k=None, n=None, p=lambda k, n, p: binomial_slope(k, n, p))
+hidden("_binom_cdf", "_binom_sf", k=None, n=None, p=binomial_slope)
 hidden("_binom_pmf", k=None, n=None, p=lambda k, n, p, y: y * (k / p - (n - k) / (1.0 - p)))
 hidden(
-    "_nbinom_cdf", k=None, n=lambda k, n, p: beta_in_first(n, k + 1.0, p), p=lambda k, n, p: beta_density(n, k + 1.0, p)
-)
-hidden(
-    "_nbinom_sf",
+    *("_nbinom_cdf", "_nbinom_sf"),
     k=None,
-    n=lambda k, n, p: -beta_in_first(n, k + 1.0, p),
-    p=lambda k, n, p: -beta_density(n, k + 1.0, p),
+    n=lambda k, n, p: beta_in_first(n, k + 1.0, p),
+    p=lambda k, n, p: beta_density(n, k + 1.0, p),
 )
 hidden(
     "_nbinom_pmf",
@@ -80,16 +73,10 @@ def landau_in_scale(x, loc, scale):
 
 
 hidden(
-    "_landau_cdf",
+    *("_landau_cdf", "_landau_sf"),
     x=landau_density,
     loc=lambda x, loc, scale: -landau_density(x, loc, scale),
     scale=lambda x, loc, scale: -landau_density(x, loc, scale) * landau_in_scale(x, loc, scale),
-)
-hidden(
-    "_landau_sf",
-    x=lambda x, loc, scale: -landau_density(x, loc, scale),
-    loc=landau_density,
-    scale=lambda x, loc, scale: landau_density(x, loc, scale) * landau_in_scale(x, loc, scale),
 )
 for name, sign in (("_landau_ppf", 1.0), ("_landau_isf", -1.0)):
     hidden(
@@ -122,31 +109,5 @@ for name, sign in (("_invgauss_ppf", 1.0), ("_invgauss_isf", -1.0)):
     )
 
 
-def noncentral_quantile_in_df(df, nc, y):
-    return -noncentral_in_df(y, df, nc) / noncentral_density(y, df, nc)
-
-
-def noncentral_quantile_in_nc(df, nc, y):
-    return -noncentral_in_nc(y, df, nc) / noncentral_density(y, df, nc)
-
-
 hidden("_ncx2_pdf", x=noncentral_slope, df=noncentral_slope_in_df, nc=noncentral_slope_in_nc)
-hidden("_ncx2_cdf", x=noncentral_density, df=noncentral_in_df, nc=noncentral_in_nc)
-hidden(
-    "_ncx2_sf",
-    x=lambda x, df, nc: -noncentral_density(x, df, nc),
-    df=lambda x, df, nc: -noncentral_in_df(x, df, nc),
-    nc=lambda x, df, nc: -noncentral_in_nc(x, df, nc),
-)
-hidden(
-    "_ncx2_ppf",
-    p=lambda df, nc, y: 1.0 / noncentral_density(y, df, nc),
-    df=noncentral_quantile_in_df,
-    nc=noncentral_quantile_in_nc,
-)
-hidden(
-    "_ncx2_isf",
-    p=lambda df, nc, y: -1.0 / noncentral_density(y, df, nc),
-    df=noncentral_quantile_in_df,
-    nc=noncentral_quantile_in_nc,
-)
+hidden("_ncx2_cdf", "_ncx2_sf", "_ncx2_ppf", "_ncx2_isf", **NONCENTRAL)

@@ -22,8 +22,8 @@ def xlogy_x(x, y):
 
 
 def xlogy_y(x, y):
-    nothing = np.equal(x, 0)
-    return np.where(nothing, 0.0, x) / np.where(nothing, 1.0, y)
+    both = np.logical_and(np.equal(x, 0), np.equal(y, 0))
+    return x / np.where(both, 1.0, y)
 
 
 def xlog1py_x(x, y):
@@ -32,8 +32,8 @@ def xlog1py_x(x, y):
 
 
 def xlog1py_y(x, y):
-    nothing = np.equal(x, 0)
-    return np.where(nothing, 0.0, x) / np.where(nothing, 1.0, 1.0 + y)
+    both = np.logical_and(np.equal(x, 0), np.equal(y, -1))
+    return x / np.where(both, 1.0, 1.0 + y)
 
 
 def rel_entr_x(x, y):

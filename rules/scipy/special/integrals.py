@@ -37,10 +37,15 @@ several(special.sici, sici_slopes)
 several(special.shichi, shichi_slopes)
 
 
+SPENCE_SERIES = [(-1) ** k / -(k + 1) for k in range(16, -1, -1)]
+
+
 def spence_slope(x):
-    """DLMF 25.12.2 for Li₂(1 - x)."""
-    one = np.equal(x, 1)
-    return np.where(one, -1.0, np.log(x) / np.where(one, 1.0, 1.0 - x))
+    """DLMF 25.12.2 for Li₂(1 - x); close to 1 the terms of the series, whose derivatives are right there, too."""
+    d = np.asarray(x) - 1.0
+    near = np.abs(d) < 0.1
+    series = np.polyval(SPENCE_SERIES, np.where(near, d, 0.0))
+    return np.where(near, series, np.log(np.where(near, 2.0, x)) / np.where(near, -1.0, -d))
 
 
-elementwise(special.spence, spence_slope)  # DLMF 25.12.2 for Li₂(1 - x)
+elementwise(special.spence, spence_slope)

@@ -31,8 +31,12 @@ def quotient(a, x, at_zero):
 
 several(special.itj0y0, lambda x, y: (special.j0(x), special.y0(x)))
 several(special.iti0k0, lambda x, y: (special.i0(x), special.k0(x)))
-several(special.it2j0y0, lambda x, y: (quotient(1.0 - special.j0(x), x, 0.0), quotient(-special.y0(x), x, -np.inf)))
-several(special.it2i0k0, lambda x, y: (quotient(special.i0(x) - 1.0, x, 0.0), quotient(-special.k0(x), x, -np.inf)))
+several(
+    special.it2j0y0, lambda x, y: (quotient(1.0 - special.j0(x), x, 0.25 * x), quotient(-special.y0(x), x, -np.inf))
+)
+several(
+    special.it2i0k0, lambda x, y: (quotient(special.i0(x) - 1.0, x, 0.25 * x), quotient(-special.k0(x), x, -np.inf))
+)
 elementwise(special.itstruve0, lambda x: special.struve(0.0, x))
 elementwise(special.itmodstruve0, lambda x: special.modstruve(0.0, x))
 elementwise(special.it2struve0, lambda x: -quotient(special.struve(0.0, x), x, 2.0 / np.pi))

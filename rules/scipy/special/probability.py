@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import elementwise
+from autodiff_rules.scipy.special._inverses import distribution
 from autodiff_rules.scipy.special._tails import student_in_df
 
 ROOT_TWO_PI = 2.5066282746310002
@@ -25,12 +26,7 @@ def student_density(df, t):
     return np.exp(scale - 0.5 * (df + 1.0) * np.log1p(t * t / df))
 
 
-elementwise(special.stdtr, df=student_in_df, t=student_density)
-elementwise(
-    special.stdtrit,
-    df=lambda df, y: -student_in_df(df, y) / student_density(df, y),
-    p=lambda df, y: 1.0 / student_density(df, y),
-)
+distribution(special.stdtr, None, special.stdtrit, df=student_in_df, t=student_density)
 
 
 def owens_t_a(h, a):

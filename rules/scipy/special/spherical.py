@@ -1,4 +1,4 @@
-"""Spherical Bessel functions, whose second derivatives are those of DLMF 10.47.1 and 10.47.2."""
+"""Spherical Bessel functions, whose slopes are made of those of neighbouring orders (DLMF 10.51.2 and 10.51.5)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from autodiff_rules.scipy._elementwise import cotangent
 IN_ORDER = "a spherical Bessel function with respect to its order"
 
 
-def spherical(target, sign):
-    """Register the rule of a spherical Bessel function (``sign`` -1) or a modified one (+1)."""
+def spherical(target, of_lower, of_higher):
+    """Register the rule of a spherical Bessel function, with the signs of its neighbours in its slope."""
 
     def spherical_rule(n, z, derivative=False):
         def spherical_pullback(ȳ):
             slope = target(n, z, True)
             if derivative:
-                whole = np.trunc(n)
-                slope = (sign + whole * (whole + 1.0) / (z * z)) * target(n, z) - 2.0 / z * slope
+                order = np.trunc(n)
+                lower, higher = target(np.maximum(order - 1.0, 0.0), z, True), target(order + 1.0, z, True)
+                slope = (of_lower * order * lower + of_higher * (order + 1.0) * higher) / (2.0 * order + 1.0)
             return not_implemented(IN_ORDER), cotangent(ȳ, slope, z), None
 
         return target(n, z, derivative), spherical_pullback
@@ -28,7 +29,7 @@ def spherical(target, sign):
     array_rrule(target, 2)(spherical_rule)
 
 
-spherical(special.spherical_jn, -1.0)
-spherical(special.spherical_yn, -1.0)
-spherical(special.spherical_in, 1.0)
-spherical(special.spherical_kn, 1.0)
+spherical(special.spherical_jn, 1.0, -1.0)
+spherical(special.spherical_yn, 1.0, -1.0)
+spherical(special.spherical_in, 1.0, 1.0)
+spherical(special.spherical_kn, -1.0, -1.0)

@@ -7,3 +7,4 @@ from autodiff_rules.scipy.stats import families as families
 from autodiff_rules.scipy.stats import kernels as kernels
 from autodiff_rules.scipy.stats import methods as methods
 from autodiff_rules.scipy.stats import normal as normal
+from autodiff_rules.scipy.stats import powers as powers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from autodiff_hook.ir.analysis import passed_on
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Variable
 
 
@@ -38,8 +39,7 @@ def live_out(blocks: list[Block]) -> dict[Block, set[Variable]]:
 
 def live_from(block: Block, after: Mapping[Block, set[Variable]], place: int = 0) -> set[Operand]:
     """What is used by a statement of a block and those that follow it, or ``after`` the block, unless they make it."""
-    live: set[Operand] = {*after[block], *block.terminator.operands}
-    live.update(x for edge in block.edges() for x in edge.args)
+    live: set[Operand] = {*after[block], *passed_on(block)}
     for s in reversed(block.statements[place:]):
         live.discard(s.result)
         live.update(s.operands)

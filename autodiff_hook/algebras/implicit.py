@@ -1,0 +1,97 @@
+"""What the interpreter calls by itself while a program is carried: it is carried, too, so what it stores has tokens.
+
+That is ``__del__`` where an object dies, and what a dict asks of its keys, ``in`` and ``sorted`` of items, a slice of
+its bounds. So these methods of a class that is met while something is carried are wrapped, once, unless they only
+read: where nothing is carried, the wrapper does what the method does.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from functools import partial
+from types import FunctionType, TracebackType
+from typing import Any, Final
+
+from autodiff_hook.errors import LIBRARIES, AutodiffError
+from autodiff_hook.runtime.lookup import home_of, standing_for, wrapped_by
+from autodiff_hook.runtime.native import STANDARD, package_of
+from autodiff_hook.runtime.reading import only_reads
+from autodiff_hook.semantics.meanings import TABLE
+
+
+class _Running(threading.local):
+    """The algebra that carries what runs on this thread."""
+
+    algebra: Any = None
+
+
+_running: Final = _Running()
+SEEN: Final[dict[int, weakref.ref[type]]] = {}
+"""The classes that were met."""
+
+
+class Carrying:
+    """While this is entered, an algebra carries what runs on this thread."""
+
+    __slots__ = ("_algebra", "_before")
+
+    def __init__(self, algebra: Any) -> None:
+        self._algebra = algebra
+
+    def __enter__(self) -> None:
+        self._before = _running.algebra
+        _running.algebra = self._algebra
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _running.algebra = self._before
+        if error is None:
+            self._algebra.lifetimes.check()
+
+
+def watch(cls: type) -> None:
+    """Let the special methods of a class that are called natively be carried, if what they store may matter."""
+    if id(cls) in SEEN:
+        return
+    for name in ("__del__", *_ASKED):
+        home = home_of(cls, name)
+        method = None if home is None else home.__dict__[name]
+        if type(method) is not FunctionType or wrapped_by(method) is not method:
+            continue
+        if name == "__del__":
+            type.__setattr__(home, name, standing_for(method, run))
+        elif package_of(home) not in _OWN and not only_reads(method):
+            type.__setattr__(home, name, standing_for(method, ask))
+    # Other threads go on only when this is done.
+    SEEN[id(cls)] = weakref.ref(cls, partial(SEEN.pop, id(cls)))
+
+
+_ASKED: Final = (
+    *("__hash__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
+    *("__bool__", "__len__", "__index__"),
+)
+"""What dicts, sets, lists, slices and conditions of native code ask."""
+_OWN: Final = (STANDARD | LIBRARIES | {"autodiff_hook", "autodiff_rules"}) - {"builtins"}
+"""Packages whose methods keep nothing of the program's; ``exec`` makes classes that say that they are of builtins."""
+
+
+def ask(method: Any, *given: Any) -> Any:
+    """Call what native code asks of an object, carried if that is what this thread does."""
+    return method(*given) if _running.algebra is None else _carried(_running.algebra, method, given)
+
+
+def run(method: Any, *given: Any) -> None:
+    """Call what the interpreter calls where something dies; it drops what that raises, so errors of ours are kept."""
+    algebra = _running.algebra
+    try:
+        ask(method, *given)
+    except AutodiffError as error:
+        if algebra is None:
+            raise
+        algebra.lifetimes.failed(error)
+
+
+def _carried(algebra: Any, method: Any, given: tuple[Any, ...]) -> Any:
+    return TABLE["call"](algebra, (None,) * (1 + len(given)), (), method, *given)[0]

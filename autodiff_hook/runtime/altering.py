@@ -1,0 +1,116 @@
+"""Objects from outside that a program changes as it runs: they are what they were while anything may yet fail."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.mirror import attributes_of
+from autodiff_hook.transform.improve.shortcuts import effects
+from autodiff_hook.transform.specialise.infer import Given
+
+_MISSING: Final = object()
+_ATOMS: Final = frozenset({float, int, str, bool, type(None)})
+
+
+class Altered:
+    """What some attributes of objects were on entry, and later what the program has made of them.
+
+    ``objects`` are the dicts of their attributes.
+    """
+
+    def __init__(self, objects: list[dict[str, Any]], names: tuple[str, ...]) -> None:
+        self.objects, self.names = objects, names
+        self.values = self._found()
+
+    def _found(self) -> list[list[Any]]:
+        return [[own.get(name, _MISSING) for name in self.names] for own in self.objects]
+
+    def exchange(self) -> None:
+        """Let the objects be what they were, or again what they have become."""
+        found = self._found()
+        for own, values in zip(self.objects, self.values):
+            own.update(zip(self.names, values))
+            for name in [name for name, value in zip(self.names, values) if value is _MISSING]:
+                del own[name]
+        self.values = found
+
+
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.altered: list[list[Altered]] = []
+
+
+_OPEN: Final = _Open()
+
+
+class Alter:
+    """Begins a program that assigns attributes: ``names`` has them by class."""
+
+    def __init__(self, names: dict[type, tuple[str, ...]]) -> None:
+        self.names = names
+
+    def __call__(self, *references: Any) -> list[Altered]:
+        """Keep what the objects are that can be reached."""
+        found = _reached(references, self.names)
+        made = [Altered(found[cls], names) for cls, names in self.names.items()]
+        _OPEN.altered.append(made)
+        return made
+
+
+def _reached(references: tuple[Any, ...], classes: Any) -> dict[type, list[Any]]:
+    """The attributes of the objects of some classes that can be reached, each with attributes of its own."""
+    found: dict[type, list[Any]] = {cls: [] for cls in classes}
+    seen, pending = set[int](), list(references)
+    while pending:
+        x = pending.pop()
+        cls = type(x)
+        if cls in _ATOMS or cls is not tuple and id(x) in seen:
+            continue
+        seen.add(id(x))
+        if cls in (list, tuple):
+            pending += x
+        elif cls is dict:
+            pending += x.values()
+        elif kind_of(cls) == "object":
+            if cls in found:
+                found[cls].append(dictionary_of(x))
+            pending += [part for _, part in attributes_of(x)]
+    held = [id(own) for attributes in found.values() for own in attributes]
+    if len(set(held)) < len(held):
+        raise Given("objects that share their attributes")
+    return found
+
+
+def leave(altered: list[Altered]) -> None:
+    """The program has come to its end: the objects are what they were until nothing can fail any more."""
+    _OPEN.altered.remove(altered)
+    for each in altered:
+        each.exchange()
+
+
+def finish(altered: list[Altered]) -> None:
+    """Let the objects be what the program has made of them."""
+    for each in altered:
+        each.exchange()
+
+
+def restoring(entry: Callable[..., Any]) -> Callable[..., Any]:
+    """An entry after which objects are what they were if it fails."""
+
+    def restoring_entry(f: Any, args: tuple[Any, ...]) -> Any:
+        begun = len(_OPEN.altered)
+        try:
+            return entry(f, args)
+        except BaseException:
+            while len(_OPEN.altered) > begun:
+                finish(_OPEN.altered.pop())
+            raise
+
+    return restoring_entry
+
+
+effects(leave, finish)

@@ -1,0 +1,137 @@
+"""Guards on code: that functions, modules and classes are what they were when a program was made."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import sys
+from collections.abc import Container
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Variable
+from autodiff_hook.runtime.arguments import constant_kind
+from autodiff_hook.runtime.guards import Guards
+from autodiff_hook.semantics.meanings import MEANINGS
+from autodiff_hook.semantics.scope import in_library, in_scope, module_of
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.objects import is_descriptor
+from autodiff_hook.transform.specialise.places import place_of
+from autodiff_hook.transform.specialise.results import is_fixed
+from autodiff_hook.transform.specialise.wording import named
+
+LACKED: set[str] = set()
+"""The modules that programs were refused for, because they were not imported."""
+
+
+def _is_of_class(value: Any) -> bool:
+    """Whether a value is a class method that is written in C."""
+    return type(value) is BuiltinFunctionType and isinstance(value.__self__, type)
+
+
+class CodeGuards(Guards):
+    """Guards on what is loaded as code, or asked of modules and classes; nothing is ``changed`` that is loaded."""
+
+    def __init__(self, f: Any, params: list[Variable], changed: Container[Any]) -> None:
+        super().__init__(params)
+        self.f, self.changed = f, changed
+        self.modules = {module_of(f)}
+        self.functions: list[FunctionType] = []
+        """The functions whose default values are taken for constants."""
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """An attribute of a module or a class."""
+        self.require_unassigned(owner, name)
+        key = ("attribute", id(owner), name)
+        if key not in self.loaded:
+            try:
+                value = getattr(owner, name)
+            except Exception as error:
+                # What a descriptor raises that is not asked for an object.
+                raise Refused(f"the attribute {name} of {named(owner)}: {error}") from error
+            here = self.emit("getattr", Constant(owner), data=name)
+            if type(value) is MethodType:
+                self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
+            elif type(value) in (str, int, float, bytes) or _is_of_class(value):
+                # Some are made anew at each access.
+                self.require_same(self.call(type, here), type(value))
+                self.require_equal(here, value)
+            elif (
+                isinstance(value, Enum)
+                or constant_kind(value)
+                or is_plain(value)
+                or is_descriptor(value)
+                or is_fixed(value)
+            ):
+                self.require_same(here, value)
+            else:
+                raise Refused(f"the attribute {name} of {named(owner)}")
+            self.loaded[key] = Constant(value)
+        return self.loaded[key].value  # type: ignore[union-attr]
+
+    def in_scope(self, function: FunctionType) -> bool:
+        """Whether a Python function is followed."""
+        known = in_scope(self, function) or in_library(function)
+        return known and id(function) not in MEANINGS
+
+    def function(self, function: FunctionType) -> None:
+        """Guard that a function still has its code and its default values."""
+        if self.is_new("function", id(function)):
+            self.functions.append(function)
+            self.require_same(self.emit("getattr", Constant(function), data="__code__"), function.__code__)
+            if function.__kwdefaults__:
+                options = self.emit("getattr", Constant(function), data="__kwdefaults__")
+                self.require_same_items(options, function.__kwdefaults__)
+            if function.__defaults__:
+                self.require_same(self.emit("getattr", Constant(function), data="__defaults__"), function.__defaults__)
+
+    def members(self, cls: type) -> None:
+        """Guard that a class and its bases get no further attributes."""
+        for base in cls.__mro__[:-1]:
+            if self.is_new("members", id(base)):
+                namespace = self.emit("getattr", Constant(base), data="__dict__")
+                self.require_equal(self.call(len, namespace), len(base.__dict__))
+
+    def answers(self, owner: Any, name: str) -> bool:
+        """Whether a known object has an attribute, guarded."""
+        found = hasattr(owner, name)
+        if self.is_new("answers", id(owner), name):
+            self.require_same(self.call(hasattr, Constant(owner), Constant(name)), found)
+        return found
+
+    def missing(self, globals_: dict[str, Any], name: str) -> None:
+        """Guard that there is no global of a name."""
+        if self.is_new("missing", id(globals_), name):
+            for namespace in (globals_, vars(builtins)):
+                self.require(self.emit("not_in", Constant(name), Constant(namespace)))
+
+    def not_installed(self, name: str) -> bool:
+        """Whether there is no package of a name to be imported, guarded."""
+        package = name.partition(".")[0]
+        if package in sys.modules or importlib.util.find_spec(package) is not None:
+            return False
+        if self.is_new("not installed", package):
+            self.require(self.emit("not_in", Constant(package), Constant(sys.modules)))
+            self.require_same(self.call(importlib.util.find_spec, Constant(package)), None)
+        return True
+
+    def imported(self, name: str) -> Any:
+        """A module that is imported by now."""
+        if name not in sys.modules:
+            if name.partition(".")[0] not in sys.modules:
+                LACKED.add(name)
+                raise Refused(f"{name} is not imported")
+            try:
+                importlib.import_module(name)
+            except ImportError as error:
+                raise Refused(str(error)) from error
+        if self.is_new("module", name):
+            self.require_same(self.emit("getitem", Constant(sys.modules), Constant(name)), sys.modules[name])
+        return sys.modules[name]
+
+    def require_unassigned(self, example: Any, name: Any) -> None:
+        """What the program assigns is not read as it was on entry."""
+        if place_of(example, name) in self.changed:
+            raise Refused(f"{name}, which the program assigns, is asked for in another way")

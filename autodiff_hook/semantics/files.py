@@ -1,0 +1,105 @@
+"""Files: what is written is a constant, but what is read out of a file that was given derivatives is unknown."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose, note_lost
+from autodiff_hook.runtime.losses import failure
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
+from autodiff_hook.semantics.opaque import call_showing, loses
+
+_SUFFIXES: Final = (".npy", ".npz")
+"""What NumPy appends to the names of files."""
+
+
+def writing(function: Any, place: int, name: str) -> Meaning:
+    """A function that writes to the file that is its argument at ``place``, of this name."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        losing = loses(alg, t, None, args, kwargs)
+        result = call_showing(alg, function, args, kwargs)
+        file = args[place] if len(args) > place else kwargs.get(name)
+        if losing:
+            _note(alg, file, alg.unknown(failure(function, "which writes it to a file")))
+        return result
+
+    return carried
+
+
+def reading(function: Any, name: str) -> Meaning:
+    """A function that reads from the file that is its first argument."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        unknown = _written(alg, args[0] if args else kwargs.get(name))
+        value, token = call_showing(alg, function, args, kwargs)
+        return value, token if unknown is None else lose(alg, value, unknown)
+
+    return carried
+
+
+def _note(alg: Algebra, file: Any, unknown: Token) -> None:
+    if kind(file) == "object":
+        note_lost(alg, file, unknown)
+    path = _path_of(file)
+    if path is not None:
+        alg.files[path] = unknown
+
+
+def _written(alg: Algebra, file: Any) -> Token:
+    if id(file) in alg.losses:
+        return alg.losses[id(file)][1]
+    return alg.files.get(_path_of(file) or "")
+
+
+def _path_of(file: Any) -> str | None:
+    """Where a file lies that is given by its path, or open."""
+    path = file if isinstance(file, (str, os.PathLike)) else getattr(file, "name", None)
+    if not isinstance(path, (str, os.PathLike)):
+        return None
+    stem, suffix = os.path.splitext(os.path.realpath(os.fsdecode(path)))
+    return stem if suffix in _SUFFIXES else stem + suffix
+
+
+_WRITERS: Final[tuple[tuple[Any, int, str], ...]] = (
+    *((np.save, 0, "file"), (np.savez, 0, "file"), (np.savez_compressed, 0, "file"), (np.savetxt, 0, "fname")),
+    *((np.ndarray.tofile, 1, "fid"), (np.ndarray.dump, 1, "file"), (json.dump, 1, "fp")),
+)
+_READERS: Final[tuple[tuple[Any, str], ...]] = (
+    *((np.load, "file"), (np.loadtxt, "fname"), (np.genfromtxt, "fname"), (np.fromregex, "file")),
+    *((np.fromfile, "file"), (json.load, "fp")),
+)
+for _writer in _WRITERS:
+    means(_writer[0])(writing(*_writer))
+for _reader in _READERS:
+    means(_reader[0])(reading(*_reader))
+
+
+@means(json.JSONEncoder.encode)
+def json_encode(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """What ``json.dumps`` calls; texts of one character are shared, and no container."""
+    losing = loses(alg, t, None, args, kwargs)
+    text, _ = enter(alg, (None, *t), json.JSONEncoder.encode, args, kwargs)
+    if losing and type(text) is str and len(text) > 1:
+        note_lost(alg, text, alg.unknown(failure(json.dumps, "which makes a text of numbers")))
+    return text, None
+
+
+def decoding(function: Any, place: int) -> Meaning:
+    """A function that takes numbers out of the text that is its argument at ``place``."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        value, token = enter(alg, (None, *t), function, args, kwargs)
+        text = args[place] if len(args) > place else kwargs.get("s")
+        return value, lose(alg, value, alg.losses[id(text)][1]) if id(text) in alg.losses else token
+
+    return carried
+
+
+means(json.loads)(decoding(json.loads, 0))
+means(json.JSONDecoder.decode)(decoding(json.JSONDecoder.decode, 1))

@@ -1,0 +1,124 @@
+"""Regular expressions, dates and times on one way: what they give is known if they are, else of a guarded kind."""
+
+from __future__ import annotations
+
+import datetime
+import operator
+import re
+import time
+from types import MethodDescriptorType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.operations import BINARY, COMPARE
+from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Number, Outside
+from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.plans import alias, known_as, pure
+
+_FUNCTIONS: Final = (re.compile, re.match, re.fullmatch, re.search, re.findall, re.split, re.sub, re.escape)
+_PATTERNS: Final = (re.Pattern, re.Match)
+_MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
+_FLAGS: Final = type(np.zeros(0).flags)
+_LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fnc", "forc", "aligned")
+_TIMES: Final = (*_MOMENTS, time.struct_time)
+_CLASSES: Final = (*_PATTERNS, *_TIMES)
+_KINDS: Final = (str, type(None), *_CLASSES)
+_NUMBERS: Final = (int, float, bool)
+
+
+def called(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+    """``re.match(…)``, ``timedelta(…)``, or a method of what these give; None if it is none, or of something else."""
+    home = getattr(function, "__objclass__", None)
+    if home not in _CLASSES and not any(function is x for x in (*_FUNCTIONS, *_MOMENTS)):
+        return None
+    return _given(inf, s, function, [*args, *kwargs.values()], tuple(kwargs))
+
+
+def _given(
+    inf: Path, s: Statement, function: Any, given: list[Operand], names: tuple[str, ...] = ()
+) -> Abstract | None:
+    """What a function gives that only computes; None if it is given more than constants and such objects."""
+    kinds = [inf.type_of(x) for x in given]
+    if not all(map(_is_inert, kinds)):
+        return None
+    values = [example_of(x) for x in kinds]
+    count = len(given) - len(names)
+    try:
+        found = function(*values[:count], **dict(zip(names, values[count:])))
+    except Exception as error:
+        list(map(inf.pin, given))
+        raise Raised(error) from None
+    if all(isinstance(x, Known) for x in kinds):
+        return containers.new(inf, list, list(map(Constant, found))) if type(found) is list else known_as(inf, s, found)
+    counted = type(found) in _NUMBERS and any(type(x) in _TIMES for x in values)
+    if counted or type(found) in _KINDS:
+        return alias(inf, s, _of_this_kind(inf, function, given, names, found))
+    list(map(inf.pin, given))
+    return containers.new(inf, list, list(map(Constant, found))) if type(found) is list else known_as(inf, s, found)
+
+
+def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[str, ...], found: Any) -> Operand:
+    """What is found in what may be another one the next time, guarded to be of the same kind."""
+    cls = type(found)
+    kind = Number(frozenset({cls}), example=found) if cls in _NUMBERS else Instance(cls, example=found)
+    made = inf.emit("call", Constant(function), *given, abstract=kind, data=names)
+    found_class = inf.emit("call", Constant(type), made, abstract=Instance(type), data=())
+    inf.guard(inf.emit("is", found_class, Constant(cls), abstract=BOOL), True)
+    return Constant(None) if found is None else made
+
+
+def _is_inert(value: Abstract) -> bool:
+    if isinstance(value, Known):
+        return type(value.value) in (*_KINDS, *_NUMBERS, re.RegexFlag)
+    return isinstance(value, Instance) and value.cls in (str, *_CLASSES) or _is_time(value)
+
+
+def _is_time(value: Abstract) -> bool:
+    return isinstance(value, (Known, Instance, Outside)) and type(example_of(value)) in _TIMES
+
+
+_OPERATIONS: Final = ("getattr", "load_method", "binary", "compare")
+
+
+def step(inf: Path, s: Statement) -> Abstract | None:
+    """An attribute of a date or a time, or an operation with one; None if it is neither."""
+    first = inf.type_of(s.operands[0]) if s.op in ("getattr", "getitem") else None
+    if isinstance(first, Instance) and first.cls is _FLAGS:
+        return _layout(inf, s, first)
+    if s.op not in _OPERATIONS or not any(_is_time(inf.type_of(x)) for x in s.operands):
+        return None
+    if s.op in ("binary", "compare"):
+        return _given(inf, s, (BINARY if s.op == "binary" else COMPARE)[s.data], s.operands)
+    owner, name = s.operands[0], str(s.data)
+    cls = type(example_of(inf.type_of(owner)))
+    if not hasattr(cls, name):
+        raise Raised(AttributeError)
+    if isinstance(getattr(cls, name), MethodDescriptorType):
+        return Bound(getattr(cls, name), owner)
+    return _given(inf, s, operator.attrgetter(name), s.operands)
+
+
+def _layout(inf: Path, s: Statement, flags: Instance) -> Abstract | None:
+    """``a.flags.c_contiguous``, or the same by its name in capitals: how the items of an array lie."""
+    name = str(s.data if s.op == "getattr" else inf.pin(s.operands[1])).lower()
+    if name not in _LAYOUT:
+        return None
+    return pure(inf, s, Number(BOOL.types, example=getattr(flags.example, name)))
+
+
+def method(
+    inf: Path, s: Statement, owner: Operand, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """A method of a pattern, a match, a date or a time; None if the owner is none."""
+    value = inf.type_of(owner)
+    if not isinstance(value, (Known, Instance)) or type(example_of(value)) not in _CLASSES:
+        if not _is_time(value):
+            return None
+    count = len(args) - len(names)
+    function = getattr(type(example_of(value)), name, None)
+    return called(inf, s, function, [owner, *args[:count]], dict(zip(names, args[count:])))

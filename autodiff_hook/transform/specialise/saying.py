@@ -1,0 +1,113 @@
+"""Printing, warnings and loggers: what they say is put together where they say it, and said at the end."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Collection
+from typing import Any, Final
+
+from autodiff_hook.errors import LIBRARIES
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.saying import Place, Said, asked, logged, printed, say, silent, warned
+from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known, List, Outside, Site
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import ITEMS, Inference
+from autodiff_hook.transform.specialise.plans import is_hashable, known_as, pure, require_inert
+from autodiff_hook.transform.specialise.wording import named
+
+_TOLD: Final[dict[Any, Any]] = {print: printed, warnings.warn: warned}
+_LEVELS: Final[dict[Any, int]] = {
+    getattr(logging.Logger, logging.getLevelName(level).lower()): level for level in (10, 20, 30, 40, 50)
+}
+_OURS: Final[dict[Any, Abstract]] = {
+    **dict.fromkeys((printed, warned, logged), Instance(Said, example=Said(None, ()))),
+    asked: BOOL,
+    silent: Known(None),
+}
+"""What stands in the place of such calls, and what it gives."""
+
+
+def said(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """A call that says something, or asks whether a logger would; None if it is another one."""
+    if not is_hashable(function):
+        return None
+    if function in _OURS:
+        require_inert(*(inf.type_of(x) for x in _shown(inf, function, args, kwargs)))
+        return pure(inf, s, _OURS[function])
+    if function is logging.Logger.isEnabledFor and not kwargs:
+        return _instead(inf, s, asked, args)
+    if function is logging.Logger.log and len(args) > 2:
+        told, given = logged, [args[1], args[0], *args[2:]]
+    elif function in _LEVELS and args:
+        told, given = logged, [Constant(_LEVELS[function]), *args]
+    elif function in _TOLD:
+        told, given = _TOLD[function], args
+    else:
+        return None
+    if not inf.outer.allowed and told is logged:
+        return _instead(inf, s, silent, given[1::-1])
+    if not inf.outer.allowed:
+        raise Refused(f"a call of {named(function)}, which has effects")
+    text = inf.before(s, "call", [Constant(told), _place(inf, s), *given, *kwargs.values()], tuple(kwargs))
+    if inf.queue is None:
+        inf.queue = Variable("said")
+        inf.types[inf.queue] = List(Site(), example=[])
+    lists.extend(inf, s, inf.queue, [text])
+    return known_as(inf, s, None)
+
+
+def _instead(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
+    s.op, s.operands, s.data = "call", [Constant(function), *args], ()
+    return inf.evaluate(inf, s)
+
+
+def _shown(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> list[Operand]:
+    """What is asked for its text, unlike streams and loggers, of which nothing can be seen before the end."""
+    tools: dict[Any, list[Any]] = {printed: [kwargs.get("file")], logged: args[2:3]}
+    return [
+        x
+        for x in (*args, *kwargs.values())
+        if x not in tools.get(function, args[:1]) or not isinstance(inf.type_of(x), Outside)
+    ]
+
+
+def _place(inf: Inference, s: Statement) -> Operand:
+    assert inf.block is not None
+    code, line = inf.chains[inf.block][-1], s.position.line if s.position is not None else None
+    return Constant(Place(code.co_filename, line or 0, code.co_name, inf.globals_of[inf.block]))
+
+
+def puts_together(s: Statement) -> bool:
+    """Whether a statement stands for a call that says something."""
+    called = s.operands[0] if s.op == "call" else None
+    told: Any = called.value if isinstance(called, Constant) else None
+    return is_hashable(told) and told in _OURS
+
+
+def settle(inf: Inference, changing: Collection[Any]) -> list[Statement]:
+    """What says it all at the end; the list of it is made where the program begins.
+
+    What it is told by is no part of what the program changes: ``changing`` lists, and what it assigns attributes to.
+    """
+    if inf.queue is None:
+        return []
+    loggers = [x for x in logging.Logger.manager.loggerDict.values() if isinstance(x, logging.Logger)]
+    tools = [warnings.filters, *(x for logger in (logging.root, *loggers) for x in (logger.handlers, logger.filters))]
+    if any(x is value for x in tools for value in changing) or any(
+        _is_tool(x.example) for x in inf.outer.holders.values()
+    ):
+        raise Refused("something is said, and where it is said to is changed")
+    make = Statement("build_list", [], inf.queue)
+    inf.plans[make] = ITEMS
+    inf.outer.first.statements.insert(0, make)
+    return [Statement("call", [Constant(say), inf.queue], None, ())]
+
+
+def _is_tool(example: Any) -> bool:
+    """Whether something is of the standard library, or holds the names of one of its modules."""
+    home = example.get("__name__") if type(example) is dict else type(example).__module__
+    return str(home).partition(".")[0] in LIBRARIES - {"builtins"}

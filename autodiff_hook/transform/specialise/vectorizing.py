@@ -1,0 +1,69 @@
+"""``np.vectorize`` as a loop over the numbers of an array."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.equivalents import vectorizing
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, same_dtype
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.calling import inline_call
+from autodiff_hook.transform.specialise.infer import PURE, Given, Inference
+from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.plans import known_as, pure
+from autodiff_hook.transform.specialise.questions import QUESTIONS
+
+_DOUBLE: Final = np.dtype(float)
+_PLAIN: Final = (frozenset({float}), frozenset({int}))
+_FLOATS: Final = frozenset({float, np.float64})
+
+
+def vectorized(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """A function is called for each number of one array of doubles, with other numbers."""
+    kinds = list(map(inf.type_of, args))
+    others = any(number_types(kind) not in _PLAIN for kind in kinds[1:])
+    if inf.one_way or others or not kinds or not _is_of_doubles(kinds[0]):
+        raise Refused("a call of np.vectorize of something else than an array of doubles and numbers")
+    if not _is_plain(called, called.pyfunc, called.otypes):
+        raise Refused("a call of np.vectorize with options")
+    check = Statement("call", [Constant(require_plain), Constant(called), *map(Constant, _options(called))], None, ())
+    inf.insert(check, plan=PURE)
+    code: Any = vectorizing.vectorized if called.otypes is None else vectorizing.vectorized_as_float
+    return inline_call(inf, s, code, [Constant(called.pyfunc), *args], {})
+
+
+def _is_of_doubles(kind: Abstract) -> bool:
+    return isinstance(kind, Array) and bool(kind.ndim) and same_dtype(kind.dtype, _DOUBLE)
+
+
+def _options(called: Any) -> tuple[Any, Any]:
+    return called.pyfunc, called.otypes
+
+
+def _is_plain(called: Any, function: Any, otypes: Any) -> bool:
+    same = called.pyfunc is function and called.otypes == otypes and otypes in (None, "d")
+    return same and called.signature is None and not called.excluded and not called.cache
+
+
+def require_plain(called: Any, function: Any, otypes: Any) -> None:
+    """Give up if the options are others than they were."""
+    if not _is_plain(called, function, otypes):
+        raise Given("np.vectorize with other options")
+
+
+def _require_float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    types = number_types(inf.type_of(args[0]))
+    if types is None or not types <= _FLOATS:
+        raise Refused("np.vectorize of a function that does not return a float")
+    return known_as(inf, s, None)
+
+
+def _plain(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    return pure(inf, s, Known(None))
+
+
+QUESTIONS[require_plain] = _plain
+QUESTIONS[vectorizing.require_float] = _require_float

@@ -1,0 +1,307 @@
+"""Queues, heaps, sets and unions of dicts: what definitions in Python stand for in typed programs."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import OrderedDict, deque
+
+import pytest
+from specialised_cases import check, check_all_ways
+
+import autodiff_hook as ad
+
+
+class Filter:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+        self.seen = deque([0.0, 0.0], maxlen=2)
+
+    def __call__(self, v):
+        found = self.a * v + self.b * self.seen[0] - 0.2 * self.seen[1]
+        self.seen.appendleft(found)
+        return found
+
+
+def filters(x, y):
+    chain = [Filter(x, y), Filter(y, 0.3)]
+    total = 0.0
+    for i in range(20):
+        v = math.sin(0.3 * i)
+        for each in chain:
+            v = each(v)
+        total += v * v
+    return total
+
+
+def window(x, y):
+    last = deque(maxlen=3)
+    total = 0.0
+    for i in range(12):
+        last.append(x * i + y)
+        total += sum(last) / len(last) + last[0] * last[-1]
+    return total
+
+
+def both_ends(x, y):
+    d = deque([x, y, x * y, 1.0])
+    total = 0.0
+    for i in range(9):
+        d.rotate(1 if i % 2 else -2)
+        total += d[0] * (i + 1) + d[2]
+    d.extendleft([x, 3 * y])
+    d.extend([x * x])
+    d.reverse()
+    return total + d[0] * d.popleft() - d[-1] * d.pop() * len(d)
+
+
+def waiting(x, y):
+    todo = deque([(x, 0)])
+    total = 0.0
+    while todo:
+        v, depth = todo.popleft()
+        total += v
+        if depth < 3:
+            todo.append((v * y, depth + 1))
+            todo.append((v * v, depth + 1))
+    return total
+
+
+def no_room(x, y):
+    d = deque([x, y], 5)
+    none = deque(maxlen=0)
+    none.append(x)
+    none.appendleft(y)
+    squares = sum(v * v for v in d)
+    return squares + max(d) * len(d) + len(none) * x
+
+
+def heaps(x, y):
+    heap = []
+    for i in range(6):
+        heapq.heappush(heap, (math.sin(x * i * 3), i))
+    total = 0.0
+    while heap:
+        v, i = heapq.heappop(heap)
+        total += v * y * (len(heap) + 1) + i * v
+    return total
+
+
+GRAPH = {"a": {"b": 1.0, "c": 2.5}, "b": {"c": 1.0, "d": 3.0}, "c": {"d": 1.0}, "d": {}}
+
+
+def shortest_ways(x, y):
+    distance = {name: math.inf for name in GRAPH}
+    distance["a"] = 0.0
+    front, done = [(0.0, "a")], set()
+    while front:
+        so_far, name = heapq.heappop(front)
+        if name in done:
+            continue
+        done.add(name)
+        for other, length in GRAPH[name].items():
+            found = so_far + length * (x if other < "d" else y)
+            if found < distance[other]:
+                distance[other] = found
+                heapq.heappush(front, (found, other))
+    return sum(distance.values()) + len(done)
+
+
+def members(x, y):
+    open_, total = {1, 2}, x
+    for i in range(6):
+        if i in open_:
+            open_.discard(i)
+            total *= y
+        else:
+            open_.add(i)
+            total += x
+    open_.remove(0)
+    return total * len(open_) if open_ else total
+
+
+def members_that_have_derivatives(x, y):
+    seen, total = set(), 0.0
+    for i in range(4):
+        v = x * (i % 2)
+        if v not in seen:
+            total += v * v + y
+        seen.add(v)
+    return total
+
+
+def numbers(x, y):
+    odd = {i % 3 for i in range(7) if i % 3}
+    return x * len(odd) + sum(y * k for k in range(5) if k not in odd)
+
+
+def unions(x, y):
+    first, second = {"a": x}, {"b": y}
+    for i in range(3):
+        first = first | {"c": x * i}
+    second |= {"a": y * y}
+    both = second | first
+    return sum(both.values()) * both["a"] + second["a"]
+
+
+def doubled(d):
+    d["s"] = d["s"] * 2.0
+    return d["s"]
+
+
+def spread(x, y):
+    state = {"s": x, "i": y}
+    for k in ("s", "i", "r"):
+        state[k] = state.get(k, x * y) + 1.0
+    new = {**state, "t": doubled(state), **{"i": x}}
+    return new["s"] * 3 + new["t"] + sum(new.values()) + state["s"]
+
+
+def keys_that_go_on(x, y):
+    first, second = {}, {}
+    for i in range(4):
+        first[i] = x * i + y
+    for k, v in first.items():
+        second[k] = v * v
+    return sum((k + 1) * v for k, v in second.items())
+
+
+def unknown_keys(x, y):
+    events = {3: "up", 5: "down"}
+    for day in range(8):
+        event = events.get(day)
+        if event == "up":
+            x = x * 2
+        elif event == "down":
+            x = x - y
+    return x * y
+
+
+def named_in_order(x, y):
+    d = OrderedDict()
+    d["a"] = x
+    d["b"] = y * x
+    return sum(d.values()) * d["b"] * (2.0 if isinstance(d, OrderedDict) else 1.0)
+
+
+def deleted_keys(x, y):
+    d = {}
+    for i in range(4):
+        d[i] = x * i + y
+    total = d.pop(1) * d.pop(7, y)
+    del d[2]
+    total += sum(d.values()) * len(d)
+    for i in range(3):
+        d[2] = total * 0.3 + x
+        total += d[2] * d[2] * (i + 1)
+        if i % 2:
+            del d[2]
+    return total + sum(k * v for k, v in d.items())
+
+
+class Body:
+    def __init__(self, place):
+        self.place = place
+
+
+def keys_that_are_identities(x, y):
+    bodies = [Body(x * i + y) for i in range(4)]
+    pulls = {id(body): y for body in bodies}
+    for first, second in zip(bodies, bodies[1:]):
+        pull = (second.place - first.place) * x
+        pulls[id(first)] += pull
+        pulls[id(second)] -= pull * pull
+    for body in bodies:
+        body.place += pulls[id(body)]
+    return sum(body.place**2 for body in bodies)
+
+
+def from_keys(x, y):
+    d = dict.fromkeys(("a", "b"), x)
+    d["a"] += y
+    return d["a"] * d["b"]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(filters, window, both_ends, waiting, no_room, heaps, shortest_ways, members, members_that_have_derivatives),
+        *(numbers, unions, spread, keys_that_go_on, unknown_keys, named_in_order, from_keys, deleted_keys),
+        keys_that_are_identities,
+    ],
+)
+def test_values_and_slopes(f):
+    check_all_ways(f, 0.7, 0.9)
+    check_all_ways(f, 1.9, 0.3)
+
+
+def slice_of_a_deque(x):
+    return sum(deque([x, x * x])[:1])
+
+
+def pop_of_nothing(x):
+    d = deque(maxlen=2)
+    d.append(x)
+    d.popleft()
+    return d.popleft() * x
+
+
+def key_that_is_gone(x):
+    s = set()
+    s.add(3)
+    s.remove(4)
+    return x
+
+
+@pytest.mark.parametrize("f", [slice_of_a_deque, pop_of_nothing, key_that_is_gone])
+def test_what_the_plain_call_raises_is_raised(f):
+    for _ in range(2):
+        with pytest.raises(Exception) as expected:
+            f(0.7)
+        with pytest.raises(expected.type) as found:
+            ad.gradient(f, 0.7)
+        assert str(found.value) == str(expected.value)
+
+
+def order_of_a_set(x):
+    s = {7, 1}
+    s.add(3)
+    total = 0.0
+    for k in s:
+        total = total * x + k
+    return total
+
+
+def copied_deque(x):
+    d = deque([x, 1.0], maxlen=2)
+    other = d.copy()
+    other.append(x * x)
+    return sum(other) * len(other) * (1.0 if d == deque([x, 1.0]) else 2.0)
+
+
+def key_with_a_derivative(x):
+    total = 0.0
+    for k in {x, 2 * x}:
+        total += k * k
+    return total
+
+
+def returned(x):
+    d = deque([x])
+    d.appendleft(x * x)
+    return sum(list(d)) * d.index(x)
+
+
+@pytest.mark.parametrize("f", [order_of_a_set, copied_deque, key_with_a_derivative, returned])
+def test_what_shows_the_difference(f):
+    check(f, 0.7, specialised=None)
+
+
+def test_long_deques_are_given_up():
+    def delayed(x):
+        line = deque([0.0] * 100, maxlen=100)
+        for i in range(300):
+            line.append(x * i + 0.5 * line[0])
+        return sum(line)
+
+    check(delayed, 0.7, specialised=None)

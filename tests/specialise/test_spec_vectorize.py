@@ -1,0 +1,135 @@
+"""``np.vectorize`` in typed programs: the values, types, effects and errors of NumPy's, and gradients."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from specialised_cases import GENERIC, check, outcome
+
+import autodiff_hook as ad
+from autodiff_hook.runtime import specialising
+
+A = np.array([0.3, 1.2, -0.7, 2.0])
+CALLED = []
+
+
+def piecewise(x, y=1.0):
+    if x > 1.0:
+        return math.sin(x) * y
+    return x * x + y if x > 0.0 else -x * y
+
+
+def whole(x):
+    return 1 if x > 0.0 else 0
+
+
+def mixed(x):
+    return x * x if x > 0.0 else 0
+
+
+def noted(x):
+    CALLED.append(type(x))
+    return x * 2.0
+
+
+def several(x):
+    return x, x * x
+
+
+ON_ALL, ON_FLOATS = np.vectorize(piecewise), np.vectorize(piecewise, otypes=[float])
+ON_WHOLE, ON_MIXED, ON_NOTED, ON_SEVERAL = map(np.vectorize, (whole, mixed, noted, several))
+NAMED = np.vectorize(piecewise, excluded={"y"})
+
+
+def vectors(a):
+    return np.sum(ON_ALL(a) * a)
+
+
+def matrices(a):
+    rows = ON_ALL(np.outer(a, a), 2.0)
+    return np.sum(rows[0] * rows[1]) * rows.shape[1]
+
+
+def of_floats(a):
+    return np.sum(ON_FLOATS(a, a[0]) ** 2)
+
+
+def made_there(a):
+    k = a[0] * 2.0
+    return np.sum(np.vectorize(lambda x: x * k)(a))
+
+
+def of_two(a):
+    return np.sum(ON_ALL(a, a[::-1]))
+
+
+def of_whole(a):
+    return np.sum(ON_WHOLE(a) * a)
+
+
+def of_mixed(a):
+    return np.sum(ON_MIXED(a) * a)
+
+
+def of_several(a):
+    x, y = ON_SEVERAL(a)
+    return np.sum(x * y)
+
+
+def by_name(a):
+    return np.sum(NAMED(a, y=2.0))
+
+
+def of_a_number(a):
+    return ON_ALL(a[0]) * 1.0
+
+
+@pytest.mark.parametrize("f", [vectors, matrices])
+def test_what_is_typed(f):
+    check(f, A, specialised=None if specialising.ONE_WAY else True)
+    if not (GENERIC or specialising.ONE_WAY):
+        kept = specialising._known.found[id(f.__code__)].values()
+        assert any(x.entries for x in kept) and not any(x.one_way for x in kept)
+
+
+@pytest.mark.parametrize("f", [of_floats, made_there, of_two, of_whole, of_mixed, of_several, by_name, of_a_number])
+def test_what_may_be_carried(f):
+    check(f, A, specialised=None)
+    check(f, A[::-1].copy(), specialised=None)
+
+
+@pytest.mark.parametrize("f", [vectors, of_floats])
+def test_no_numbers(f):
+    expected = outcome(f, A[:0])
+    for _ in range(2):
+        ad.gradient(f, A)
+        found = outcome(ad.gradient, f, A[:0])
+        assert found is expected if isinstance(expected, type) else found[0].size == 0
+
+
+def test_how_often_it_is_called():
+    def f(a):
+        return np.sum(ON_NOTED(a))
+
+    CALLED.clear()
+    f(A)
+    expected = list(CALLED)
+    for _ in range(3):
+        CALLED.clear()
+        assert ad.gradient(f, A)[0].tolist() == [2.0] * 4
+        assert CALLED == expected
+
+
+def test_options_that_change():
+    vectorize = np.vectorize(piecewise)
+
+    def f(a):
+        return np.sum(vectorize(a))
+
+    first = ad.gradient(f, A)[0]
+    vectorize.pyfunc = math.sin
+    assert ad.gradient(f, A)[0] == pytest.approx(np.cos(A))
+    vectorize.pyfunc = piecewise
+    assert ad.gradient(f, A)[0] == pytest.approx(first)
