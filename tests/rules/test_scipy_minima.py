@@ -231,6 +231,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="SciPy asks for the norm of no numbers")
 def test_a_minimum_without_unknowns():
     """What is left of the sum of squares may still depend on the parameters."""
     for name in ("x", "cost"):
