@@ -11,7 +11,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.runtime.lookup import is_plainly
+from autodiff_hook.runtime.lookup import has_in_type, is_plainly
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -25,7 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import has, is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -54,7 +54,7 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     ):
         return assigned
     look(inf, value.cls, name)
-    if has(value.cls, name) or name in ("__class__", "__dict__"):
+    if has_in_type(value.cls, name) or name in ("__class__", "__dict__"):
         return None
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
         return None

@@ -50,9 +50,7 @@ class Holder(NamedTuple):
 def read(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
     """``owner.name``, ``owner[name]``, or a global."""
     holder = _holder(inf, example, owner)
-    inf.program.slots[s] = holder.record, name
-    inf.plans[s] = LOAD
-    return dicts.item_of_dict(inf, holder.kind, Known(name))
+    return dicts.load_slot(inf, s, holder.record, holder.kind, name)
 
 
 def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
@@ -65,10 +63,7 @@ def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str)
         inf.plans[s] = Alias(Constant(None))
         return Known(None)
     holder = _holder(inf, example, owner)
-    dicts.into_dict(inf, holder.kind, Known(name), inf.type_of(value))
-    inf.program.slots[s] = holder.record, name
-    inf.plans[s] = STORE
-    return Known(None)
+    return dicts.store_slot(inf, s, holder.record, holder.kind, name, value)
 
 
 def _holder(inf: Inference, example: Any, owner: Operand) -> Holder:

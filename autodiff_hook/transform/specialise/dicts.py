@@ -16,7 +16,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
     inert_class,
@@ -63,6 +63,21 @@ def item_of_dict(inf: Inference, owner: Dict, key: Abstract) -> Abstract:
     if together is None or item_like(together) is None:
         raise Refused("an item of a dict that is not known so far")
     return together
+
+
+def load_slot(inf: Inference, s: Statement, owner: Operand, kind: Dict, name: str) -> Abstract:
+    """An attribute, or an item by name, that a dict of the program holds for its owner."""
+    inf.program.slots[s] = owner, name
+    inf.plans[s] = LOAD
+    return item_of_dict(inf, kind, Known(name))
+
+
+def store_slot(inf: Inference, s: Statement, owner: Operand, kind: Dict, name: str, value: Operand) -> Abstract:
+    """Such an attribute or item is assigned."""
+    into_dict(inf, kind, Known(name), inf.type_of(value))
+    inf.program.slots[s] = owner, name
+    inf.plans[s] = STORE
+    return Known(None)
 
 
 def ask_for_any_key(inf: Inference, value: Abstract | None) -> None:

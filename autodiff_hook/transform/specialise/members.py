@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 from collections import namedtuple
-from enum import Enum
-from io import TextIOBase
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.lookup import dictionary_of, is_plainly
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
 from autodiff_hook.transform.specialise import (
-    assigned,
-    built,
+    attributes,
     changing,
     dicts,
     draws,
     lists,
     named_tuples,
-    records,
     sets,
     texts,
 )
@@ -46,21 +42,17 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
-from autodiff_hook.transform.specialise.infer import LOAD, Alias, Inference
-from autodiff_hook.transform.specialise.instances import shown
+from autodiff_hook.transform.specialise.infer import Alias, Inference
 from autodiff_hook.transform.specialise.lattice import (
-    built_class,
     example_of,
     inert_class,
     number_types,
 )
 from autodiff_hook.transform.specialise.objects import (
+    class_of,
     look,
-    look_after,
-    read,
-    receiver_class,
 )
-from autodiff_hook.transform.specialise.places import copied_from, is_assigned
+from autodiff_hook.transform.specialise.places import copied_from
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, items_of, known_as, part_of, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
@@ -88,24 +80,11 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     """``owner.name``."""
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
-        return _class_or_module(inf, s, value.value, name)
+        return attributes.of_class_or_module(inf, s, value.value, name)
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
-    if isinstance(value, Outside):
-        return _outside_attribute(inf, s, value, owner, name)
-    if isinstance(value, Record):
-        return records.attribute(inf, s, value, owner, name)
-    if isinstance(value, Fresh):
-        return _fresh_attribute(inf, s, value, owner, name)
-    if isinstance(value, Dict) and built_class(value) is not None:
-        return built.attribute(inf, s, value, owner, name)
-    if isinstance(value, Tuple) and named_tuples.is_named(value):
-        found = named_tuples.field(inf, s, value, owner, name)
-        if not isinstance(found, int):
-            inf.assume(owner)
-            return inline_call(inf, s, found, [owner], {})
-        s.op, s.operands, s.data = "getitem", [owner, Constant(found)], None
-        return part_of(inf, s, value.items, found)
+    if _is_object(value):
+        return attributes.attribute(inf, s, value, owner, name)
     if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
         return known_as(inf, s, getattr(value.value, name))
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:
@@ -128,95 +107,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         inf.plans[s] = Alias(Constant(None))
         return Bound(inf.world.attribute(type(value.value), name), owner)
     if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
-        return _class_or_module(inf, s, value.value, name)
+        return attributes.of_class_or_module(inf, s, value.value, name)
     raise Refused(f"the attribute {name} of {named(value)}")
-
-
-def _class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
-    """An attribute of a module or a class: code, or data that is loaded on entry."""
-    found = getattr(owner, name, None)
-    if (
-        isinstance(found, (dict, list, float, int, tuple, np.generic))
-        and type(found) is not bool
-        or type(found) is np.ndarray
-    ):
-        return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
-    data = _is_object(inf, found) or isinstance(found, TextIOBase)
-    if data or inf.one_way and isinstance(owner, type) and _is_data(found):
-        return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
-    return known_as(inf, s, inf.world.attribute(owner, name))
-
-
-def _is_data(found: Any) -> bool:
-    """Whether an attribute of a class is an object like those that instances have."""
-    cls = type(found)
-    code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
-    return found is not None and not code and cls.__module__ != "builtins"
-
-
-def _is_object(inf: Inference, found: Any) -> bool:
-    """Whether an attribute of a class or a module is an object of a class written in Python."""
-    cls = type(found)
-    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
-        return False
-    if cls.__module__.partition(".")[0] in _LIBRARIES:
-        return False
-    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
-    return call is None or isinstance(call, FunctionType) and inf.world.in_scope(call)
-
-
-_HEAP_TYPE: Final = 1 << 9
-_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
-
-
-def _outside_attribute(inf: Inference, s: Statement, value: Outside, owner: Operand, name: str) -> Abstract | None:
-    """An attribute of an object from outside: data, a property, or a method to be called."""
-    if is_assigned(inf, value, name):
-        return assigned.read(inf, s, value.example, owner, name)
-    found = look(inf, value.cls, name)
-    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
-        inf.assume(owner)
-        return inline_call(inf, s, found.fget, [owner], {})
-    if hasattr(type(found), "__get__") and not isinstance(found, (FunctionType, staticmethod, classmethod)):
-        if not hasattr(found, "__objclass__") and type(found) is not _TUPLE_FIELD:
-            raise Refused(f"the descriptor {name}")
-    if isinstance(found, FunctionType) and name not in vars(value.example):
-        inf.world.method(inf.final(owner), value.example, name)
-        inf.plans[s] = Alias(Constant(None))
-        return Bound(found, owner)
-    method = _method_of_class(inf, s, value, name) if isinstance(found, (staticmethod, classmethod)) else None
-    if method is not None:
-        return method
-    if isinstance(found, (staticmethod, classmethod)):
-        raise Refused(f"the attribute {name} of an object")
-    return alias(inf, s, inf.world.part(inf.final(owner), value.example, name, False))
-
-
-def _fresh_attribute(inf: Inference, s: Statement, value: Fresh, owner: Operand, name: str) -> Abstract | None:
-    """An attribute of an object that the program has made."""
-    if name == "__class__":
-        return known_as(inf, s, shown(value.cls))
-    kind, found = read(inf, s, value, name)
-    if kind == "field":
-        return alias(inf, s, found)
-    if kind == "slot":
-        inf.program.slots[s] = found, name
-        inf.plans[s] = LOAD
-        return dicts.item_of_dict(inf, inf.type_of(found), Known(name))  # type: ignore[arg-type]
-    if kind == "property":
-        inf.world.attribute(value.cls, name)
-        inf.assume(owner)
-        return inline_call(inf, s, found, [owner], {})
-    if isinstance(found, FunctionType):
-        inf.world.attribute(value.cls, name)
-        inf.plans[s] = Alias(Constant(None))
-        return Bound(found, owner)
-    if isinstance(found, (staticmethod, classmethod)):
-        method = _method_of_class(inf, s, value, name)
-        if method is None:
-            raise Refused(f"the attribute {name} of an object")
-        return method
-    return _class_or_module(inf, s, value.cls, name)
 
 
 def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand, name: str) -> Abstract | None:
@@ -263,19 +155,20 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     owner, *args = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
-        if _is_object(inf, getattr(value.value, name, None)):
+        if attributes.is_object(inf, getattr(value.value, name, None)):
             return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
-    if isinstance(value, Record):
-        return records.method_call(inf, s, value, name, args, names)
-    if isinstance(value, Dict) and built_class(value) is not None:
-        return built.method_call(inf, s, value, name, args, names)
     if isinstance(value, Outside):
         if name in ("keys", "values", "items"):
             dicts.ask_for_any_key(inf, value)
         if value.cls is list:
             changing.ask_for_list(inf, owner, value, name)
-        return _outside_method(inf, s, value, name, args, names)
+        if value.cls is dict and name == "get" and not names:
+            return _item_or_default(inf, s, value, owner, inf.type_of(args[0]))
+    if isinstance(value, Tuple) and named_tuples.is_named(value) and name == "_replace" and len(args) == len(names):
+        return named_tuples.replaced(inf, s, value, dict(zip(names, args)))
+    if _is_object(value):
+        return attributes.method_call(inf, s, value, name, args, names)
     if isinstance(value, Dict) and value.site.cls is set:
         return inline_call(inf, s, sets.method(name, names), [owner, *args], {})
     if isinstance(value, List) and name == "append" and len(args) == 1 and not names:
@@ -301,10 +194,6 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     code = changing.method(inf, s, name, args, names)
     if code is not None:
         return changing.followed(inf, s, code, args, names)
-    if isinstance(value, Tuple) and named_tuples.is_named(value):
-        return _named_method(inf, s, value, name, args, names)
-    if isinstance(value, Fresh):
-        return _fresh_method(inf, s, value, name, args, names)
     if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:
         key = inf.type_of(args[0])
         if name == "get" and not isinstance(key, Known):
@@ -315,7 +204,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             return alias(inf, s, args[1])
         raise Refused(f"dict.{name}")
     if isinstance(value, Super):
-        return _super_method(inf, s, value, name, args, names)
+        return attributes.super_method(inf, s, value, name, args, names)
     if inert_class(value) is str:
         return texts.method(inf, s, value, name, [inf.type_of(x) for x in args])
     cls: Any = None
@@ -340,23 +229,16 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     return call_with(inf, s, Constant(method), [owner, *args], names)
 
 
-def _super_method(
-    inf: Inference, s: Statement, value: Super, name: str, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
-    """``super().name(...)`` in a method of objects, or of a class."""
-    receiver = inf.type_of(value.receiver)
-    of_class = isinstance(receiver, Known) and isinstance(receiver.value, type)
-    cls = receiver.value if of_class else receiver_class(receiver)  # type: ignore[attr-defined]
-    found = look_after(inf, cls, value.after, name)
-    if found is object.__init__ and not args:
-        return known_as(inf, s, None)
-    if isinstance(found, staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
-        return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
-    if isinstance(found, classmethod):
-        return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
-    if not isinstance(found, FunctionType) and getattr(found, "__objclass__", None) not in (object, float):
-        raise Refused(f"super().{name}")
-    return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
+def _is_object(value: Abstract) -> bool:
+    """Whether a value has the attributes and methods of its class."""
+    return class_of(value) is not None and (not isinstance(value, Tuple) or named_tuples.is_named(value))
+
+
+def _item_or_default(inf: Inference, s: Statement, value: Outside, owner: Operand, key: Abstract) -> Abstract:
+    """``owner.get(key)`` of a dict from outside."""
+    if not isinstance(key, Known) or not is_hashable(key.value) or key.value not in value.example:
+        raise Refused("dict.get of an unknown key")
+    return alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
 
 
 def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
@@ -365,34 +247,10 @@ def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return attribute(inf, s, owner, name)
-    if isinstance(value, Fresh) or isinstance(value, Outside) and value.cls not in (dict, list):
-        return _method_of_class(inf, s, value, name) or attribute(inf, s, owner, name)
-    if isinstance(value, Record):
-        return records.attribute(inf, s, value, owner, name)
+    if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (dict, list):
+        return attribute(inf, s, owner, name)
     inf.plans[s] = Alias(Constant(None))
     return Lookup(name, owner)
-
-
-def _method_of_class(inf: Inference, s: Statement, value: Fresh | Outside, name: str) -> Abstract | None:
-    """A method that an object has of its class; None if the attribute is something else."""
-    found = look(inf, value.cls, name)
-    code = getattr(found, "__func__", found) if isinstance(found, (FunctionType, staticmethod, classmethod)) else None
-    if not isinstance(code, FunctionType):
-        return None
-    owner = s.operands[0]
-    if isinstance(value, Fresh):
-        if read(inf, s, value, name)[0] != "class":
-            return None
-        inf.world.attribute(value.cls, name)
-    elif name in (dictionary_of(value.example) or ()):
-        return None
-    else:
-        inf.world.method(inf.final(owner), value.example, name)
-    inf.assume(owner)
-    if isinstance(found, staticmethod):
-        return known_as(inf, s, code)
-    inf.plans[s] = Alias(Constant(None))
-    return Bound(code, owner if found is code else Constant(value.cls))
 
 
 def loaded_call(inf: Inference, s: Statement) -> Abstract | None:
@@ -403,73 +261,6 @@ def loaded_call(inf: Inference, s: Statement) -> Abstract | None:
         return method_call(inf, s)
     s.op = "call"
     return call_with(inf, s, s.operands[0], s.operands[1:], s.data or ())
-
-
-def _outside_method(
-    inf: Inference, s: Statement, value: Outside, name: str, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
-    """``owner.name(...)`` of an object from outside."""
-    owner = s.operands[0]
-    if value.cls is dict and name == "get" and not names:
-        key = inf.type_of(args[0])
-        if not isinstance(key, Known) or not is_hashable(key.value) or key.value not in value.example:
-            raise Refused("dict.get of an unknown key")
-        return alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
-    if is_assigned(inf, value, name):
-        raise Refused("an attribute that is called is assigned")
-    found = look(inf, value.cls, name)
-    inf.assume(owner)
-    if isinstance(found, FunctionType) and name not in (dictionary_of(value.example) or ()):
-        if not inf.world.in_scope(found) and lookup(METHODS, found) is None:
-            raise Refused(f"a call of {named(found)}")
-        inf.world.method(inf.final(owner), value.example, name)
-        return call_with(inf, s, Constant(found), [owner, *args], names)
-    if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
-        inf.world.method(inf.final(owner), value.example, name)
-        return call_with(inf, s, Constant(found.__func__), args, names)
-    if found is None or _is_plain(found):
-        return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
-    raise Refused(f"the method {name} of {named(value)}")
-
-
-def _is_plain(found: Any) -> bool:
-    """Whether what a class has is not bound to an instance: a class, or a builtin function."""
-    return not hasattr(type(found), "__get__")
-
-
-def _named_method(
-    inf: Inference, s: Statement, value: Tuple, name: str, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
-    """``owner.name(...)`` of a named tuple."""
-    owner = s.operands[0]
-    if name == "_replace" and len(args) == len(names):
-        return named_tuples.replaced(inf, s, value, dict(zip(names, args)))
-    found = look(inf, value.cls, name)
-    if not isinstance(found, FunctionType) or not inf.world.in_scope(found):
-        raise Refused(f"the method {name} of {named(value)}")
-    inf.world.attribute(value.cls, name)
-    inf.assume(owner)
-    return call_with(inf, s, Constant(found), [owner, *args], names)
-
-
-def _fresh_method(
-    inf: Inference, s: Statement, value: Fresh, name: str, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
-    """``owner.name(...)`` of an object that the program has made."""
-    kind, found = read(inf, s, value, name)
-    inf.assume(s.operands[0])
-    if kind == "field":
-        return call_with(inf, s, found, args, names)
-    inf.world.attribute(value.cls, name)
-    if isinstance(found, FunctionType):
-        return call_with(inf, s, Constant(found), [s.operands[0], *args], names)
-    if isinstance(found, staticmethod) and isinstance(found.__func__, FunctionType):
-        return call_with(inf, s, Constant(found.__func__), args, names)
-    if isinstance(found, classmethod) and isinstance(found.__func__, FunctionType):
-        return call_with(inf, s, Constant(found.__func__), [Constant(value.cls), *args], names)
-    if _is_plain(found):
-        return call_with(inf, s, Constant(inf.world.attribute(value.cls, name)), args, names)
-    raise Refused(f"the method {name} of {named(value)}")
 
 
 def imported(inf: Inference, s: Statement) -> Abstract:

@@ -5,11 +5,9 @@ At run time they are plain tuples, so nothing that would show the class gets hol
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import is_plainly
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Optional,
@@ -62,17 +60,6 @@ def built(inf: Inference, s: Statement) -> Abstract:
     """What is known of a named tuple that was put together."""
     inf.plans[s] = STRUCTURAL
     return Tuple(tuple(map(inf.type_of, s.operands)), inf.classes[s])
-
-
-def field(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str) -> int | FunctionType:
-    """Which item an attribute is, or the property that reads it."""
-    if name in value.cls._fields:  # type: ignore[attr-defined]
-        look(inf, value.cls, name)
-        return value.cls._fields.index(name)  # type: ignore[attr-defined, no-any-return]
-    found = look(inf, value.cls, name)
-    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
-        return found.fget
-    raise Refused(f"the attribute {name} of {value.cls.__qualname__}")
 
 
 def replaced(inf: Inference, s: Statement, value: Tuple, given: dict[str, Operand]) -> Abstract:

@@ -12,8 +12,8 @@ from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import find_in_type, home_after, is_plainly, shows_another_dictionary
-from autodiff_hook.transform.specialise import altered, assigned, dicts
+from autodiff_hook.runtime.lookup import find_in_type, has_in_type, home_after, is_plainly, shows_another_dictionary
+from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import STORE, Alias, Inference
+from autodiff_hook.transform.specialise.infer import Alias, Inference
 from autodiff_hook.transform.specialise.lattice import built_class
 from autodiff_hook.transform.specialise.wording import named
 
@@ -53,11 +53,6 @@ def lookup(cls: type, name: str, hooked: bool = False) -> Any:
     if shows_another_dictionary(cls):
         raise Refused(f"{cls.__qualname__} shows a __dict__ of its own")
     return find_in_type(cls, name)
-
-
-def has(cls: type, name: str) -> bool:
-    """Whether the classes of ``cls`` have a name, be it for None."""
-    return any(name in base.__dict__ for base in cls.__mro__)
 
 
 def look(inf: Inference, cls: type, name: str) -> Any:
@@ -124,7 +119,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
         return "field", field
     if is_plainly(found, property) and isinstance(found.fget, FunctionType):
         return "property", found.fget
-    if not has(value.cls, name) or isinstance(found, MemberDescriptorType):
+    if not has_in_type(value.cls, name) or isinstance(found, MemberDescriptorType):
         raise Refused(f"the attribute {name} of {value.cls.__qualname__} is not assigned")
     return "class", found
 
@@ -134,26 +129,6 @@ def is_set_by_code(found: Any) -> bool:
     return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
 
 
-def write(inf: Inference, s: Statement) -> Abstract:
-    """``owner.name = value``."""
-    owner, value = s.operands
-    target, name = inf.type_of(owner), str(s.data)
-    if not isinstance(target, (Fresh, Outside, Record)) or inf.one_way:
-        raise Refused(f"an attribute of {named(target)} is assigned")
-    if not assigns_plainly(target.cls):
-        raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
-    if isinstance(target, Fresh):
-        return _assign(inf, s, target, name, value)
-    found = look(inf, target.cls, name)
-    if is_set_by_code(found):
-        raise Refused("a data descriptor is assigned")
-    if not isinstance(found, MemberDescriptorType) and not any("__dict__" in vars(c) for c in target.cls.__mro__):
-        raise Refused(f"a {target.cls.__qualname__} has no attribute {name}")
-    if isinstance(target, Record):
-        return altered.write(inf, s, target, name)
-    return assigned.write(inf, s, target.example, owner, name)
-
-
 def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``object.__setattr__(owner, name, value)``, as frozen dataclasses have it."""
     target, name = map(inf.type_of, args[:2])
@@ -161,10 +136,11 @@ def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract
         return None
     if (target.cls, name.value) in inf.program.changed:
         raise Refused("an attribute of a frozen object is assigned again")
-    return _assign(inf, s, target, name.value, args[2])
+    return assign(inf, s, target, name.value, args[2])
 
 
-def _assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operand) -> Abstract:
+def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operand) -> Abstract:
+    """``owner.name = value`` of an object that the program has made."""
     found = look(inf, target.cls, name)
     if is_set_by_code(found):
         raise Refused("a data descriptor is assigned")
@@ -172,10 +148,7 @@ def _assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Opera
         record = inf.records[target.made]
         kind = inf.type_of(record)
         assert isinstance(kind, Dict)
-        dicts.into_dict(inf, kind, Known(name), inf.type_of(value))
-        inf.program.slots[s] = record, name
-        inf.plans[s] = STORE
-        return Known(None)
+        return dicts.store_slot(inf, s, record, kind, name, value)
     before, first = inf.fields.setdefault((target.made, name), (value, s))
     if first is s:
         inf.fields[target.made, name] = value, s

@@ -20,7 +20,7 @@ from autodiff_hook.semantics.equivalents.changing import extended, united, unite
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     assigned,
-    built,
+    attributes,
     cells,
     changing,
     dicts,
@@ -82,7 +82,7 @@ from autodiff_hook.transform.specialise.members import (
     method_call,
     method_loaded,
 )
-from autodiff_hook.transform.specialise.objects import look, write
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
@@ -269,13 +269,6 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Optional):
         return b.value is a.absent or _may_be(a.content, b)
     return a is ANY
-
-
-def _setattr(inf: Inference, s: Statement) -> Abstract | None:
-    target = inf.type_of(s.operands[0])
-    if isinstance(target, Dict) and built_class(target) is not None:
-        return built.write(inf, s, target, str(s.data))
-    return write(inf, s)
 
 
 def _in(inf: Inference, s: Statement) -> Abstract:
@@ -505,7 +498,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "global": _global,
     "store_global": _store_global,
     "getattr": attribute_of,
-    "setattr": _setattr,
+    "setattr": attributes.write,
     "setitem": stores.store,
     "delitem": lists.drop,
     "same": _same,

@@ -1,0 +1,281 @@
+"""Attributes and methods of objects: of those that the program makes, those from outside, and those in lists and dicts.
+
+What a class has under a name is asked in one way. Whether an object has something of its own there, and where its data
+is, is another thing for each kind of object.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from enum import Enum
+from io import TextIOBase
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.lookup import dictionary_of, has_in_type, is_plainly
+from autodiff_hook.transform.specialise import altered, assigned, dicts
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Bound,
+    Dict,
+    Fresh,
+    Known,
+    Outside,
+    Record,
+    Super,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.calling import call_with, inline_call
+from autodiff_hook.transform.specialise.infer import LOAD, Inference
+from autodiff_hook.transform.specialise.instances import shown
+from autodiff_hook.transform.specialise.objects import (
+    assign,
+    assigns_plainly,
+    class_of,
+    is_set_by_code,
+    look,
+    look_after,
+    read,
+    receiver_class,
+)
+from autodiff_hook.transform.specialise.places import is_assigned
+from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
+from autodiff_hook.transform.specialise.wording import named
+
+_TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
+
+
+def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str) -> Abstract | None:
+    """``owner.name`` of an object: data, a property, or a method."""
+    cls = receiver_class(value)
+    if name == "__class__" and isinstance(value, (Fresh, Dict)):
+        return known_as(inf, s, shown(cls))
+    if is_assigned(inf, value, name):
+        return assigned.read(inf, s, value.example, owner, name)
+    found = look(inf, cls, name)
+    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
+        inf.assume(owner)
+        return inline_call(inf, s, found.fget, [owner], {})
+    method = _method(inf, s, value, owner, name)
+    if method is None:
+        return _data(inf, s, value, owner, name, found)
+    function, receiver = method
+    if not receiver:
+        return known_as(inf, s, function)
+    inf.leave_nothing(s)
+    return Bound(function, *receiver)
+
+
+def method_call(
+    inf: Inference, s: Statement, value: Abstract, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``owner.name(...)`` of an object."""
+    owner, cls = s.operands[0], receiver_class(value)
+    if is_assigned(inf, value, name):
+        raise Refused("an attribute that is called is assigned")
+    method = _method(inf, s, value, owner, name)
+    if method is not None:
+        return call_with(inf, s, Constant(method[0]), [*method[1], *args], names)
+    found = look(inf, cls, name)
+    is_code = hasattr(type(found), "__get__")
+    inf.assume(owner)
+    if isinstance(value, Fresh):
+        kind, field = read(inf, s, value, name)
+        if kind == "field":
+            return call_with(inf, s, field, args, names)
+        if kind == "class" and not is_code:
+            return call_with(inf, s, Constant(inf.world.attribute(cls, name)), args, names)
+    elif isinstance(value, Outside) and not is_code:
+        return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
+    raise Refused(f"the method {name} of {named(value)}")
+
+
+def _method(
+    inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str
+) -> tuple[FunctionType, list[Operand]] | None:
+    """The function of a method that an object has of its class, and what is bound; None if it has something else."""
+    cls = receiver_class(value)
+    found = look(inf, cls, name)
+    code = found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+    if not isinstance(code, FunctionType) or _is_hidden(inf, s, value, owner, name):
+        return None
+    inf.assume(owner)
+    if isinstance(found, staticmethod):
+        return code, []
+    return code, [owner if found is code else Constant(cls)]
+
+
+def _is_hidden(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str) -> bool:
+    """Whether an object has an attribute of its own in the place of a method; that it has none is guarded."""
+    if isinstance(value, Fresh):
+        return read(inf, s, value, name)[0] != "class"
+    if isinstance(value, Outside):
+        if name in (dictionary_of(value.example) or ()):
+            return True
+        inf.world.method(inf.final(owner), value.example, name)
+    elif isinstance(value, Record):
+        if _any_has(value, name):
+            raise Refused(f"the attribute {name} hides a method")
+        value.site.absent.add(name)
+    elif isinstance(value, Dict) and name in value.site.named:
+        raise Refused(f"the attribute {name} hides a method")
+    return False
+
+
+def _any_has(value: Record, name: str) -> bool:
+    """Whether an object has an attribute of its own."""
+    return any(name in (dictionary_of(example) or ()) for example in value.site.examples)
+
+
+def _data(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str, found: Any) -> Abstract:
+    """An attribute that is no method, and no property; ``found`` is what the class has."""
+    if isinstance(value, Tuple):
+        return _item(inf, s, value, owner, name)
+    if isinstance(value, Fresh):
+        return _field(inf, s, value, name)
+    if isinstance(value, Dict):
+        return _slot(inf, s, value, owner, name, found)
+    code = hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
+    if code and not hasattr(found, "__objclass__") and type(found) is not _TUPLE_FIELD:
+        raise Refused(f"the descriptor {name}")
+    if isinstance(value, Outside):
+        return alias(inf, s, inf.world.part(inf.final(owner), value.example, name, False))
+    assert isinstance(value, Record)
+    return _loaded(inf, s, value, owner, name, found)
+
+
+def _item(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str) -> Abstract:
+    """A field of a named tuple."""
+    fields = value.cls._fields  # type: ignore[attr-defined]
+    if name not in fields:
+        raise Refused(f"the attribute {name} of {value.cls.__qualname__}")
+    place = fields.index(name)
+    s.op, s.operands, s.data = "getitem", [owner, Constant(place)], None
+    return part_of(inf, s, value.items, place)
+
+
+def _field(inf: Inference, s: Statement, value: Fresh, name: str) -> Abstract:
+    """What an object that the program has made holds, or has of its class."""
+    kind, found = read(inf, s, value, name)
+    if kind == "field":
+        return alias(inf, s, found)
+    if kind == "slot":
+        record = inf.type_of(found)
+        assert isinstance(record, Dict)
+        return dicts.load_slot(inf, s, found, record, name)
+    if isinstance(found, (staticmethod, classmethod)):
+        raise Refused(f"the attribute {name} of an object")
+    return of_class_or_module(inf, s, value.cls, name)
+
+
+def _slot(inf: Inference, s: Statement, value: Dict, owner: Operand, name: str, found: Any) -> Abstract:
+    """What an object that the program has built holds, or has of its class."""
+    cls = receiver_class(value)
+    if name not in value.site.named and has_in_type(cls, name) and not hasattr(type(found), "__get__"):
+        return alias(inf, s, inf.world.part(Constant(cls), cls, name, False))
+    _require_slot(cls, name, found)
+    return dicts.load_slot(inf, s, owner, value, name)
+
+
+def _require_slot(cls: type, name: str, found: Any) -> None:
+    if has_in_type(cls, name) and not isinstance(found, MemberDescriptorType):
+        raise Refused(f"the attribute {name} of objects and of their class")
+
+
+def _loaded(inf: Inference, s: Statement, value: Record, owner: Operand, name: str, found: Any) -> Abstract:
+    """What objects in lists from outside, and arguments, hold: of one kind for all of a site."""
+    if found is not None and not hasattr(type(found), "__get__") and not _any_has(value, name):
+        value.site.absent.add(name)
+        return alias(inf, s, inf.world.part(Constant(value.cls), value.cls, name, False))
+    kind = value.site.named.get(name) or inf.world.attribute_kind(value.site.examples, name)
+    if kind is None:
+        raise Refused(f"the attribute {name} of objects is of several kinds")
+    value.site.named[name] = kind
+    if isinstance(kind, Known):
+        return known_as(inf, s, kind.value)
+    s.op, s.operands, s.data = "getattr", [owner], name
+    inf.plans[s] = LOAD
+    return kind
+
+
+def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
+    """An attribute of a module or a class: code, or data that is loaded on entry."""
+    found = getattr(owner, name, None)
+    values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
+    data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf, found)
+    if data or inf.one_way and isinstance(owner, type) and _is_data(found):
+        return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
+    return known_as(inf, s, inf.world.attribute(owner, name))
+
+
+def _is_data(found: Any) -> bool:
+    """Whether an attribute of a class is an object like those that instances have."""
+    cls = type(found)
+    code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
+    return found is not None and not code and cls.__module__ != "builtins"
+
+
+def is_object(inf: Inference, found: Any) -> bool:
+    """Whether an attribute of a class or a module is an object of a class written in Python."""
+    cls = type(found)
+    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
+        return False
+    if cls.__module__.partition(".")[0] in _LIBRARIES:
+        return False
+    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
+    return call is None or isinstance(call, FunctionType) and inf.world.in_scope(call)
+
+
+_HEAP_TYPE: Final = 1 << 9
+_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
+
+
+def super_method(
+    inf: Inference, s: Statement, value: Super, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``super().name(...)`` in a method of objects, or of a class."""
+    receiver = inf.type_of(value.receiver)
+    of_class = isinstance(receiver, Known) and isinstance(receiver.value, type)
+    cls = receiver.value if of_class else receiver_class(receiver)  # type: ignore[attr-defined]
+    found = look_after(inf, cls, value.after, name)
+    if found is object.__init__ and not args:
+        return known_as(inf, s, None)
+    if isinstance(found, staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
+        return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
+    if isinstance(found, classmethod):
+        return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
+    if not isinstance(found, FunctionType) and getattr(found, "__objclass__", None) not in (object, float):
+        raise Refused(f"super().{name}")
+    return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
+
+
+def write(inf: Inference, s: Statement) -> Abstract | None:
+    """``owner.name = value``."""
+    owner, value = s.operands
+    target, name = inf.type_of(owner), str(s.data)
+    cls = class_of(target)
+    if cls is None or isinstance(target, Tuple) or inf.one_way:
+        raise Refused(f"an attribute of {named(target)} is assigned")
+    if not assigns_plainly(cls):
+        raise Refused(f"{cls.__qualname__} assigns attributes by itself")
+    found = look(inf, cls, name)
+    if is_plainly(found, property, "__set__") and isinstance(found.fset, FunctionType):
+        inf.assume(owner)
+        return inline_call(inf, s, found.fset, [owner, value], {})
+    if isinstance(target, Fresh):
+        return assign(inf, s, target, name, value)
+    if is_set_by_code(found):
+        raise Refused("a data descriptor is assigned")
+    if isinstance(target, Dict):
+        _require_slot(cls, name, found)
+        return dicts.store_slot(inf, s, owner, target, name, value)
+    if not isinstance(found, MemberDescriptorType) and not has_in_type(cls, "__dict__"):
+        raise Refused(f"a {cls.__qualname__} has no attribute {name}")
+    if isinstance(target, Record):
+        return altered.write(inf, s, target, name)
+    assert isinstance(target, Outside)
+    return assigned.write(inf, s, target.example, owner, name)
