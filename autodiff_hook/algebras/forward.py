@@ -19,13 +19,13 @@ from autodiff_hook.runtime.mirror import (
     Mirror,
     array_gradient,
     form_of,
+    in_form,
     is_like,
     mirror_of,
     number_gradient,
     parts_of,
-    tuple_like,
 )
-from autodiff_hook.runtime.parted import PARTED, blank, part_at
+from autodiff_hook.runtime.parted import PARTED, part_at
 from autodiff_hook.runtime.preparing import deeper_recursion, prepare, require_aux
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
@@ -172,16 +172,20 @@ class _Mirrors:
         refuse_unknown(own_of(self.alg, hidden(self.alg, value)))
         if form == "inert":
             return None, None
-        if form in PARTED:
-            return self._parted(form, value, token)
-        if form == "tuple":
-            items = [self.mirrored(item, token_at(token, i)) for i, item in enumerate(value)]
-            return tuple_like(value, [v for v, _ in items]), tuple([t for _, t in items])
         if form == "method":
             return self.mirrored(value.__self__, None)
-        if id(value) not in self.done:
-            self._reference(form, value)
-        return self.done[id(value)]
+        # The fields of records are views, which are not there for long.
+        done = {} if form in PARTED else self.done
+        if form in PARTED:
+            refuse_unknown(own_of(self.alg, token))
+        if id(value) in done:
+            return done[id(value)]
+
+        def part(key: Any, item: Any) -> Carried:
+            held = token_at(token, key) if form == "tuple" else load(self.alg, *slot_of(form, value, key), item)
+            return self.mirrored(item, held)
+
+        return in_form(value, form, parts_of(value, form), part, done, id(value))
 
     def _leaf(self, value: Any, token: Token) -> Carried:
         alg = self.alg
@@ -196,29 +200,6 @@ class _Mirrors:
             own = None
         make = number_gradient if kind_of(type(value)) == "number" else array_gradient
         return make(value, own), None
-
-    def _parted(self, form: str, value: Any, token: Token) -> Carried:
-        refuse_unknown(own_of(self.alg, token))
-        fields: Any = blank(value, form_of)
-        trees = {}
-        for key, part in parts_of(value, form):
-            fields[key], trees[key] = self.mirrored(part, load(self.alg, *slot_of(form, value, key), part))
-        return fields, trees
-
-    def _reference(self, form: str, value: Any) -> None:
-        fields: Any = [] if form == "list" else {}
-        trees: Any = [] if form == "list" else {}
-        plain = form in ("list", "dict")
-        named = getattr(value, "__qualname__", type(value).__qualname__)
-        self.done[id(value)] = fields if plain else Tangent(named, fields), trees
-        for key, part in parts_of(value, form):
-            owner, slot = slot_of(form, value, key)
-            found, tree = self.mirrored(part, load(self.alg, owner, slot, part))
-            if form == "list":
-                fields.append(found)
-                trees.append(tree)
-            else:
-                fields[key], trees[key] = found, tree
 
 
 def check_tangent(form: str, value: Any, tangent: Any, where: str) -> None:

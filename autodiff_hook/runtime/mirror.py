@@ -7,7 +7,7 @@ import sys
 import weakref
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, Final
@@ -143,7 +143,7 @@ def _captured(function: FunctionType) -> list[tuple[str, Any]]:
     return found
 
 
-def gradient_of(mirror: Mirror, leaf: Leaf, done: dict[Mirror, tuple[Any, Any]]) -> tuple[Any, Any]:
+def gradient_of(mirror: Mirror, leaf: Leaf, done: dict[Any, tuple[Any, Any]]) -> tuple[Any, Any]:
     """The gradient of what a mirror shows, and what goes with its parts, both made by ``leaf`` where it has no parts.
 
     ``done`` has what was made before: gradients share what the values share.
@@ -155,31 +155,38 @@ def gradient_of(mirror: Mirror, leaf: Leaf, done: dict[Mirror, tuple[Any, Any]])
     if mirror.kind in ("number", "array"):
         done[mirror] = leaf(mirror)
         return done[mirror]
-    if mirror.kind == "tuple":
-        items = [gradient_of(child, leaf, done) for child in mirror.children.values()]
-        values = [value for value, _ in items]
-        made = tuple(values) if type(mirror.value) is tuple else tuple_like(mirror.value, values)
-        return made, tuple([tree for _, tree in items])
-    container: Any = [] if mirror.kind == "list" else {}
-    trees: Any = [] if mirror.kind == "list" else {}
-    if mirror.kind in PARTED:
-        container = blank(mirror.value, form_of)
-    is_plain = mirror.kind in PARTED or mirror.kind in ("list", "dict")
-    found = container if is_plain else _tangent(mirror, container)
-    done[mirror] = found, trees
-    for key, child in mirror.children.items():
-        value, tree = gradient_of(child, leaf, done)
-        if mirror.kind == "list":
-            container.append(value)
+    parts = mirror.children.items()
+    return in_form(mirror.value, mirror.kind, parts, lambda _, child: gradient_of(child, leaf, done), done, mirror)
+
+
+def in_form(
+    value: Any,
+    form: str,
+    parts: Iterable[tuple[Any, Any]],
+    make: Callable[[Any, Any], tuple[Any, Any]],
+    done: dict[Any, tuple[Any, Any]],
+    known_as: Any,
+) -> tuple[Any, Any]:
+    """A gradient of what has parts, and what goes with it, of what ``make`` gives for each key and part.
+
+    What may hold itself is in ``done`` before its parts are made.
+    """
+    if form == "tuple":
+        items = [make(*part) for part in parts]
+        return tuple_like(value, [gradient for gradient, _ in items]), tuple([tree for _, tree in items])
+    container: Any = blank(value, form_of) if form in PARTED else [] if form == "list" else {}
+    trees: Any = [] if form == "list" else {}
+    named = value if form == "function" else type(value)
+    is_tangent = form in ("object", "function")
+    done[known_as] = Tangent(named.__qualname__, container) if is_tangent else container, trees
+    for key, part in parts:
+        gradient, tree = make(key, part)
+        if form == "list":
+            container.append(gradient)
             trees.append(tree)
         else:
-            container[key], trees[key] = value, tree
-    return done[mirror]
-
-
-def _tangent(mirror: Mirror, fields: dict[str, Any]) -> Tangent:
-    named = mirror.value if mirror.kind == "function" else type(mirror.value)
-    return Tangent(named.__qualname__, fields)
+            container[key], trees[key] = gradient, tree
+    return done[known_as]
 
 
 def formed(mirror: Mirror, cotangent: Any) -> Any:
