@@ -49,11 +49,15 @@ class Rebuilding(Pairs):
         self.essential, self.tables = essential, tables
         self.again: set[Statement] = set()
         """What has been added to the adjoint."""
+        self.gone: dict[Operand, Operand] = {}
+        """What was recalled, and the copies that stand in its place when all records are thin."""
         self.order = {block: i for i, block in enumerate(reverse_postorder(ir))}
 
     def thin(self) -> bool:
         """Leave out of all records what costs less to have again; whether there was anything."""
-        return any([self._thin(loop) for loop in list(self.records)])
+        found = any([self._thin(loop) for loop in list(self.records)])
+        substitute(self.ir.blocks, self.gone)
+        return found
 
     def _thin(self, loop: object) -> bool:
         record, latch = self.records[loop]
@@ -79,11 +83,11 @@ class Rebuilding(Pairs):
         known: dict[Operand, Operand] = {x: y for y, x in recalled.items() if x not in found and y is not None}
         copies = [self.copy(found[x], known, step, latch, set()) for x in sorted(found, key=self.place)]
         self.again.update(copies)
-        gone = {y: known[x] for y, x in recalled.items() if x in found}
+        gone: dict[Operand, Operand] = {y: known[x] for y, x in recalled.items() if y is not None and x in found}
+        self.gone |= gone
         self.recalls[loop] = [(s, block) for s, block in self.recalls[loop] if s.result not in gone]
         recalls = [s for s in step.statements if s.op == "recall" and s.result not in gone]
         step.statements = [*recalls, *copies, *(s for s in step.statements if s.op != "recall")]
-        substitute(self.ir.blocks, gone)  # type: ignore[arg-type]
 
     def rebuilt(
         self, wanted: Iterable[Operand], latch: Block, step: Block, given: Container[Operand]
