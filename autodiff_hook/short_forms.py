@@ -331,8 +331,8 @@ def _of_numbers(target: Any, count: int, rule: Deferred) -> None:
 
 _REAL_PAIRS: Final = ((Real, Real), (Real, bool), (bool, Real))
 _REALS: Final = Form(
-    "{c} * {s}",
-    "{c} / {s}",
+    "times({c}, {s})",
+    "over({c}, {s})",
     _strong_products,
     _of_numbers,
     "over({c}, slope) if (slope := {s}) else times({c}, inf)",

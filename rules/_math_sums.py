@@ -38,7 +38,7 @@ def hypot_rule(*coordinates):
     def hypot_pullback(r̄):
         cotangents, unit = [], r or 1.0
         for x in coordinates:
-            cotangents.append(r̄ * (x / unit))
+            cotangents.append(times(r̄, x / unit))
         return tuple(cotangents)
 
     return r, hypot_pullback
@@ -54,7 +54,7 @@ def dist_rule(p, q):
     def dist_pullback(r̄):
         p̄, q̄, unit = [], [], r or 1.0
         for x, y in zip(p, q):
-            x̄ = r̄ * ((float(x) - float(y)) / unit)
+            x̄ = times(r̄, (float(x) - float(y)) / unit)
             p̄.append(x̄)
             q̄.append(-x̄)
         return like(p̄, p), like(q̄, q)
@@ -67,7 +67,7 @@ def array_dist_rule(p, q):
     r = math.dist(p, q)
 
     def array_dist_pullback(r̄):
-        p̄ = (p - q) / (r or 1.0) * r̄
+        p̄ = times(r̄, (p - q) / (r or 1.0))
         return p̄, -p̄
 
     return r, array_dist_pullback
@@ -83,10 +83,10 @@ def prod_rule(iterable, *, start=1):
         before, product = [], ȳ * start
         for x in iterable:
             before.append(product)
-            product = product * x
+            product = times(product, x)
         cotangents, after = [], 1.0
         for i in range(len(iterable) - 1, -1, -1):
-            cotangents.append(before[i] * after)
+            cotangents.append(times(before[i], after))
             after = after * iterable[i]
         return (like(cotangents[::-1], iterable),)
 
@@ -115,6 +115,6 @@ if hasattr(math, "fma"):
     @rrule(math.fma, Real, Real, Real)
     def fma_rule(x, y, z):
         def fma_pullback(w̄):
-            return w̄ * y, w̄ * x, w̄
+            return times(w̄, y), times(w̄, x), w̄
 
         return math.fma(x, y, z), fma_pullback

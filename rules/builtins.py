@@ -13,6 +13,7 @@ from array import array
 
 from autodiff_hook.extend import cotangents, effects, pure
 from autodiff_hook.registry import Complex, Exact, Real, frule, nondifferentiable, not_implemented, rrule
+from autodiff_hook.strong import times
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing
@@ -105,8 +106,8 @@ def pow_rule(base, exp, mod=None):
     z = pow(base, exp, mod)
 
     def pow_pullback(z̄):
-        base_ = z̄ * exp * base ** (exp - 1) if base > 0 else base_cotangent(z̄, base, exp, z)
-        exp_ = z̄ * z * math.log(base) if base > 0 else exponent_cotangent(z̄, base, exp, z)
+        base_ = times(times(z̄, exp), base ** (exp - 1)) if base > 0 else base_cotangent(z̄, base, exp, z)
+        exp_ = times(z̄, z * math.log(base)) if base > 0 else exponent_cotangent(z̄, base, exp, z)
         return base_, exp_, None
 
     return z, pow_pullback

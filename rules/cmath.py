@@ -36,9 +36,9 @@ def leg(x):
 holomorphic = partial(
     elementwise,
     form=Form(
-        "project({c} * {s}.conjugate(), {x})",
+        "project(times({c}, {s}.conjugate()), {x})",
         "quotient({c}, {s}, {x})",
-        lambda: {"project": project, "quotient": quotient},
+        lambda: {"project": project, "quotient": quotient, "times": times},
         lambda target, count, rule: registry.add(target, (Complex,), rule),
     ),
 )

@@ -10,6 +10,7 @@ import math
 
 from autodiff_hook.extend import per, scalar, scaled
 from autodiff_hook.registry import Real, rrule
+from autodiff_hook.strong import times
 from autodiff_rules import _math_sums as _math_sums
 from autodiff_rules._constants import COMPARES, CONSISTS_OF_STEPS, IS_OF_INTEGERS, declare
 from autodiff_rules._numbers import binary
@@ -44,8 +45,8 @@ def pow_rule(x, y):
     z = math.pow(x, y)
 
     def pow_pullback(z̄):
-        x̄ = z̄ * y * math.pow(x, y - 1) if x > 0 else base_cotangent(z̄, x, y, z)
-        ȳ = z̄ * z * math.log(x) if x > 0 else exponent_cotangent(z̄, x, y, z)
+        x̄ = times(times(z̄, y), math.pow(x, y - 1)) if x > 0 else base_cotangent(z̄, x, y, z)
+        ȳ = times(z̄, z * math.log(x)) if x > 0 else exponent_cotangent(z̄, x, y, z)
         return x̄, ȳ
 
     return z, pow_pullback
@@ -67,7 +68,7 @@ def atan2_rule(y, x):
     def atan2_pullback(z̄):
         r = math.hypot(x, y) or 1.0
         scaled = z̄ / r
-        return scaled * (x / r), -scaled * (y / r)
+        return times(scaled, x / r), times(-scaled, y / r)
 
     return math.atan2(y, x), atan2_pullback
 

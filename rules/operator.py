@@ -91,8 +91,8 @@ def pow_rule(x, y):
     z = x**y
 
     def pow_pullback(z̄):
-        x̄ = z̄ * y * x ** (y - 1) if x > 0 else base_cotangent(z̄, x, y, z)
-        ȳ = z̄ * z * math.log(x) if x > 0 else exponent_cotangent(z̄, x, y, z)
+        x̄ = times(times(z̄, y), x ** (y - 1)) if x > 0 else base_cotangent(z̄, x, y, z)
+        ȳ = times(z̄, z * math.log(x)) if x > 0 else exponent_cotangent(z̄, x, y, z)
         return x̄, ȳ
 
     return z, pow_pullback
@@ -104,8 +104,8 @@ def integer_pow_rule(x, y):
     z = x**y
 
     def integer_pow_pullback(z̄):
-        x̄ = z̄ * y * x ** (y - 1) if y else 0.0
-        ȳ = z̄ * z * math.log(x) if x > 0 else exponent_cotangent(z̄, x, y, z)
+        x̄ = times(z̄ * y, x ** (y - 1)) if y else 0.0
+        ȳ = times(z̄, z * math.log(x)) if x > 0 else exponent_cotangent(z̄, x, y, z)
         return x̄, ȳ
 
     return z, integer_pow_pullback

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import warnings
 
@@ -128,6 +129,36 @@ NUMBERS = {
     "square of root": (lambda x: math.sqrt(x * x) + x, 0.0, 1.0),
     "scalar of NumPy": (lambda x: np.float64(0.0) * np.sqrt(x) + x, 0.0, 1.0),
 }
+
+
+FLAT = {
+    "square": (lambda x: x**2, 0.0),
+    "third power": (lambda x: pow(x, 3), 0.0),
+    "power of math": (lambda x: math.pow(x, 2), 0.0),
+    "exponent": (lambda x: 1.0 - 1.0**x, 0.5),
+    "exponent of math": (lambda x: 1.0 - math.pow(1.0, x), 0.5),
+    "exponent of pow": (lambda x: 1.0 - pow(1.0, x), 0.5),
+    "item": (lambda x: np.array([x, x])[0] ** 2, 0.0),
+    "cos": (lambda x: 1.0 - math.cos(x), 0.0),
+    "cosh": (lambda x: math.cosh(x) - 1.0, 0.0),
+    "exp": (lambda x: math.exp(-x), 1e4),
+    "tanh": (lambda x: 1.0 - math.tanh(x), 40.0),
+    "erf": (lambda x: 1.0 - math.erf(x), 40.0),
+    "atan": (lambda x: 0.0 * math.atan(x), 1e200),
+    "atan2": (lambda x: 0.0 * math.atan2(0.0, x), 2.0),
+    "hypot": (lambda x: math.hypot(x, x), 0.0),
+    "dist": (lambda x: math.dist([x, x], [0.0, 0.0]), 0.0),
+    "prod": (lambda x: math.prod([x, x]), 0.0),
+    "cmath": (lambda x: 1.0 - cmath.cos(complex(x, 0.0)).real, 0.0),
+    "complex power": (lambda x: (complex(x, 0.0) ** 2).real, 0.0),
+}
+
+
+@pytest.mark.parametrize("mode", [mode for mode in RUN if mode != "hvp"])
+@pytest.mark.parametrize("name", FLAT)
+def test_flat_numbers_below_an_infinite_cotangent(name, mode):
+    flat, x = FLAT[name]
+    RUN[mode](Program("flat", name, lambda x: math.sqrt(flat(x)) + 2.0 * x, lambda: (x,), (2.0,)))
 
 
 @pytest.mark.parametrize("mode", [mode for mode in RUN if mode != "hvp"])
