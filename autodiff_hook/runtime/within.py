@@ -49,8 +49,6 @@ def _place(valued: bool, inf: Inference, s: Statement, function: Operand, argnum
 
 
 def _within(inf: Inference, s: Statement, function: Operand) -> Within:
-    if inf.one_way or inf.block is None:
-        raise Refused("a derivative within one way")
     inf.assume(function)
     return Within(inf, s)
 
@@ -183,8 +181,6 @@ _WORKS: Final[dict[Any, Work]] = {
 
 def _operator(followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """Make a function that gives derivatives."""
-    if inf.one_way:
-        raise Refused("a derivative within one way")
     inline_call(inf, s, followed, args, {})
 
 
@@ -222,8 +218,8 @@ def _followed(inf: Inference, s: Statement, called: Any, args: list[Operand]) ->
 
 def _product(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """``hvp``."""
-    if inf.one_way or len(args) != 3:
-        raise Refused("a derivative within one way")
+    if len(args) != 3:
+        raise Refused("a derivative in a direction that does not fit")
     inline_call(inf, s, directions.product, args, {})
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.transform.one_way import containers, derived, derived_tuples, inert, sequences
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call
@@ -175,6 +176,11 @@ def _len(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return None if count is None else known_as(inf, s, count)
 
 
+def _nothing(inf: Path, s: Statement, args: Args) -> Abstract:
+    """Lists are known item by item, so they may be long."""
+    return known_as(inf, s, None)
+
+
 def _list(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return containers.new(inf, list, list(parts(inf, args[0])) if args else [])
 
@@ -268,6 +274,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     float.__new__: _new_number,
     tuple.__new__: derived_tuples.new,
     len: _len,
+    require_short: _nothing,
     list: _list,
     tuple: _tuple,
     set: _set,

@@ -258,7 +258,7 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     owner, value = s.operands
     target, name = inf.type_of(owner), str(s.data)
     cls = class_of(target)
-    if cls is None or isinstance(target, Tuple) or inf.one_way:
+    if cls is None or isinstance(target, Tuple):
         raise Refused(f"an attribute of {named(target)} is assigned")
     if not assigns_plainly(cls):
         raise Refused(f"{cls.__qualname__} assigns attributes by itself")

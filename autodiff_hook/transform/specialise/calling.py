@@ -58,7 +58,7 @@ from autodiff_hook.transform.specialise.plans import (
     require_value,
     spread,
 )
-from autodiff_hook.transform.specialise.questions import QUESTIONS
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.writing import named_output, written
@@ -160,8 +160,6 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
-    if function is dict and not args and kwargs and not inf.one_way:
-        return dicts.called(inf, s, kwargs)
     if isinstance(function, managers.Silence):
         return known_as(inf, s, None)
     if managers.is_silent(function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
@@ -174,27 +172,19 @@ def call_known(
     if target is not None:
         s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
         return call_known(inf, s, *target, {})
-    if function is iter and len(args) == 1 and not inf.one_way:
-        s.op, s.operands, s.data = "get_iter", args, None
-        return inf.evaluate(inf, s)
-    if function is getattr and not inf.one_way and not kwargs:
-        return _attribute_by_name(inf, s, args)
     placed = BODIES.get(type(function)) or (BODIES.get(function) if is_hashable(function) else None)
     if placed is not None and not kwargs:
+        if inf.one_way:
+            raise Refused(f"a call of {named(function)} on one way")
         return placed(inf, s, function, args)
-    made = following.listed(inf, s, function, args, kwargs)
-    if made is not None:
-        return inf.evaluate(inf, made)
-    places = following.answered(inf, s, function, args) if not kwargs else None
-    if places is not None:
-        return places
-    code = following.equivalent(inf, function, args, kwargs)
-    if code is not None:
-        return inline_call(inf, s, code, args, kwargs)
-    special = QUESTIONS.get(function) if is_hashable(function) else None
-    answer = special(inf, s, args) if special is not None and not kwargs else None
-    if answer is not None:
-        return answer
+    if is_hashable(function):
+        follow = _for_all_ways(inf, s, function, args, kwargs) if not inf.one_way else None
+        if follow is not None:
+            return follow()
+        special = (None if inf.one_way else OF_ALL_WAYS.get(function)) or QUESTIONS.get(function)
+        answer = special(inf, s, args) if special is not None and not kwargs else None
+        if answer is not None:
+            return answer
     stored = written(inf, s, function, args, kwargs)
     if stored is not None:
         return stored
@@ -250,6 +240,27 @@ def call_known(
         _construct(inf, s, function, args, kwargs)
         return None
     raise Refused(f"a call of {named(function)}")
+
+
+def _for_all_ways(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Callable[[], Abstract | None] | None:
+    """What does a call where more than one way is followed: other statements, or a definition; None if nothing does."""
+    if function is dict and not args and kwargs:
+        return lambda: dicts.called(inf, s, kwargs)
+    if function is getattr and not kwargs:
+        return lambda: _attribute_by_name(inf, s, args)
+    if function is iter and len(args) == 1:
+        s.op, s.operands, s.data = "get_iter", args, None
+        return lambda: inf.evaluate(inf, s)
+    made = following.listed(inf, s, function, args, kwargs)
+    if made is not None:
+        return lambda: inf.evaluate(inf, made)
+    places = following.answered(inf, s, function, args) if not kwargs else None
+    if places is not None:
+        return lambda: places
+    code = following.equivalent(inf, function, args, kwargs)
+    return None if code is None else lambda: inline_call(inf, s, code, args, kwargs)
 
 
 def _target(

@@ -52,7 +52,7 @@ def cell_set(inf: Inference, s: Statement) -> Abstract:
         return _set_cell(inf, s)
     if inf.cells.setdefault(cell, value) is not value:
         place = inf.cell_places.get(cell)
-        if place is None or inf.one_way:
+        if place is None:
             raise Refused("a captured variable that is assigned twice")
         raise Changes("a captured variable is assigned twice", place)
     inf.stores[cell] = s

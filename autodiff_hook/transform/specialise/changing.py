@@ -16,8 +16,8 @@ from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
-from autodiff_hook.transform.specialise.plans import alias, known_as, pure, spread
-from autodiff_hook.transform.specialise.questions import QUESTIONS
+from autodiff_hook.transform.specialise.plans import alias, pure, spread
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 
 _OF_LISTS: Final[dict[str, Any]] = {
     "insert": changing.insert,
@@ -118,9 +118,6 @@ def require_short(items: list[Any]) -> None:
 
 
 def _require_short(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    if inf.one_way:
-        # There lists are known item by item.
-        return known_as(inf, s, None)
     s.op, s.operands, s.data = "call", [Constant(require_short), *args], ()
     return pure(inf, s, Known(None))
 
@@ -128,7 +125,7 @@ def _require_short(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
 def _tuple(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``tuple(items)`` of any number of items: a list that nothing changes, and that is taken for a tuple."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
-    if inf.one_way or kind is None:
+    if kind is None:
         return None
     if isinstance(kind, List):
         made = lists.copy_of(inf, s, args[0])
@@ -151,7 +148,7 @@ def _with_defaults(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
     """``defaultdict(float)``."""
     make = inf.type_of(args[0]) if len(args) == 1 else None
     alone = isinstance(make, Closure) and not (make.cells or make.defaults or make.keyword_defaults)
-    if inf.one_way or s.result is None or not (alone or isinstance(make, Known) and make.value is not None):
+    if s.result is None or not (alone or isinstance(make, Known) and make.value is not None):
         return None
     inf.assume(args[0])
     return _begun(inf, s, defaultdict, _function_of(make))
@@ -173,26 +170,23 @@ def _function_of(make: Abstract | None) -> Any:
 
 def _ordered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``OrderedDict()``."""
-    if args or inf.one_way or s.result is None:
+    if args or s.result is None:
         return None
     return _begun(inf, s, OrderedDict)
 
 
-def _empty(op: str) -> Any:
-    def meaning(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-        """``list()`` and ``dict()``."""
-        if args or inf.one_way:
-            return None
-        s.op, s.operands, s.data = op, [], None
-        return inf.evaluate(inf, s)
-
-    return meaning
+def _empty(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``dict()``."""
+    if args:
+        return None
+    s.op, s.operands, s.data = "build_map", [], None
+    return inf.evaluate(inf, s)
 
 
 def _copied(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``copy.copy`` of a list, a number or a text."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
-    if inf.one_way or kind is None:
+    if kind is None:
         return None
     if isinstance(kind, Tuple) and kind.cls is list:
         lists.ask_for_changes(inf, args[0])
@@ -215,11 +209,16 @@ def is_unchangeable(kind: Abstract) -> bool:
     return number_types(kind) is not None or inert_class(kind) in (str, bytes, type(None))
 
 
-QUESTIONS[tuple] = _tuple
-QUESTIONS[changing.held] = _held
-QUESTIONS[defaultdict] = _with_defaults
-QUESTIONS[OrderedDict] = _ordered
-QUESTIONS[copy.copy] = _copied
-QUESTIONS[copy.deepcopy] = _copied_deeply
-QUESTIONS[dict] = _empty("build_map")
-QUESTIONS[require_short] = QUESTIONS[changing.require_short] = _require_short
+OF_ALL_WAYS.update(
+    {
+        tuple: _tuple,
+        changing.held: _held,
+        defaultdict: _with_defaults,
+        OrderedDict: _ordered,
+        copy.copy: _copied,
+        copy.deepcopy: _copied_deeply,
+        dict: _empty,
+        require_short: _require_short,
+        changing.require_short: _require_short,
+    }
+)

@@ -145,8 +145,6 @@ def mapping(inf: Inference, s: Statement) -> Abstract:
     before = inf.types.get(s.made)
     written = s.position not in inf.program.changed and not isinstance(before, Dict)
     if written and (len(names) < len(keys) or len(set(names)) < len(names)):
-        if inf.one_way:
-            raise Refused("a dict of keys that are not known")
         raise Changes("a dict of keys that are not known", s.position)
     if written:
         inf.plans[s] = STRUCTURAL

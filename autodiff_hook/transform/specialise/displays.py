@@ -24,7 +24,7 @@ def star(inf: Inference, s: Statement) -> Abstract | None:
     step, place = s.data
     if step in STEPS["build_map"]:
         known = isinstance(kind, Tuple) and kind.cls is dict
-    if step == "dict_update" and isinstance(kind, Dict) and not inf.one_way:
+    if step == "dict_update" and isinstance(kind, Dict):
         raise Changes("a dict of any keys is spread into one that is written out", place)
     if not known:
         raise Refused("what a star spreads is not known in its parts")

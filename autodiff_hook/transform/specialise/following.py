@@ -35,7 +35,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.plans import is_hashable, pure, require_inert
+from autodiff_hook.transform.specialise.plans import pure, require_inert
 
 _DOUBLE: Final = np.dtype(float)
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
@@ -43,8 +43,6 @@ Choice = Callable[[list[Abstract], dict[str, Any]], Any]
 
 def equivalent(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> FunctionType | None:
     """The definition that is followed in the place of a call; None if there is none."""
-    if inf.one_way or not is_hashable(function):
-        return None
     found: FunctionType | None = _ALWAYS.get(function)
     if function in _SOMETIMES:
         found = _SOMETIMES[function](list(map(inf.type_of, args)), kwargs)
@@ -55,7 +53,7 @@ def rows(inf: Inference, s: Statement) -> FunctionType | None:
     """The definition of ``zip(*rows)`` of any number of lists; None of something else."""
     function, args, kwargs = map(inf.type_of, s.operands)
     known = isinstance(function, Known) and function.value is zip and isinstance(kwargs, Known) and kwargs.value is None
-    if inf.one_way or not known or not isinstance(args, List) or not isinstance(args.item, (List, Tuple)):
+    if not known or not isinstance(args, List) or not isinstance(args.item, (List, Tuple)):
         return None
     found: Any = iterating.columns
     return found  # type: ignore[no-any-return]
@@ -65,7 +63,7 @@ def listed(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Statement | None:
     """A list of what an iterator gives is made before the call that uses it up; what makes it."""
-    if inf.one_way or not is_hashable(function) or function not in _EXHAUSTING:
+    if function not in _EXHAUSTING:
         return None
     place = next((i for i, x in enumerate(args) if _is_iterated(inf.type_of(x), inf)), None)
     if place is None:
@@ -84,7 +82,7 @@ def _is_iterated(kind: Abstract, inf: Inference) -> bool:
 def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | None:
     """Let a statement have a list of what an iterator gives in its place; what makes that, None if there is none."""
     kind = inf.type_of(operand)
-    if not _is_iterated(kind, inf) or inf.one_way or inf.block is None:
+    if not _is_iterated(kind, inf) or inf.block is None:
         return None
     made = Statement("call", [Constant(iterating.listed), operand], Variable(), (), s.position)
     s.operands = [made.made if x is operand else x for x in s.operands]
@@ -107,7 +105,7 @@ def truth(inf: Inference, kind: Abstract, negated: bool) -> FunctionType | None:
 
 def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
     """What the definitions ask that has no derivative: places."""
-    if inf.one_way or function not in (iterating.order_of, combining.places_of):
+    if function not in (iterating.order_of, combining.places_of):
         return None
     kinds = list(map(inf.type_of, args))
     require_inert(*(kinds[1:] if function is combining.places_of else kinds))
@@ -197,6 +195,7 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     max: _with_options(equivalents.maximum),
     min: _with_options(equivalents.minimum),
     list: _list,
+    set: lambda kinds, kwargs: changing.set_of if kinds else None,
     next: _next,
     np.ndarray.tolist: _to_list,
     np.ndarray.item: _item,

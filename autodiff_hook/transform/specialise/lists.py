@@ -99,12 +99,12 @@ def drop(inf: Inference, s: Statement) -> Abstract:
     owner, key = map(inf.type_of, s.operands)
     if isinstance(owner, Tuple):
         ask_for_changes(inf, s.operands[0])
-    if isinstance(owner, Dict) and built_class(owner) is None and not inf.one_way:
+    if isinstance(owner, Dict) and built_class(owner) is None:
         require_own(inf, s, owner)
         inf.plans[s] = DROP
         return Known(None)
     last = isinstance(s.operands[1], Constant) and isinstance(key, Known) and key.value == -1
-    if not isinstance(owner, List) or inf.one_way or not last:
+    if not isinstance(owner, List) or not last:
         raise Refused("an item is deleted that is not the last one of a list")
     require_own(inf, s, owner)
     inf.plans[s] = DROP

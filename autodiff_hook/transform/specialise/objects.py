@@ -155,8 +155,6 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
     elif first is not None and inf.final(before) is inf.final(value):
         inf.orders.append((first, s))
     else:
-        if inf.one_way:
-            raise Refused(f"the attribute {name} is assigned twice")
         inf.wanted[target.cls, name] = None
     inf.plans[s] = Alias(Constant(None))
     return Known(None)

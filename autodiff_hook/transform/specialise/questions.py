@@ -209,16 +209,16 @@ def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
 
 def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``list(items)``."""
-    if not args and not inf.one_way:
+    if not args:
         s.op, s.operands, s.data = "build_list", [], None
         return inf.evaluate(inf, s)
     value = inf.type_of(args[0]) if len(args) == 1 else None
     dicts.ask_for_any_key(inf, value)
-    if isinstance(value, Tuple) and value.cls is dict and not inf.one_way:
+    if isinstance(value, Tuple) and value.cls is dict:
         s.op, s.operands, s.data = "build_list", [Constant(key) for key in value.keys], None
         inf.plans[s] = STRUCTURAL
         return Tuple(tuple(map(Known, value.keys)), list, example=list(value.keys), place=s.position)
-    if isinstance(value, Dict) and not inf.one_way:
+    if isinstance(value, Dict):
         examples = list(value.example) if isinstance(value.example, dict) else []
         return pure(inf, s, lists.new(inf, s, examples, dicts.any_key(inf, value)))
     return lists.copy_of(inf, s, args[0]) if value is not None else None
@@ -227,7 +227,7 @@ def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
 def _extremum(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``max(a, b, c)`` of numbers: the larger one of the first two, and so on."""
     function = s.operands[0] if s.op == "call" else None
-    if function is None or len(args) < 3 or inf.one_way or inf.block is None:
+    if function is None or len(args) < 3 or inf.block is None:
         return None
     if any(number_types(inf.type_of(x)) is None for x in args):
         return None
@@ -260,12 +260,13 @@ def _is_complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract |
 def _identity(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``id(x)`` of a list, a dict or an object of the program: what stands for it is one, too."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
-    return pure(inf, s, INT) if isinstance(kind, Reference) and not inf.one_way else None
+    return pure(inf, s, INT) if isinstance(kind, Reference) else None
 
 
-QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstract | None]]] = {
+Question = Callable[[Inference, Statement, list[Operand]], "Abstract | None"]
+
+QUESTIONS: Final[dict[Any, Question]] = {
     len: _len,
-    id: _identity,
     range: _range,
     enumerate: _enumerate,
     zip: _zip,
@@ -274,9 +275,6 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     int: _int,
     require_steps: _checked,
     float: _float,
-    list: _list,
-    max: _extremum,
-    min: _extremum,
     type: _type,
     callable: _callable,
     np.ndim: _rank,
@@ -287,3 +285,6 @@ QUESTIONS: Final[dict[Any, Callable[[Inference, Statement, list[Operand]], Abstr
     super: super_of,
     object.__setattr__: write_plainly,
 }
+
+OF_ALL_WAYS: Final[dict[Any, Question]] = {id: _identity, list: _list, max: _extremum, min: _extremum}
+"""The same of programs for all ways; who follows one way has other answers."""

@@ -14,7 +14,7 @@ from autodiff_hook.transform.specialise.plans import items_of, spread
 
 def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """Without a value to begin with, the items have to be known one by one."""
-    if inf.one_way or len(args) not in (2, 3):
+    if len(args) not in (2, 3):
         raise Refused("a call of functools.reduce")
     function, items, *initial = args
     if not initial:

@@ -9,10 +9,9 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise.abstract import Abstract, Known
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.dicts import into_dict, standing_for
 from autodiff_hook.transform.specialise.infer import ITEMS, Inference
-from autodiff_hook.transform.specialise.questions import QUESTIONS
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 
 _METHODS: Final[dict[str, Any]] = {
     "add": changing.add,
@@ -32,7 +31,7 @@ def method(name: str, names: tuple[str, ...]) -> FunctionType:
 
 def made(inf: Inference, s: Statement) -> Abstract | None:
     """``{a, b}``."""
-    if inf.one_way or s.result is None:
+    if s.result is None:
         raise Refused("a set")
     kind = standing_for(inf, s, set)
     for key in s.operands:
@@ -49,13 +48,11 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def _called(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``set()`` and ``set(items)``."""
-    if inf.one_way:
-        return None
+    """``set()``."""
     if args:
-        return inline_call(inf, s, changing.set_of, args, {})
+        return None
     s.operands = []
     return made(inf, s)
 
 
-QUESTIONS[set] = _called
+OF_ALL_WAYS[set] = _called

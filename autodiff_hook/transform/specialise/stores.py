@@ -35,8 +35,6 @@ _IN_PLACE: Final = ("+", "-", "*", "/", "**")
 
 def store(inf: Inference, s: Statement) -> Abstract:
     """``owner[key] = value``."""
-    if inf.one_way:
-        raise Refused("an item is assigned on one way")
     if isinstance(inf.type_of(s.operands[0]), Array):
         key = inf.type_of(s.operands[1])
         if isinstance(key, Tuple) and key.cls is list:

@@ -20,16 +20,16 @@ def unpack(inf: Inference, s: Statement) -> Abstract | None:
     owner = inf.type_of(s.operands[0])
     if isinstance(owner, List) and after is None:
         return lists.taken_apart(inf, s, owner, before)
-    if isinstance(owner, List) and not inf.one_way:
+    if isinstance(owner, List):
         s.op = "unpack_rest"
         _require_length(inf, s, before + after, ">=")
         return None
-    if isinstance(owner, Array) and owner.ndim and not owner.scalar and after is None and not inf.one_way:
+    if isinstance(owner, Array) and owner.ndim and not owner.scalar and after is None:
         s.op, s.data = "check", None
         _require_length(inf, s, before, "==")
         return None
     items = items_of(owner)
-    if items is None or (len(items) != before if after is None else inf.one_way or len(items) < before + after):
+    if items is None or (len(items) != before if after is None else len(items) < before + after):
         raise Refused("unpacking of what is not a tuple of known length")
     if after is None:
         return alias(inf, s, s.operands[0])

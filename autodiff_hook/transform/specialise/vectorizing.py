@@ -14,7 +14,7 @@ from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import PURE, Given, Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import known_as, pure
-from autodiff_hook.transform.specialise.questions import QUESTIONS
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 
 _DOUBLE: Final = np.dtype(float)
 _PLAIN: Final = (frozenset({float}), frozenset({int}))
@@ -25,7 +25,7 @@ def vectorized(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
     """A function is called for each number of one array of doubles, with other numbers."""
     kinds = list(map(inf.type_of, args))
     others = any(number_types(kind) not in _PLAIN for kind in kinds[1:])
-    if inf.one_way or others or not kinds or not _is_of_doubles(kinds[0]):
+    if others or not kinds or not _is_of_doubles(kinds[0]):
         raise Refused("a call of np.vectorize of something else than an array of doubles and numbers")
     if not _is_plain(called, called.pyfunc, called.otypes):
         raise Refused("a call of np.vectorize with options")
@@ -65,5 +65,5 @@ def _plain(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     return pure(inf, s, Known(None))
 
 
-QUESTIONS[require_plain] = _plain
-QUESTIONS[vectorizing.require_float] = _require_float
+OF_ALL_WAYS[require_plain] = _plain
+OF_ALL_WAYS[vectorizing.require_float] = _require_float
