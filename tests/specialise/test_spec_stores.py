@@ -74,6 +74,17 @@ def heat_with_a_new_array(x, n):
     return np.sum(u * u)
 
 
+def behind_an_ellipsis(x, n):
+    R = np.zeros((n + 2, 2, 2))
+    for i in range(n):
+        angle = np.asarray(x * i)
+        R[i, ..., 0, 0] = np.cos(angle)
+        R[i, ..., 0, 1] = -math.sin(x)
+        R[i, 1, 0, ...] = x * x
+        R[..., i, 1, 1] = R[i, 1, 0] * x
+    return np.sum(R[0] @ R[1]) + np.sum(R * R)
+
+
 def assembled(x, n):
     K = np.zeros((n + 1, n + 1))
     ke = np.array([[1.0, -1.0], [-1.0, x]]) * x
@@ -208,7 +219,18 @@ PROGRAMS = [
     heat,
     heat_with_a_new_array,
 ]
-PROGRAMS += [assembled, trajectory, tridiagonal, cholesky, fit, masked, left_early, in_a_branch, iterated]
+PROGRAMS += [
+    behind_an_ellipsis,
+    assembled,
+    trajectory,
+    tridiagonal,
+    cholesky,
+    fit,
+    masked,
+    left_early,
+    in_a_branch,
+    iterated,
+]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

@@ -90,7 +90,8 @@ def _getitem(site: Site, s: Statement) -> Fact | None:
         return None
     index = site.index(s.operands[1])
     dims = sliced(site, fact.dims, index)
-    if dims == () and is_double(fact):
+    is_number = dims == () and index is not Ellipsis and not (isinstance(index, tuple) and Ellipsis in index)
+    if is_number and is_double(fact):
         return NumberFact(frozenset({type(fact.dtype.type())}))
     return ArrayFact(fact.dtype, dims) if dims else None
 

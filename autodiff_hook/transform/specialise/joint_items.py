@@ -21,7 +21,7 @@ from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, 
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots
-from autodiff_hook.transform.specialise.parts import gives_places, is_basic_key, rank_of
+from autodiff_hook.transform.specialise.parts import gives_places, is_basic_key, is_view, rank_of
 
 
 class Items(Buffers):
@@ -188,7 +188,7 @@ class Items(Buffers):
             part = builder.emit(out, "call_method", part, data=("copy", ()), position=s.position)
             return self._call("fitted", part, self._residual(value, out), out, position=s.position)
         owner, key = map(self.program.type_of, s.operands[:2])
-        if isinstance(owner, Array) and rank_of(owner, key) == 0:
+        if isinstance(owner, Array) and rank_of(owner, key) == 0 and not is_view(key):
             return part
         return builder.emit(out, "call", Constant(np.sum), part, data=(), position=s.position)
 

@@ -56,6 +56,11 @@ def gives_places(key: Abstract) -> bool:
     return any(isinstance(p, Array) and _is_places(p) for p in parts_of(key))
 
 
+def is_view(key: Abstract) -> bool:
+    """Whether an index with an Ellipsis gives a view even where no axis is left."""
+    return any(isinstance(p, Known) and p.value is Ellipsis for p in parts_of(key))
+
+
 def is_basic_key(key: Abstract) -> bool:
     """Whether an index is made of ints and slices, so that what it takes of an array is a view."""
     return all(_is_basic(p, p.value if isinstance(p, Known) else p) for p in parts_of(key))
