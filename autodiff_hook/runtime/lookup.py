@@ -91,6 +91,15 @@ def home_after(cls: type, after: type, name: str) -> type | None:
     return None
 
 
+def asked_in_turn(a: type, b: type, own: str, reflected: str, compares: bool = False) -> list[tuple[int, str]]:
+    """The special methods that Python asks of two operands one after the other: the place of the operand, the name."""
+    asked = [(0, own), (1, reflected)]
+    if a is b:
+        return asked if compares else asked[:1]
+    overrides = issubclass(b, a) and (compares or find_in_type(b, reflected) is not find_in_type(a, reflected))
+    return asked[::-1] if overrides else asked
+
+
 def builtin_behind(method: Any) -> Any:
     """The descriptor of a builtin class that a bound method was made from; None if there is none."""
     owner = getattr(method, "__objclass__", None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 import operator
-from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.iteration import get_iter, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, as_function, means
+from autodiff_hook.semantics.methods import apply_method, attempts
 from autodiff_hook.semantics.operations import COMPARE
 
 _MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
@@ -28,45 +28,13 @@ def compare(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if type(a) in _NUMBERS and type(b) in _NUMBERS:
         return COMPARE[op](a, b), None
     if not quiet(alg, t):
-        for method, reflected in attempts(op, a, b):
+        for method, reflected in attempts(a, b, *_METHODS[op], compares=True):
             if method is None:
                 break
-            value, token = special(alg, method, t[::-1], b, a) if reflected else special(alg, method, t, a, b)
+            value, token = apply_method(alg, t, method, a, b, reflected)
             if value is not NotImplemented:
                 return value, token
     return COMPARE[op](a, b), None
-
-
-def attempts(op: str, a: Any, b: Any) -> list[tuple[Any, bool]]:
-    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code."""
-    name, mirrored = _METHODS[op]
-    left, right = _method(a, name), _method(b, mirrored)
-    if not isinstance(left, FunctionType) and not isinstance(right, FunctionType):
-        return []
-    order = [(left, False), (right, True)]
-    if type(b) is not type(a) and issubclass(type(b), type(a)):
-        order.reverse()
-    found: list[tuple[Any, bool]] = []
-    for method, reflected in order:
-        if isinstance(method, FunctionType):
-            found.append((method, reflected))
-        elif method is not None and (method(b, a) if reflected else method(a, b)) is not NotImplemented:
-            return [*found, (None, False)]
-    return found
-
-
-def _method(value: Any, name: str) -> Any:
-    found = find_in_type(type(value), name)
-    if found is object.__ne__ and isinstance(find_in_type(type(value), "__eq__"), FunctionType):
-        return _differs
-    return found
-
-
-def _differs(a: Any, b: Any) -> Any:
-    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
-    equal: Any = type(a).__eq__
-    result = equal(a, b)
-    return result if result is NotImplemented else not result
 
 
 def compares_by_code(value: Any) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
+from autodiff_hook.algebras.shadows import Algebra, Result
+from autodiff_hook.runtime.lookup import asked_in_turn, dictionary_of, find_in_type
+from autodiff_hook.semantics.meanings import apply
 
 _GETATTRIBUTE: Final = object.__dict__["__getattribute__"]
 
@@ -32,3 +35,40 @@ def method_of(receiver: Any, name: str) -> Any:
         if dictionary is None or name not in dictionary:
             return found
     return None
+
+
+def attempts(a: Any, b: Any, own: str, reflected: str, compares: bool = False) -> Iterator[tuple[Any, bool]]:
+    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code.
+
+    Whether one that is not knows the operands says its call, which is not made before those in front have given up.
+    """
+    operands, asked = (a, b), asked_in_turn(type(a), type(b), own, reflected, compares)
+    found = [(_special(type(operands[place]), name), bool(place)) for place, name in asked]
+    if not any([isinstance(method, FunctionType) for method, _ in found]):
+        return
+    for method, is_reflected in found:
+        if isinstance(method, FunctionType):
+            yield method, is_reflected
+        elif method is not None and (method(b, a) if is_reflected else method(a, b)) is not NotImplemented:
+            yield None, False
+
+
+def _special(cls: type, name: str) -> Any:
+    found = find_in_type(cls, name)
+    if found is object.__ne__ and isinstance(find_in_type(cls, "__eq__"), FunctionType):
+        return _differs
+    return found
+
+
+def _differs(a: Any, b: Any) -> Any:
+    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
+    equal: Any = type(a).__eq__
+    result = equal(a, b)
+    return result if result is NotImplemented else not result
+
+
+def apply_method(alg: Algebra, t: Any, method: Any, a: Any, b: Any, reflected: bool) -> Result:
+    """Call a special method written in Python."""
+    if reflected:
+        return apply(alg, (None, t[1], t[0]), method, (b, a), {})
+    return apply(alg, (None, t[0], t[1]), method, (a, b), {})

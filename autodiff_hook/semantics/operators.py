@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import apply, as_function, meaning_of, means
+from autodiff_hook.semantics.methods import apply_method, attempts
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
 from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UFUNCS, UNARY
 from autodiff_hook.semantics.overrides import call_overridden, overrides
@@ -61,7 +61,7 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
     if op in UFUNCS and isinstance(a, (np.ndarray, np.generic)) and overrides(b) and not overrides(a):
         return call_overridden(alg, (None, *t), UFUNCS[op], (a, b), {})
     tried = False
-    for method, reflected in attempts(op, a, b):
+    for method, reflected in attempts(a, b, f"__{NAMES[op]}__", f"__r{NAMES[op]}__"):
         if method is None:
             break
         tried = True
@@ -95,33 +95,6 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
 def refuse(op: str, a: Any, b: Any) -> None:
     """Raise what Python raises if no special method knows the operands."""
     raise TypeError(f"unsupported operand type(s) for {op}: {type(a).__name__!r} and {type(b).__name__!r}")
-
-
-def apply_method(alg: Algebra, t: Any, method: Any, a: Any, b: Any, reflected: bool) -> Result:
-    """Call a special method written in Python."""
-    if reflected:
-        return apply(alg, (None, t[1], t[0]), method, (b, a), {})
-    return apply(alg, (None, t[0], t[1]), method, (a, b), {})
-
-
-def attempts(op: str, a: Any, b: Any) -> Iterator[tuple[Any, bool]]:
-    """The special methods that Python tries in turn, with whether they are reflected; None: not Python code.
-
-    Whether one that is not knows the operands says its call, which is not made before those in front have given up.
-    """
-    name, cls, other = NAMES[op], type(a), type(b)
-    left, right = find_in_type(cls, f"__{name}__"), find_in_type(other, f"__r{name}__")
-    if not isinstance(left, FunctionType) and not isinstance(right, FunctionType):
-        return
-    reflected_first = other is not cls and issubclass(other, cls) and right is not find_in_type(cls, f"__r{name}__")
-    order = [(right, True), (left, False)] if reflected_first else [(left, False)]
-    if other is not cls and not reflected_first:
-        order.append((right, True))
-    for method, reflected in order:
-        if isinstance(method, FunctionType):
-            yield method, reflected
-        elif method is not None and (method(b, a) if reflected else method(a, b)) is not NotImplemented:
-            yield None, False
 
 
 def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:

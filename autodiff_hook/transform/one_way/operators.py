@@ -7,13 +7,14 @@ from types import FunctionType, WrapperDescriptorType
 from typing import Any, Final, TypeGuard
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.lookup import asked_in_turn
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
-from autodiff_hook.transform.specialise.objects import look, lookup
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -55,15 +56,14 @@ def operated(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
         return None
     name = f"__{NAMES[symbol]}__"
-    own, reflected = name, f"__r{name[2:]}"
-    asked = [(0, own), (1, reflected)]
+    return _first(inf, operands, _asked(left, right, name, f"__r{name[2:]}"))
+
+
+def _asked(left: Abstract, right: Abstract, own: str, reflected: str, compares: bool = False) -> list[tuple[int, str]]:
+    """The methods that Python asks in turn, where one operand at least is an object."""
     if is_object(left) and is_object(right):
-        a, b = left.cls, right.cls
-        if a is b:
-            asked = asked[:1]
-        elif issubclass(b, a) and lookup(b, reflected, True) is not lookup(a, reflected, True):
-            asked = asked[::-1]
-    return _first(inf, operands, asked)
+        return asked_in_turn(left.cls, right.cls, own, reflected, compares)
+    return [(0, own), (1, reflected)]
 
 
 def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
@@ -71,11 +71,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     left, right = map(inf.type_of, operands)
     if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
         return None
-    own, reflected = _COMPARISONS[symbol]
-    asked = [(0, own), (1, reflected)]
-    if is_object(left) and is_object(right):
-        a, b = left.cls, right.cls
-        asked = asked[::-1] if a is not b and issubclass(b, a) else asked
+    asked = _asked(left, right, *_COMPARISONS[symbol], compares=True)
     if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
         same = compared(inf, "==", operands)
         return None if same is None else inf.perform("not", [same])

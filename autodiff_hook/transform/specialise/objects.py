@@ -12,7 +12,14 @@ from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import find_in_type, has_in_type, home_after, is_plainly, shows_another_dictionary
+from autodiff_hook.runtime.lookup import (
+    asked_in_turn,
+    find_in_type,
+    has_in_type,
+    home_after,
+    is_plainly,
+    shows_another_dictionary,
+)
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -193,11 +200,9 @@ def special_method(
     own, reflected = _method_of(inf, left, name), _method_of(inf, right, f"__r{name[2:]}")
     second = class_of(right)
     if first is not None and second is not None:
-        inherited = lookup(first, f"__r{name[2:]}", inf.one_way)
-        sooner = second is not first and issubclass(second, first) and reflected is not inherited
-        if sooner and reflected is not None:
-            return reflected, args[::-1]
-        return (own, args) if own is not None else None
+        place, _ = asked_in_turn(first, second, name, f"__r{name[2:]}")[0]
+        method = (own, reflected)[place]
+        return None if method is None else (method, args[::-1] if place else args)
     if own is not None:
         return own, args
     if reflected is not None:
