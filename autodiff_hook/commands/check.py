@@ -7,7 +7,7 @@ import argparse
 import sys
 
 from autodiff_hook.commands import inputs
-from autodiff_hook.commands.explain import add_call, opted_in
+from autodiff_hook.commands.explain import add_call, call_of
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 
 NAME = "check"
@@ -26,10 +26,7 @@ def execute(options: argparse.Namespace) -> int:
     from autodiff_hook import withgradient
     from autodiff_hook.testing import check_gradient
 
-    args, kwargs = inputs.arguments(options.args)
-    opted_in(options)
-    function = inputs.target(options.function)
-    inputs.require_fit(function, args, kwargs)
+    function, args, kwargs = call_of(options)
     shown = inputs.called(options.args, function)
     try:
         check_gradient(function, *args, rtol=options.rtol, atol=options.atol, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from autodiff_hook.commands import inputs
 from autodiff_hook.loader import install
@@ -26,21 +27,22 @@ def add_call(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def opted_in(options: argparse.Namespace) -> None:
-    """Opt in the packages that are named, and that of the function."""
+def call_of(options: argparse.Namespace) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The function and its arguments; the packages that are named, and that of the function, are opted in."""
+    args, kwargs = inputs.arguments(options.args)
     inputs.prefer_working_directory()
     module = inputs.divided_target(options.function)[0]
     install(module.partition(".")[0], *(name for part in options.modules for name in part.split(",")))
+    function = inputs.target(options.function)
+    inputs.require_fit(function, args, kwargs)
+    return function, args, kwargs
 
 
 def execute(options: argparse.Namespace) -> int:
     # Where it runs: --help, and status on an interpreter that is not supported, do without the engine.
     from autodiff_hook.explaining import explain
 
-    args, kwargs = inputs.arguments(options.args)
-    opted_in(options)
-    function = inputs.target(options.function)
-    inputs.require_fit(function, args, kwargs)
+    function, args, kwargs = call_of(options)
     try:
         found = explain(function, *args, **kwargs)
     except Exception as error:

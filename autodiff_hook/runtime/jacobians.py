@@ -19,9 +19,7 @@ from autodiff_hook.tangent import each
 
 def by_rows(value: Any, back: Callable[[Any], Any], args: Sequence[Any], chosen: Sequence[int]) -> tuple[Any, ...]:
     """The Jacobians of a value with respect to some arguments, by one reverse sweep for each number in it."""
-    require_numbers(value, "a Jacobian")
-    refuse_complex([args[i] for i in chosen])
-    refuse_complex(value)
+    _require_real(value, args, chosen)
     sweeps: list[Any] = []
 
     def row(seed: Any) -> Any:
@@ -37,9 +35,7 @@ def by_rows(value: Any, back: Callable[[Any], Any], args: Sequence[Any], chosen:
 
 def by_columns(value: Any, push: Callable[..., Any], args: Sequence[Any], chosen: Sequence[int]) -> tuple[Any, ...]:
     """The same by one tangent of the value for each number in the arguments."""
-    require_numbers(value, "a Jacobian")
-    refuse_complex([args[i] for i in chosen])
-    refuse_complex(value)
+    _require_real(value, args, chosen)
 
     def jacobian(i: int) -> Any:
         def column(seed: Any) -> Any:
@@ -49,6 +45,12 @@ def by_columns(value: Any, push: Callable[..., Any], args: Sequence[Any], chosen
         return _by_value(value, rows_of(zero, column), zero, lambda found: found)
 
     return tuple([jacobian(i) for i in chosen])
+
+
+def _require_real(value: Any, args: Sequence[Any], chosen: Sequence[int]) -> None:
+    require_numbers(value, "a Jacobian")
+    refuse_complex([args[i] for i in chosen])
+    refuse_complex(value)
 
 
 def require_numbers(value: Any, what: str) -> None:

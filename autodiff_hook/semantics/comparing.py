@@ -14,7 +14,7 @@ from autodiff_hook.semantics.methods import apply_method, attempts
 from autodiff_hook.semantics.operations import COMPARE
 
 _MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
-_METHODS: Final = {op: [f"__{COMPARE[x].__name__}__" for x in (op, mirrored)] for op, mirrored in _MIRRORED.items()}
+_METHODS: Final = {op: f"__{function.__name__}__" for op, function in COMPARE.items()}
 _NUMBERS: Final = frozenset({float, int, bool})
 
 
@@ -28,7 +28,7 @@ def compare(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if type(a) in _NUMBERS and type(b) in _NUMBERS:
         return COMPARE[op](a, b), None
     if not quiet(alg, t):
-        for method, reflected in attempts(a, b, *_METHODS[op], compares=True):
+        for method, reflected in attempts(a, b, _METHODS[op], _METHODS[_MIRRORED[op]], compares=True):
             if method is None:
                 break
             value, token = apply_method(alg, t, method, a, b, reflected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from functools import reduce
 
-from autodiff_hook.ir.analysis import dominators, natural_loops, passed_on
+from autodiff_hook.ir.analysis import closure, dominators, natural_loops, passed_on
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, declared
@@ -50,14 +50,7 @@ def _uses(ir: IR) -> tuple[dict[Operand, list[Statement]], dict[Operand, list[Bl
 
 def _common(immediate: dict[Block, Block], a: Block, b: Block) -> Block:
     """The last block that is passed on all ways to two blocks."""
-    before_a = _before(immediate, a)
-    return next(block for block in _before(immediate, b) if block in before_a)
-
-
-def _before(immediate: dict[Block, Block], block: Block) -> dict[Block, None]:
-    """A block, and those that are passed on all ways to it, the last first."""
-    found = {block: None}
-    while immediate[block] is not block:
-        block = immediate[block]
-        found[block] = None
-    return found
+    before_a = closure([a], lambda block: [immediate[block]])
+    while b not in before_a:
+        b = immediate[b]
+    return b

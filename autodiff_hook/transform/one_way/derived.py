@@ -161,10 +161,15 @@ _METHODS: Final = (MethodDescriptorType, WrapperDescriptorType)
 
 
 def _call_method(inf: Path, s: Statement) -> Abstract | None:
-    (name, names), (owner, *args) = s.data, s.operands
+    name, owner = s.data[0], s.operands[0]
     value = inf.type_of(owner)
     assert isinstance(value, (Fresh, Outside))
-    found = look(inf, value.cls, name)
+    return _called_by(inf, s, look(inf, value.cls, name), owner)
+
+
+def _called_by(inf: Path, s: Statement, found: Any, owner: Operand) -> Abstract | None:
+    """The call of a method that is one of all arrays; None if it is none."""
+    (name, names), (_, *args) = s.data, s.operands
     if not isinstance(found, _METHODS) or found is not ARRAY.get(name):
         return None
     count = len(args) - len(names)
@@ -173,19 +178,14 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
 
 def _super_method(inf: Path, s: Statement) -> Abstract | None:
     """``super().name(...)`` that is the method of all arrays."""
-    (name, names), (owner, *args) = s.data, s.operands
-    value = inf.type_of(owner)
+    name, value = s.data[0], inf.type_of(s.operands[0])
     assert isinstance(value, Super)
     if not is_derived(inf.type_of(value.receiver), inf):
         return None
     found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-    if not isinstance(found, _METHODS) or found is not ARRAY.get(name):
-        return None
-    if name == "__array_finalize__":
+    if name == "__array_finalize__" and found is ARRAY.get(name):
         return known_as(inf, s, None)
-    count = len(args) - len(names)
-    result = inf.call(Constant(found), [value.receiver, *args[:count]], dict(zip(names, args[count:])))
-    return alias(inf, s, result)
+    return _called_by(inf, s, found, value.receiver)
 
 
 _MEANINGS: Final[dict[str, Callable[[Path, Statement], Abstract | None]]] = {

@@ -54,11 +54,16 @@ def _given(
         list(map(inf.pin, given))
         raise Raised(error) from None
     if all(isinstance(x, Known) for x in kinds):
-        return containers.new(inf, list, list(map(Constant, found))) if type(found) is list else known_as(inf, s, found)
+        return _as_held(inf, s, found)
     counted = type(found) in _NUMBERS and any(type(x) in _TIMES for x in values)
     if counted or type(found) in _KINDS:
         return alias(inf, s, _of_this_kind(inf, function, given, names, found))
     list(map(inf.pin, given))
+    return _as_held(inf, s, found)
+
+
+def _as_held(inf: Path, s: Statement, found: Any) -> Abstract:
+    """What is known; a list is the program's own."""
     return containers.new(inf, list, list(map(Constant, found))) if type(found) is list else known_as(inf, s, found)
 
 
@@ -67,8 +72,7 @@ def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[s
     cls = type(found)
     kind = Number(frozenset({cls}), example=found) if cls in _NUMBERS else Instance(cls, example=found)
     made = inf.emit("call", Constant(function), *given, abstract=kind, data=names)
-    found_class = inf.emit("call", Constant(type), made, abstract=Instance(type), data=())
-    inf.guard(inf.emit("is", found_class, Constant(cls), abstract=BOOL), True)
+    inf.guard_type(made, cls)
     return Constant(None) if found is None else made
 
 

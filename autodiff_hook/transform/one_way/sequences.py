@@ -72,9 +72,13 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
     constant = isinstance(value, Known) and type(value.value) is tuple and is_object(inf.type_of(item))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples or constant:
-        place = next(found(inf, parts(inf, owner), item), None)
-        return known_as(inf, s, (place is not None) == (s.op == "in"))
+        return _found_among(inf, s, owner, item)
     return None
+
+
+def _found_among(inf: Path, s: Statement, owner: Operand, item: Operand) -> Abstract:
+    place = next(found(inf, parts(inf, owner), item), None)
+    return known_as(inf, s, (place is not None) == (s.op == "in"))
 
 
 def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
@@ -86,8 +90,7 @@ def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
         return alias(inf, s, answer if s.op == "in" else inf.perform("not", [answer]))
     if method is not None:
         raise Refused(f"what is in {named(value)}")
-    place = next(found(inf, parts(inf, owner), item), None)
-    return known_as(inf, s, (place is not None) == (s.op == "in"))
+    return _found_among(inf, s, owner, item)
 
 
 def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:

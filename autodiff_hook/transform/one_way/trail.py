@@ -166,7 +166,7 @@ class Trail(Inference):
             found = abstract_of(abstract.example)
         else:
             return
-        self._guard_type(result, type(abstract.example))
+        self.guard_type(result, type(abstract.example))
         if isinstance(found, Array):
             self._guard_equal(self.emit("getattr", result, abstract=INT, data="ndim"), found.ndim)
             dtype = self.emit("getattr", result, abstract=Instance(type(found.dtype)), data="dtype")
@@ -242,7 +242,8 @@ class Trail(Inference):
         self.block, self.index = rest, 0
         self.program.blocks.append(rest)
 
-    def _guard_type(self, operand: Operand, cls: type) -> None:
+    def guard_type(self, operand: Operand, cls: type) -> None:
+        """Go on only if a value is of exactly this class."""
         found = self.emit("call", Constant(type), operand, abstract=Instance(type), data=())
         self.guard(self.emit("is", found, Constant(cls), abstract=BOOL), True)
 
@@ -264,7 +265,7 @@ class Trail(Inference):
                 self.guard(operand, value)
             else:
                 if number_types(abstract) not in (None, {type(value)}):
-                    self._guard_type(operand, type(value))
+                    self.guard_type(operand, type(value))
                 self._guard_equal(operand, value)
             self.pinned[operand] = value
         return self.pinned[operand]

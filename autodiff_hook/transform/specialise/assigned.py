@@ -213,8 +213,7 @@ def _end_with(inf: Inference, last: list[Statement]) -> None:
     for block in returning:
         edge = Edge(end, list(block.terminator.operands))
         block.terminator = Terminator("jump", [], [edge], block.terminator.position)
-    inf.chains[end], inf.globals_of[end] = inf.chains[returning[0]], inf.globals_of[returning[0]]
-    inf.program.blocks.append(end)
+    inf.add(returning[0], end)
 
 
 _LOOKING: Final = ("is", "is_not", "build_tuple", "project", "unpack")

@@ -427,6 +427,12 @@ class Inference:
         self.tests |= refine(body)
         return body
 
+    def add(self, block: Block, *others: Block) -> None:
+        """Let the program have other blocks, of the same body as ``block``."""
+        for other in others:
+            self.chains[other], self.globals_of[other] = self.chains[block], self.globals_of[block]
+        self.program.blocks += others
+
     def leave_nothing(self, s: Statement) -> None:
         """What a statement makes only exists while the program is made."""
         self.plans[s] = Alias(Constant(None))
@@ -521,12 +527,10 @@ class Inference:
             rest.params, edge.args = [renamed[1]], [renamed[0]]
         block.statements[self.index :] = tests
         block.terminator = Terminator("branch", [holds], [edge, Edge(trap)])
-        for new in (rest, trap):
-            self.chains[new], self.globals_of[new] = self.chains[block], self.globals_of[block]
+        self.add(block, rest, trap)
         refused = Refused(reason)
         refused.at(self.filename_of(block), position)
         trap.terminator = self._giving_up(trap, refused.reason)
-        self.program.blocks += [rest, trap]
         self._leave(block)
 
     def _leave(self, block: Block) -> None:
@@ -671,8 +675,7 @@ class Inference:
             terminator = inner.terminator
             if terminator.kind == "return":
                 inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
-        self.chains[rest], self.globals_of[rest] = self.chains[block], self.globals_of[block]
-        self.program.blocks.append(rest)
+        self.add(block, rest)
         self.pending.place_after(rest, block)
         self._leave(block)
 

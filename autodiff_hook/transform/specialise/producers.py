@@ -63,8 +63,7 @@ def begin(inf: Inference, s: Statement, suspended: Suspended) -> None:
     rest = Block([], block.statements[inf.index + 1 :], block.terminator)
     del block.statements[inf.index + 1 :]
     block.terminator = Terminator("jump", [], [Edge(rest)], s.position)
-    inf.chains[rest], inf.globals_of[rest] = inf.chains[block], inf.globals_of[block]
-    inf.program.blocks.append(rest)
+    inf.add(block, rest)
     made(inf, s)
     inf._leave(block)
 
@@ -186,14 +185,13 @@ class _Weaving:
         names: dict[Operand, Operand] = {}
         blocks = copy_blocks(inside, names)
         for b, new in blocks.items():
-            inf.chains[new], inf.globals_of[new] = inf.chains[b], inf.globals_of[b]
+            inf.add(b, new)
         for old, name in names.items():
             assert isinstance(old, Variable) and isinstance(name, Variable)
             self.origin |= {old: self.origin.get(old, old), name: self.origin.get(old, old)}
             if old in inf.tests:
                 inf.tests[name] = _renamed(inf.tests[old], names)
         inf.size += sum(len(b.statements) + 1 for b in inside)
-        inf.program.blocks += blocks.values()
         return blocks, names
 
     def _copied_edges(self, back: list[tuple[Block, Edge]], mapping: Mapping[Block, Block]) -> list[Edge]:
@@ -221,8 +219,7 @@ class _Weaving:
         edge = Edge(mapping.get(self.item.target, self.item.target), [item, *self.item.args])
         home.terminator = Terminator("jump", [], [edge], s.position)
         del home.statements[place:]
-        inf.chains[resumed], inf.globals_of[resumed] = inf.chains[home], inf.globals_of[home]
-        inf.program.blocks.append(resumed)
+        inf.add(home, resumed)
         for e in back:
             e.target = resumed
         for old, new in zip(params, resumed.params):
