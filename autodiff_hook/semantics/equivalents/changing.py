@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from autodiff_hook.registry import nondifferentiable
@@ -128,6 +129,42 @@ def value_or_made(mapping: Any, key: Any, make: Any) -> Any:
     if key not in mapping:
         mapping[key] = make()
     return held(mapping, key)
+
+
+def value_or_zero(mapping: Any, key: Any) -> Any:
+    """``mapping[key]`` of a ``Counter``."""
+    return held(mapping, key) if key in mapping else 0
+
+
+def counted(iterable: Any) -> Any:
+    """``Counter(iterable)``."""
+    counts: Any = Counter()
+    for value in iterable:
+        counts[value] += 1
+    return counts
+
+
+def count(counts: Any, iterable: Any) -> None:
+    """``Counter.update``."""
+    for value in iterable:
+        counts[value] += 1
+
+
+def uncount(counts: Any, iterable: Any) -> None:
+    """``Counter.subtract``."""
+    for value in iterable:
+        counts[value] -= 1
+
+
+def total(counts: Any) -> Any:
+    """``Counter.total``."""
+    return sum(counts.values())
+
+
+def most_common(counts: Any, n: Any = None) -> Any:
+    """``Counter.most_common``."""
+    found = sorted(counts.items(), key=lambda item: item[1], reverse=True)
+    return found if n is None else found[:n]
 
 
 def add(items: Any, value: Any) -> None:

@@ -49,7 +49,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     value = inf.type_of(operand)
     if isinstance(value, Container):
         held = inf.content(operand)
-        return list(map(Constant, held)) if value.cls in (dict, set, frozenset) else list(held)
+        return list(map(inf.shown, held)) if value.cls in (dict, set, frozenset) else list(held)
     if isinstance(value, Tuple):
         return [Constant(k) for k in value.keys] if value.cls is dict else _taken_apart(inf, operand, value)
     if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset)):

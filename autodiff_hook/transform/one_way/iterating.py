@@ -40,7 +40,7 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     value = inf.type_of(operand)
     if isinstance(value, Container):
         held = inf.content(operand)
-        return _live(held) if value.cls is list else _viewed(Keys(held) if value.cls in KEYED else held)
+        return _live(held) if value.cls is list else _viewed(Keys(inf, held) if value.cls in KEYED else held)
     if isinstance(value, Array):
         return _rows(inf, operand, value)
     if isinstance(value, (Outside, Tuple, List)) and value.cls is list:
@@ -118,25 +118,21 @@ ITEMS: Final = type(_EMPTY.items())
 class Keys:
     """The keys of a dict as they are at each moment."""
 
-    def __init__(self, held: Any) -> None:
-        self.held = held
+    def __init__(self, inf: Path, held: Any) -> None:
+        self.inf, self.held = inf, held
 
     def __len__(self) -> int:
         return len(self.held)
 
     def __iter__(self) -> Iterator[Operand]:
-        return map(Constant, self.held)
+        return map(self.inf.shown, self.held)
 
 
 class Items(Keys):
     """The pairs of a dict as they are at each moment."""
 
-    def __init__(self, inf: Path, held: dict[Any, Operand]) -> None:
-        super().__init__(held)
-        self.inf = inf
-
     def __iter__(self) -> Iterator[Operand]:
-        return (self.inf.perform("build_tuple", [Constant(k), v]) for k, v in self.held.items())
+        return (self.inf.perform("build_tuple", [self.inf.shown(k), v]) for k, v in self.held.items())
 
 
 def _live(held: list[Operand]) -> Iterator[Operand]:

@@ -77,7 +77,7 @@ def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
 
 
 def _keys(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    return inf.made(KEYS, Keys(inf.content(owner)))
+    return inf.made(KEYS, Keys(inf, inf.content(owner)))
 
 
 def _values(inf: Path, owner: Operand, args: list[Operand]) -> Operand:

@@ -95,7 +95,7 @@ class Trail(Inference):
         self.loaded_items: dict[tuple[Operand, Any], Operand] = {}
         self.tuples: dict[Operand, list[Operand]] = {}
         self.iterators: dict[Operand, Iterator[Operand]] = {}
-        self.pinned: dict[Operand, Any] = {}
+        self.pinned = self.program.pinned
         self.silences: list[Any] = []
         self.lengths: dict[Operand, int] = {}
         self.aliased: dict[Operand, Operand] = {}
@@ -269,6 +269,11 @@ class Trail(Inference):
                 self._guard_equal(operand, value)
             self.pinned[operand] = value
         return self.pinned[operand]
+
+    def shown(self, key: Any) -> Constant:
+        """A key that is read out of a dict or a set."""
+        self.program.shown.update(key if type(key) is tuple else (key,))
+        return Constant(key)
 
     def call(self, function: Operand, args: list[Operand], kwargs: dict[str, Operand] | None = None) -> Operand:
         """Call a value."""

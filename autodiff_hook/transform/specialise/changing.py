@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import dicts, lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Closure,
+    Dict,
+    Known,
+    List,
+    Outside,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
+from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
-from autodiff_hook.transform.specialise.plans import alias, pure, spread
+from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, pure, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 
 _OF_LISTS: Final[dict[str, Any]] = {
@@ -35,6 +44,12 @@ _OF_DICTS: Final[dict[str, Any]] = {
     "setdefault": changing.value_or_new,
     "pop": changing.taken_by_key,
     "update": changing.update,
+}
+_OF_COUNTERS: Final[dict[str, Any]] = {
+    "update": changing.count,
+    "subtract": changing.uncount,
+    "total": changing.total,
+    "most_common": changing.most_common,
 }
 _ONLY_READING: Final = frozenset({"index", "count", "get"})
 _SHORT: Final = 64
@@ -63,6 +78,10 @@ def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: 
         itself = name == "extend" and len(args) == 1 and inf.type_of(args[0]) == kind
         found: FunctionType | None = None if itself else _OF_LISTS.get(name)
         return found
+    if isinstance(kind, Dict) and kind.site.cls is Counter and name in _OF_COUNTERS:
+        if names or name in ("update", "subtract") and any(map(may_be_mapping, map(inf.type_of, args))):
+            raise Refused(f"Counter.{name} of a mapping")
+        return _OF_COUNTERS[name]  # type: ignore[no-any-return]
     if isinstance(kind, Dict) and name == "pop" and len(args) == 2:
         return changing.taken_or_default  # type: ignore[return-value]
     return _OF_DICTS.get(name) if isinstance(kind, Dict) else None
@@ -93,6 +112,9 @@ def followed(
         if isinstance(other, Tuple) and other.cls is dict:
             return _entered(inf, s, owner, args[0], other)
     count = len(args) - len(names)
+    if code is changing.value_of and count == 2 and inf.type_of(args[1]) == Known(()) and is_only_iterated(inf, s):
+        # In an iteration a list is as empty.
+        args = [args[0], inf.before(s, "build_list", [])]
     return inline_call(inf, s, code, [owner, *args[:count]], dict(zip(names, args[count:])))
 
 
@@ -168,6 +190,13 @@ def _function_of(make: Abstract | None) -> Any:
     return make.value if isinstance(make, Known) else None
 
 
+def _counter(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``Counter()``."""
+    if args or s.result is None:
+        return None
+    return _begun(inf, s, Counter)
+
+
 def _ordered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``OrderedDict()``."""
     if args or s.result is None:
@@ -215,6 +244,7 @@ OF_ALL_WAYS.update(
         changing.held: _held,
         defaultdict: _with_defaults,
         OrderedDict: _ordered,
+        Counter: _counter,
         copy.copy: _copied,
         copy.deepcopy: _copied_deeply,
         dict: _empty,

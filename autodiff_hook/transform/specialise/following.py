@@ -173,6 +173,15 @@ def _next(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     return iterating.first if kinds and isinstance(kinds[0], Producer) else None
 
 
+def _counter(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    return changing.counted if len(kinds) == 1 and not kwargs and not may_be_mapping(kinds[0]) else None
+
+
+def may_be_mapping(kind: Abstract) -> bool:
+    """Whether what is given to a ``Counter`` may have counts already."""
+    return kind.cls is dict if isinstance(kind, Tuple) else not isinstance(kind, (List, Iterator, Producer, Array))
+
+
 _ALWAYS: Final[dict[Any, Any]] = {
     **dict(equivalents.SUBSTITUTES),
     **dict(ordering.IMMEDIATE),
@@ -196,6 +205,7 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     min: _with_options(equivalents.minimum),
     list: _list,
     set: lambda kinds, kwargs: changing.set_of if kinds else None,
+    collections.Counter: _counter,
     next: _next,
     np.ndarray.tolist: _to_list,
     np.ndarray.item: _item,

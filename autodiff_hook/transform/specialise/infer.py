@@ -163,6 +163,10 @@ class Program:
 
     reads_keys: bool = False
     """Whether keys are taken out of dicts."""
+    pinned: dict[Operand, Any] = field(default_factory=dict)
+    """On one way, what values are guarded to be."""
+    shown: set[Any] = field(default_factory=set)
+    """On one way, the keys that are taken out of dicts."""
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""

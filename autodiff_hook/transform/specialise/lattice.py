@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from dataclasses import replace
 from functools import reduce
 from types import ModuleType
@@ -219,7 +219,7 @@ def sites_in(value: Abstract) -> list[Site]:
 def built_class(value: Abstract) -> type | None:
     """The class that a dict of the program stands for, if it is an object."""
     cls = value.site.cls if isinstance(value, Dict) else None
-    return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, set) else None
+    return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, Counter, set) else None
 
 
 def is_true(value: Abstract) -> bool | None:

@@ -53,7 +53,16 @@ from autodiff_hook.transform.specialise.objects import (
     look,
 )
 from autodiff_hook.transform.specialise.places import copied_from
-from autodiff_hook.transform.specialise.plans import alias, is_hashable, items_of, known_as, part_of, pure, spread
+from autodiff_hook.transform.specialise.plans import (
+    alias,
+    is_hashable,
+    is_only_iterated,
+    items_of,
+    known_as,
+    part_of,
+    pure,
+    spread,
+)
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
 
@@ -143,10 +152,8 @@ def _is_iterated(inf: Inference, s: Statement) -> bool:
     changed = copied_from(example_of(inf.type_of(whole))) in inf.program.changed
     if inf.one_way or changed or not inf.is_from_outside(whole):
         return False
-    users = [x for block in inf.program.blocks for x in block.statements if s.result in x.operands]
-    passed = [x for block in inf.program.blocks for edge in block.edges() for x in edge.args]
     stores = any(x.op == "setitem" for block in inf.program.blocks for x in block.statements)
-    return all(x.op == "get_iter" for x in users) and s.result not in passed and not stores
+    return is_only_iterated(inf, s) and not stores
 
 
 def method_call(inf: Inference, s: Statement) -> Abstract | None:

@@ -99,6 +99,15 @@ def part_of(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: in
     return item
 
 
+def is_only_iterated(inf: Inference, s: Statement) -> bool:
+    """Whether nothing is done with what a statement gives but to iterate over it."""
+    for block in inf.program.blocks:
+        passed = [*block.terminator.operands, *(x for edge in block.edges() for x in edge.args)]
+        if s.result in passed or any(s.result in x.operands and x.op != "get_iter" for x in block.statements):
+            return False
+    return True
+
+
 def is_hashable(key: Any) -> bool:
     """Whether something can be a key; a slice can from CPython 3.12 on."""
     try:

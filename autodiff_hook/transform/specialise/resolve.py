@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 import sys
+from collections import Counter
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
@@ -16,7 +17,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made
+from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made, value_or_zero
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     assigned,
@@ -360,6 +361,8 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
             raise Refused("an item of a dict that may have default values")
         if owner.site.made_by is not None and s.data != changing.HELD:
             return inline_call(inf, s, value_or_made, [*s.operands, Constant(owner.site.made_by)], {})
+        if owner.site.cls is Counter and s.data != changing.HELD:
+            return inline_call(inf, s, value_or_zero, s.operands, {})
         inf.plans[s] = LOAD
         return dicts.item_of_dict(inf, owner, key)
     if isinstance(owner, List):

@@ -1,0 +1,167 @@
+"""Dicts of which the keys decide: places, numbers of nodes and cells beside what has derivatives; counters."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter, defaultdict
+
+import pytest
+from specialised_cases import check, check_all_ways
+
+import autodiff_hook as ad
+
+
+def grouped(x, y):
+    groups = defaultdict(list)
+    for i, v in enumerate([x, y, x * y, x - y, 0.3]):
+        groups[i % 3].append(v * v)
+    return sum(sum(values) * (k + 1) for k, values in groups.items())
+
+
+def shortest(x, y):
+    weights = [x, y, x * y, 0.4 + x, 0.9]
+    graph = defaultdict(list)
+    for i in range(7):
+        for d in (1, 2):
+            graph[i].append(((i + d) % 7, weights[(i + 2 * d) % 5] + 0.1 * d))
+    distance, heap, done = {0: 0.0}, [(0.0, 0)], set()
+    while heap:
+        d, place = heapq.heappop(heap)
+        if place in done:
+            continue
+        done.add(place)
+        for other, cost in graph[place]:
+            new = d + cost
+            if other not in distance or new < distance[other]:
+                distance[other] = new
+                heapq.heappush(heap, (new, other))
+    return sum((k + 1) * d * d for k, d in distance.items())
+
+
+def neighbours(x, y):
+    points = [(x * i, y * ((3 * i) % 5)) for i in range(9)]
+    cells = defaultdict(list)
+    for k, (a, b) in enumerate(points):
+        cells[int(a // 1.0), int(b // 1.0)].append(k)
+    energy = 0.0
+    for (a, b), members in cells.items():
+        for other in cells.get((a + 1, b), ()):
+            for k in members:
+                energy += (points[k][0] - points[other][0]) ** 2 * points[k][1]
+    return energy
+
+
+def nested(x, y):
+    found = {}
+    for k, (name, v) in enumerate([(3, x), (1, y), (3, x * y)]):
+        found.setdefault(name, []).append((k, v))
+    total = 0.0
+    for name, pairs in found.items():
+        for k, v in pairs:
+            total += v * v * (k + 1) * name
+    return total
+
+
+class Node:
+    def __init__(self, number, value):
+        self.number, self.value = number, value
+
+
+def objects(x, y):
+    nodes = [Node(i, x * i + y) for i in range(5)]
+    kept = {}
+    for node in nodes:
+        kept[node.number % 2] = kept.get(node.number % 2, 1.0) * node.value
+    return sum(v * (k + 2) for k, v in kept.items())
+
+
+def counted(x, y):
+    counts = Counter(int(v) for v in (1.2, 2.5, 1.7, 3.9, 1.1))
+    counts.update([2, 7])
+    counts.subtract([3])
+    return sum(x * n * k + y for k, n in counts.items()) + y * counts[5] + x * counts.total() * len(counts)
+
+
+def weighed(x, y):
+    weights = Counter()
+    for i in range(6):
+        weights[i % 3] += x * i - y
+    total = 0.0
+    for place, (k, w) in enumerate(weights.most_common(2)):
+        total += w * w * k + place * w
+    return total + weights.get(9, x) + weights.pop(1)
+
+
+def set_of_items(x, y):
+    known = set([1, 2, 1])
+    return sum(x * n * (n in known) + y for n in [1, 5, 7])
+
+
+ALL_WAYS = [set_of_items, grouped, shortest, neighbours, nested, objects, counted, weighed]
+
+
+@pytest.mark.parametrize("f", ALL_WAYS)
+def test_keys_beside_what_has_derivatives(f):
+    check_all_ways(f, 0.37, 0.61)
+
+
+def key_that_is_differentiated(n, x):
+    found = {}
+    for place, v in [(n, x), (2 * n, x * x)]:
+        found[place] = v
+    return sum(k * v for k, v in found.items())
+
+
+def key_that_is_computed(x, y):
+    pairs = [(x * i, y + i) for i in range(3)]
+    found = {}
+    for a, b in pairs:
+        found[a] = b
+    return sum(a * a * b for a, b in found.items())
+
+
+def missing_is_deleted(x, y):
+    counts = Counter([1, 1, 2])
+    del counts[7]
+    return x * counts[1] + y * len(counts)
+
+
+def of_a_mapping(x, y):
+    counts = Counter({1: x, 2: y})
+    counts.update({1: x * y, 3: 1.0})
+    return sum(k * v * v for k, v in counts.items())
+
+
+def sums_of_counters(x, y):
+    a, b = Counter(), Counter()
+    a[1] += x
+    b[1] += y
+    both = a + b
+    return both[1] * both[2] + both[1] * y
+
+
+def shown(x, y):
+    counts = Counter()
+    counts[2] += x
+    return y * len(repr(type(counts))) + x * isinstance(counts, dict) + counts[2] * (type(counts) is dict)
+
+
+def empty_default_that_is_kept(x, y):
+    groups = {1: [x, y]}
+    found = groups.get(2, ())
+    return x * (found == ()) + y * len(found) + sum(groups.get(1, ()))
+
+
+@pytest.mark.parametrize(
+    "f", [key_that_is_computed, missing_is_deleted, of_a_mapping, sums_of_counters, shown, empty_default_that_is_kept]
+)
+def test_what_has_to_be_carried_is_right(f):
+    check(f, 0.37, 0.61, specialised=None)
+
+
+def test_whole_numbers_that_are_differentiated_are_keys():
+    # On one way the key is known, and its derivative was lost.
+    check(key_that_is_differentiated, 3, 0.7, specialised=None)
+    n, x = ad.gradient(key_that_is_differentiated, 3, 0.7)
+    assert n == pytest.approx(x := 0.7 + 2 * 0.49) and math.isfinite(x)
