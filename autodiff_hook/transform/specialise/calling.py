@@ -6,6 +6,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
+from inspect import CO_VARARGS
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, UnionType
 from typing import Any, Final
 
@@ -122,7 +123,10 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     rows = following.rows(inf, s)
     if rows is not None:
         return inline_call(inf, s, rows, [args], {})
-    values = spread(inf, of_one_length(inf, args))
+    made = following.one_by_one(inf, s, args)
+    if made is not None:
+        return inf.evaluate(inf, made)
+    values = spread(inf, of_one_length(inf, args, _arity(inf, function)))
     whole = inf.type_of(kwargs)
     if isinstance(whole, Known) and whole.value is None:
         s.op, s.operands, s.data = "call", [function, *values], ()
@@ -133,12 +137,26 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     return call(inf, s, function, values, dict(zip(whole.keys, named)))
 
 
-def of_one_length(inf: Inference, args: Operand) -> Operand:
-    """A list from outside has as many items as the one at hand, or the program gives up."""
+def _arity(inf: Inference, function: Operand) -> int | None:
+    """How many values a callable has to be given; None if that is not certain."""
+    callee = inf.type_of(function)
+    if isinstance(callee, Known) and isinstance(callee.value, type):
+        return named_tuples.arity(inf, callee.value)
+    if isinstance(callee, Closure):
+        code, defaults = callee.code, callee.defaults
+    elif isinstance(callee, Known) and type(callee.value) is FunctionType:
+        code, defaults = callee.value.__code__, callee.value.__defaults__ or ()
+    else:
+        return None
+    return None if defaults or code.co_flags & CO_VARARGS else code.co_argcount
+
+
+def of_one_length(inf: Inference, args: Operand, count: int | None = None) -> Operand:
+    """A list has ``count`` items, or one from outside as many as the one at hand; else the program gives up."""
     kind = inf.type_of(args)
-    if not isinstance(kind, List) or not kind.site.given or inf.block is None:
+    if not isinstance(kind, List) or inf.block is None or not (kind.site.given or count is not None):
         return args
-    count = len(kind.example)
+    count = len(kind.example) if count is None else count
     check = Statement("call", [Constant(exactly), args, Constant(count)], None, ())
     taken = Statement("unpack", [args], Variable(), (count, None))
     inf.insert(check, plan=PURE)
@@ -150,6 +168,13 @@ def exactly(items: list[Any], count: int) -> None:
     """Give up if a list has another length."""
     if len(items) != count:
         raise Given("a list of another length")
+
+
+def _counted(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    return pure(inf, s, Known(None))
+
+
+QUESTIONS[exactly] = _counted
 
 
 def call_known(
@@ -203,6 +228,9 @@ def call_known(
             for operand in args:
                 inf.assume(operand)
             return inline_call(inf, s, method[0], method[1], {})
+    if following.is_alike(function):
+        args = [named_tuples.plain(inf, s, x) for x in args]
+        types = [inf.type_of(x) for x in args]
     if any(t is ANY or isinstance(t, Several) for t in types):
         raise Refused(f"an argument of {named(function)} of unknown type")
     if registry.has_rules(function) or registry.is_constant(function):

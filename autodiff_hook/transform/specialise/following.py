@@ -218,8 +218,13 @@ _ALIKE: Final = (sum, max, min, math.fsum, math.prod, np.array, np.asarray, np.s
 def require_alike(function: Any, types: list[Abstract]) -> None:
     """Refuse a list in the place of a tuple where that may matter."""
     stands = any(isinstance(kind, Reference) and kind.site.cls is not None for kind in types)
-    if stands and not any(function is alike for alike in _ALIKE):
+    if stands and not is_alike(function):
         raise Refused("an operation on what only stands for another class")
+
+
+def is_alike(function: Any) -> bool:
+    """Whether a function only asks for the items of what it is given."""
+    return any(function is alike for alike in _ALIKE)
 
 
 _EXHAUSTING: Final = frozenset({sum, math.fsum, math.prod, tuple, np.fromiter})

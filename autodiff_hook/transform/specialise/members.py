@@ -174,6 +174,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             return _item_or_default(inf, s, value, owner, inf.type_of(args[0]))
     if isinstance(value, Tuple) and named_tuples.is_named(value) and name == "_replace" and len(args) == len(names):
         return named_tuples.replaced(inf, s, value, dict(zip(names, args)))
+    if isinstance(value, Tuple) and named_tuples.is_named(value) and name == "_asdict" and not args:
+        return named_tuples.as_dict(inf, s, value)
     if _is_object(value):
         return attributes.method_call(inf, s, value, name, args, names)
     if isinstance(value, Dict) and value.site.cls is set:

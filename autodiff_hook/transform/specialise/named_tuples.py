@@ -16,6 +16,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused, bind
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import spread
 
 
 def is_named(value: Abstract) -> bool:
@@ -60,6 +61,31 @@ def built(inf: Inference, s: Statement) -> Abstract:
     """What is known of a named tuple that was put together."""
     inf.plans[s] = STRUCTURAL
     return Tuple(tuple(map(inf.type_of, s.operands)), inf.classes[s])
+
+
+def plain(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """The items of a named tuple as a tuple, for what asks for no more; other operands as they are."""
+    value = inf.type_of(operand)
+    if inf.one_way or not isinstance(value, Tuple) or not is_named(value):
+        return operand
+    if look(inf, value.cls, "__iter__") is not tuple.__iter__:
+        raise Refused(f"an iteration over {value.cls.__qualname__}")
+    return inf.before(s, "build_tuple", spread(inf, operand))
+
+
+def arity(inf: Inference, cls: Any) -> int | None:
+    """How many values a class of named tuples is called with; None if that is not certain, or of other classes."""
+    if not isinstance(cls, type) or not is_class(inf, cls) or cls.__new__.__defaults__:
+        return None
+    return len(cls._fields)  # type: ignore[attr-defined]
+
+
+def as_dict(inf: Inference, s: Statement, value: Tuple) -> Abstract | None:
+    """``point._asdict()``."""
+    names: tuple[str, ...] = value.cls._fields  # type: ignore[attr-defined]
+    parts = spread(inf, s.operands[0])
+    s.op, s.operands, s.data = "build_map", [x for pair in zip(map(Constant, names), parts) for x in pair], None
+    return inf.evaluate(inf, s)
 
 
 def replaced(inf: Inference, s: Statement, value: Tuple, given: dict[str, Operand]) -> Abstract:

@@ -86,7 +86,7 @@ def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
     """What an iteration is given, with lists in the place of tuples."""
     if s.op == "call" and s.operands[1:] == args:
-        s.operands[1:] = [lists.listed(inf, s, x) for x in args]
+        s.operands[1:] = [lists.listed(inf, s, named_tuples.plain(inf, s, x)) for x in args]
         return s.operands[1:]
     return args
 

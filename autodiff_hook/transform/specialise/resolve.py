@@ -463,7 +463,7 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
         return call_known(inf, s, method, s.operands, {})
     if s.result is not None:
         inf.started.add(s.result)
-    s.operands = [lists.listed(inf, s, s.operands[0])]
+    s.operands = [lists.listed(inf, s, named_tuples.plain(inf, s, s.operands[0]))]
     return pure(inf, s, Iterator(item_of(inf, inf.type_of(s.operands[0]))))
 
 

@@ -1,0 +1,116 @@
+"""Named tuples that programs make, as states of simulations: taken apart, put together from generators, replaced."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from specialised_cases import check, check_all_ways
+
+import autodiff_hook as ad
+
+
+class State(NamedTuple):
+    x: float
+    y: float
+    z: float = 0.5
+
+
+class Pair(NamedTuple):
+    x: float
+    y: float
+
+
+class Backwards(NamedTuple):
+    x: float
+    y: float
+
+    def __iter__(self):
+        return iter((self[1], self[0]))
+
+
+Plain = namedtuple("Plain", "a b")
+
+
+def flow(s, x):
+    return Pair(x * (s.y - s.x), s.x - s.y * s.x)
+
+
+def steps(x, y):
+    s = Pair(1.0, y)
+    for _ in range(5):
+        k = flow(s, x)
+        half = Pair(*(a + 0.1 * b for a, b in zip(s, k)))
+        s = Pair(*[a + 0.1 * b for a, b in zip(s, flow(half, x))])
+    return s.x * s._replace(y=x).y + sum(s)
+
+
+def spread(x, y):
+    s = Plain(*map(math.sin, (x, y)))
+    total = 0.0
+    for i, v in enumerate(s):
+        total += v * (i + 1)
+    a, *rest = s
+    return total + a * rest[0] + max(s) + np.sum(s) + s._asdict()["b"] * len(s)
+
+
+def in_a_loop(x, y):
+    s = Pair(x, y)
+    for i in range(4):
+        s = Pair(*(v * 0.5 + i for v in reversed(s)))
+    return s.x * s.y
+
+
+def arguments(x, y):
+    def product(a, b):
+        return a * b
+
+    return product(*(v * i for i, v in enumerate((x, y), 1))) + (lambda a: a * x)(*[v for v in (y,)])
+
+
+@pytest.mark.parametrize("f", [steps, spread, in_a_loop, arguments])
+def test_named_tuples_that_are_taken_apart(f):
+    check_all_ways(f, 0.7, 1.3)
+
+
+def some_defaults(x, y):
+    return sum(State(*(v for v in (x, y)))) * State(*(v for v in (x, y, x))).z
+
+
+def own_iteration(x, y):
+    s = Backwards(x, y)
+    a, b = [v for v in s]
+    return a * 2 + b * y + sum(i * v for i, v in enumerate(s))
+
+
+def as_many_as_there_are(x, y):
+    def count(*values):
+        return len(values) * sum(values)
+
+    return count(*(v for v in (x, y, x * y)))
+
+
+@pytest.mark.parametrize("f", [some_defaults, own_iteration, as_many_as_there_are])
+def test_what_need_not_be_typed_is_right(f):
+    check(f, 0.7, 1.3, specialised=None)
+
+
+def too_many(x, y):
+    return Pair(*(v for v in (x, y, x))).x
+
+
+def too_few(x, y):
+    return (lambda a, b, c: a * b)(*(v for v in (x, y)))
+
+
+@pytest.mark.parametrize("f", [too_many, too_few])
+def test_another_number_is_the_error_of_the_plain_call(f):
+    with pytest.raises(TypeError) as expected:
+        f(0.7, 1.3)
+    for _ in range(2):
+        with pytest.raises(TypeError) as found:
+            ad.gradient(f, 0.7, 1.3)
+        assert str(found.value) == str(expected.value)
