@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, complexes, normal, single
-from scipy import fft
+from scipy import fft, fftpack
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
@@ -105,6 +105,30 @@ def test_all_operators_agree(name):
     assert ad.jvp(f, (x,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, x)[0] * v))
     differences = (ad.gradient(f, x + 1e-6 * v)[0] - ad.gradient(f, x - 1e-6 * v)[0]) / 2e-6
     np.testing.assert_allclose(ad.hvp(f, (x,), (v,))[0], differences, rtol=1e-5, atol=1e-5)
+
+
+LEGACY = [
+    *((name, options) for name in ("fft", "ifft", "rfft", "irfft") for options in ((), (3, 0), (7,), (6,), (4,))),
+    *((name, options) for name in ("fft2", "ifft2", "fftn", "ifftn") for options in ((), ((3, 6),), (None, (0,)))),
+    *(
+        (name, (kind, n, -1, norm))
+        for name in TRIGONOMETRIC
+        for kind in (1, 2, 3)
+        for n in (None, 6)
+        for norm in (None, "ortho")
+    ),
+    *((f"{name}n", (kind,)) for name in TRIGONOMETRIC for kind in (1, 2, 3)),
+]
+
+
+@pytest.mark.parametrize("name, options", LEGACY)
+def test_legacy_transforms(name, options):
+    transform, x, v = getattr(fftpack, name), normal(4, 5), normal(4, 5, seed=1)
+    f = energy(transform, *options)
+    value, (gradient,) = ad.withgradient(f, x)
+    assert value == pytest.approx(f(x))
+    check_gradient(f, x)
+    assert ad.jvp(f, (x,), (v,))[1] == pytest.approx(np.sum(gradient * v))
 
 
 @pytest.mark.parametrize("length", [7, 8])
