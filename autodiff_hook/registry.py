@@ -18,6 +18,7 @@ from types import BuiltinFunctionType, ModuleType
 from typing import Any as AnyType
 from typing import Final
 
+from autodiff_hook.collecting import uncollected
 from autodiff_hook.errors import AutodiffError, ConfigError, NotDifferentiable
 from autodiff_hook.parameters import Names, forget, parameters_of
 
@@ -370,10 +371,11 @@ class Registry:
             return
         self._loading.add(thread)
         try:
-            wanted = self._wanted()
-            ready = [entry for entry in wanted if _is_imported(entry.name)]
-            for entry in ready:
-                self._load(entry)
+            with uncollected():
+                wanted = self._wanted()
+                ready = [entry for entry in wanted if _is_imported(entry.name)]
+                for entry in ready:
+                    self._load(entry)
         finally:
             self._loading.discard(thread)
         if len(ready) == len(wanted):

@@ -5,11 +5,8 @@ What passes is a lack of memory, an interrupt, and what a program itself raises 
 
 from __future__ import annotations
 
-import gc
 import math
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -17,6 +14,7 @@ from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 from autodiff_hook import budget, failures, reports
+from autodiff_hook.collecting import uncollected
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import IR
@@ -60,7 +58,7 @@ def program(call: Call, form: Form, operations: int = 0, seconds: float = math.i
     """
     before = perf_counter()
     try:
-        with budget.at_most(seconds), _uncollected():
+        with budget.at_most(seconds), uncollected():
             return _program(call, form, operations, strong)
     except budget.OutOfTime:
         stopped = Stopped(f"compiling it takes longer than {seconds:.1f} seconds, for now")
@@ -77,18 +75,6 @@ def program(call: Call, form: Form, operations: int = 0, seconds: float = math.i
         if DEBUG:
             raise
         raise Refused(f"the specialiser failed, which is not the program's fault: {said}") from error
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Let the garbage collector wait: nearly all that is made meanwhile is in use, and it would look at all of it."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _program(call: Call, form: Form, operations: int, strong: bool) -> Program:

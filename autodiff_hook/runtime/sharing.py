@@ -17,6 +17,8 @@ from threading import Event, get_ident
 from types import CodeType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from autodiff_hook.collecting import uncollected
+
 T = TypeVar("T")
 
 
@@ -114,7 +116,7 @@ class ByNamespace(Generic[B]):
 
     def _new(self, by_globals: dict[int, B], code: CodeType, globals_: dict[str, Any]) -> B:
         key = id(globals_)
-        with making((id(by_globals), key)):
+        with making((id(by_globals), key)), uncollected():
             found = by_globals.get(key)
             if found is None or not found.facts.hold(globals_):
                 found = self._make(code, globals_)
