@@ -219,6 +219,9 @@ class Callees:
         self.open: dict[tuple[Any, ...], Callee | None] = {}
         """Those that are being interpreted, as far as they are known."""
         self.asked: set[tuple[Any, ...]] = set()
+        """Those of which something has been assumed by the innermost one that is open."""
+        self.assumed: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
+        """The same of those that are found, by their keys."""
         self.failed: set[tuple[Any, ...]] = set()
         self.sizes: dict[int, int] = {}
 
@@ -304,6 +307,7 @@ class Callees:
                 raise _Unknown("a call within a call, whose result is not known so far")
             return callee, callee.load(inf, operands)
         if key in self.found:
+            self.asked |= self.assumed.get(key, set())
             return self.found[key], self.found[key].load(inf, operands)
         return None, None
 
@@ -319,13 +323,12 @@ class Callees:
                     self.found[key] = other
                     return other, loaded
         before: Callee | None = None
-        known = list(self.found)
+        around, self.asked = self.asked, set()
         try:
             for _ in range(_ROUNDS):
                 self.open[key] = before
                 self.asked.discard(key)
-                for other_key in [x for x in self.found if x not in known]:
-                    del self.found[other_key]
+                self._forget_what_assumed(key)
                 callee.follow(inf, operands)
                 if key not in self.asked or before is not None and _is_same(before, callee):
                     break
@@ -336,13 +339,22 @@ class Callees:
                 raise Refused("what a function returns that calls itself does not come to rest")
         finally:
             del self.open[key]
+            asked = self.asked - {key}
+            self.asked = around | asked
         if before is None:
             _require_numbers(callee.inference.types.values())
         callee.settle()
-        self.found[key] = callee
+        self.found[key], self.assumed[key] = callee, asked
         if not self.open:
             _share(code, callee)
         return callee, callee.load(inf, operands)
+
+    def _forget_what_assumed(self, key: tuple[Any, ...]) -> None:
+        """Forget the functions that were interpreted with what was assumed of this one."""
+        for other in [x for x, assumed in self.assumed.items() if key in assumed]:
+            if self.assumed.pop(other, None) is not None:
+                del self.found[other]
+                self._forget_what_assumed(other)
 
     def size(self, inf: Inference, code: CodeType, globals_: dict[str, Any]) -> int:
         """How many operations a function has, with those that it calls by name."""

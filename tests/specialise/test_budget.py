@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gc
 import itertools
+import math
 import sys
 import time
 
 import pytest
-from specialised_cases import GENERIC, oracle, scope
+from specialised_cases import GENERIC, is_specialised, oracle, scope
 
 import autodiff_hook as ad
 from autodiff_hook import budget
 from autodiff_hook.runtime import attempts, specialising
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 pytestmark = pytest.mark.skipif(GENERIC, reason="there are no specialised programs")
 
@@ -63,6 +65,18 @@ def attempted(monkeypatch):
     gc.disable()
     yield found
     gc.enable()
+
+
+def test_a_function_may_be_as_long_as_it_is_written(attempted):
+    lines = [f"    y = math.sin(y) * 0.5 + x * {i % 7}.25" for i in range(900)]
+    f = scope("\n".join(["import math", "def f(x):", "    y = x", *lines, "    return y"]))["f"]
+    slope = 1.0
+    y = 0.7
+    for i in range(900):
+        slope = slope * math.cos(y) * 0.5 + (i % 7 + 0.25)
+        y = math.sin(y) * 0.5 + 0.7 * (i % 7 + 0.25)
+    assert ad.gradient(f, 0.7)[0] == pytest.approx(slope)
+    assert is_specialised(f) and (ONE_WAY or not attempted)
 
 
 def test_no_call_stalls(attempted):

@@ -216,6 +216,32 @@ def test_what_is_large_is_made_once(package, monkeypatch):
     assert len(made) == 2
 
 
+LOOPING = """
+def first(x, n):
+    return x if n <= 0 else second(x * 1.01, n - 1) + large(x)
+
+def second(x, n):
+    return x * x if n <= 0 else large(x, 2.0) * 0.5 + third(x, n - 1)
+
+def third(x, n):
+    return first(x, n - 1) + (second(x * 0.5, n - 2) if n > 3 else large(x))
+"""
+
+
+@needs_programs
+def test_what_calls_itself_looks_once_at_what_does_not(package, monkeypatch):
+    exec(LOOPING, package)
+    made = []
+    follow = callees.Callee.follow
+    monkeypatch.setattr(callees.Callee, "follow", lambda self, *rest: (made.append(self), follow(self, *rest)))
+    f = eval("lambda x: first(x, 6)", package)
+    assert ad.gradient(f, 0.5)[0] == pytest.approx(slope(f, 0.5), rel=1e-6)
+    assert is_specialised(f)
+    large = [(callee.call.key(), callee.kinds) for callee in made if callee.source()[0].co_name == "large"]
+    assert large and len(large) == len(set(large))
+    assert len([callee for callee in made if callee.source()[0].co_name == "first"]) > 1
+
+
 def test_what_it_loads_is_looked_at_for_each_caller(package):
     large = package["large"]
     before = [caller(package), caller(package, "large(x) + 1.0")]

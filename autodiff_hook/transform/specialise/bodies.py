@@ -67,6 +67,10 @@ class Body:
     params: list[Variable]
     frees: list[Variable]
 
+    def size(self) -> int:
+        """How many statements it has."""
+        return sum(len(block.statements) + 1 for block in self.blocks)
+
 
 def lifted(code: CodeType, generators: bool = False) -> IR:
     """The IR of a code object that can be copied into another; never changed."""

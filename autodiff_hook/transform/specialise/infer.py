@@ -142,7 +142,9 @@ READ: Final = "read"
 
 Plan = RulePlan | Alias | str
 STATEMENTS: Final = 2500
-"""How many statements a program may have."""
+"""How many statements a program may have besides those of the function itself."""
+_WRITTEN: Final = 10_000
+"""Up to how many these may be."""
 _DEPTH: Final = 40
 _RECURSIONS: Final = 12
 """How many calls a function may make of itself that are put in their places."""
@@ -307,6 +309,7 @@ class Inference:
     ) -> None:
         """Interpret code whose captured variables are ``cells``."""
         body = self._copy(code, globals_)
+        self.limit += min(body.size(), _WRITTEN)
         self.types.update(types)
         self.params.update(types.items())
         first = Block(list(types))
@@ -442,7 +445,7 @@ class Inference:
         self.plans[s] = Alias(Constant(None))
 
     def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
-        self.size += sum(len(b.statements) + 1 for b in body.blocks)
+        self.size += body.size()
         if self.size > self.limit:
             raise Refused("the program is too large")
         self.pending.place(body.blocks, self.block)
