@@ -61,9 +61,11 @@ def _operation(meaning: Meaning) -> Callable[..., Result]:
 
 
 def _match_class(alg: Algebra, t: Any, count: int, subject: Any, cls: Any, names: tuple[str, ...]) -> Result:
-    plan = matched_names(count, subject, cls, names)
-    if plan is None:
+    if not isinstance(cls, type):
+        raise TypeError("called match pattern must be a class")
+    if not isinstance(subject, cls):
         return None, None
+    plan = matched_names(count, cls, names)
     try:
         found = [(subject, t[0]) if name is None else attributes.getattr_(alg, t[:1], name, subject) for name in plan]
     except AttributeError:
