@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import dictionary_of, has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly
 from autodiff_hook.transform.specialise import altered, assigned, dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -68,6 +68,13 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
         return known_as(inf, s, function)
     inf.leave_nothing(s)
     return Bound(function, *receiver)
+
+
+def of_member(member: Enum, owner: Operand, name: str) -> tuple[Outside, Operand, str]:
+    """A member of an Enum as an object from outside; its name and value are attributes by other names."""
+    cls = type(member)
+    plain = name in ("name", "value") and find_in_type(cls, name) is vars(Enum)[name]
+    return Outside(cls, owner, example=member), owner, f"_{name}_" if plain else name
 
 
 def method_call(

@@ -16,7 +16,16 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import wrapped_by
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
-from autodiff_hook.transform.specialise import dicts, draws, following, managers, named_tuples, partials, saying
+from autodiff_hook.transform.specialise import (
+    constants,
+    dicts,
+    draws,
+    following,
+    managers,
+    named_tuples,
+    partials,
+    saying,
+)
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -210,6 +219,10 @@ def call_known(
         answer = special(inf, s, args) if special is not None and not kwargs else None
         if answer is not None:
             return answer
+    if not inf.one_way:
+        constant = constants.written_out(inf, s, function, args, kwargs)
+        if constant is not None:
+            return constant
     stored = written(inf, s, function, args, kwargs)
     if stored is not None:
         return stored

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections import namedtuple
+from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
@@ -69,7 +69,6 @@ from autodiff_hook.transform.specialise.wording import named
 _DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)
 _OF_DTYPE_CLASS: Final = ("names", "fields", "subdtype", "kind", "char", "num", "type", "itemsize", "hasobject")
 """What all dtypes of a class of numbers have in common."""
-_TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
 
 
 def _is_dtype_of_numbers(value: Any) -> bool:
@@ -94,6 +93,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return _array_attribute(inf, s, value, owner, name)
     if _is_object(value):
         return attributes.attribute(inf, s, value, owner, name)
+    if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
+        return attributes.attribute(inf, s, *attributes.of_member(value.value, owner, name))
     if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
         return known_as(inf, s, getattr(value.value, name))
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:
@@ -178,6 +179,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return named_tuples.as_dict(inf, s, value)
     if _is_object(value):
         return attributes.method_call(inf, s, value, name, args, names)
+    if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
+        return attributes.method_call(inf, s, attributes.of_member(value.value, owner, name)[0], name, args, names)
     if isinstance(value, Dict) and value.site.cls is set:
         return inline_call(inf, s, sets.method(name, names), [owner, *args], {})
     if isinstance(value, List) and name == "append" and len(args) == 1 and not names:

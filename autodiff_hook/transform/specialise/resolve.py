@@ -10,6 +10,7 @@ import operator
 import sys
 from collections import Counter
 from collections.abc import Callable
+from enum import EnumMeta
 from types import FunctionType
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from autodiff_hook.transform.specialise import (
     attributes,
     cells,
     changing,
+    constants,
     dicts,
     displays,
     following,
@@ -341,6 +343,8 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         return texts.item(inf, s, owner, key)
     if isinstance(owner, Known) and owner.value is sys.version_info and isinstance(key, Known):
         return known_as(inf, s, owner.value[key.value])
+    if isinstance(owner, Known) and type(owner.value) is EnumMeta and isinstance(key, Known) and not inf.one_way:
+        return constants.member(inf, s, owner.value, owner.value.__members__, key.value)
     if isinstance(owner, Known) and is_grid(owner.value):
         return item_of_grid(inf, s, owner.value, s.operands[1])
     items = items_of(owner)
