@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
+from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.fitting import is_alone
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.mirror import attributes_of
 from autodiff_hook.transform.improve.shortcuts import effects
 from autodiff_hook.transform.specialise.infer import Given
@@ -19,12 +25,17 @@ _ATOMS: Final = frozenset({float, int, str, bool, type(None)})
 class Altered:
     """What some attributes of objects were on entry, and later what the program has made of them.
 
-    ``objects`` are the dicts of their attributes.
+    ``objects`` are the dicts of their attributes; the arrays of those ``names`` that are true are changed.
     """
 
-    def __init__(self, objects: list[dict[str, Any]], names: tuple[str, ...]) -> None:
+    def __init__(self, objects: list[dict[str, Any]], names: dict[str, bool]) -> None:
         self.objects, self.names = objects, names
         self.values = self._found()
+
+    @property
+    def arrays(self) -> list[Any]:
+        """The arrays that are changed."""
+        return [own.get(name) for own in self.objects for name, in_place in self.names.items() if in_place]
 
     def _found(self) -> list[list[Any]]:
         return [[own.get(name, _MISSING) for name in self.names] for own in self.objects]
@@ -38,6 +49,15 @@ class Altered:
                 del own[name]
         self.values = found
 
+    def finish(self) -> None:
+        """Let the objects be what the program has made of them; arrays that it changes stay what they are."""
+        arrays = self.arrays
+        self.exchange()
+        for array, made in zip(arrays, self.arrays):
+            np.copyto(array, made)
+        for own, values in zip(self.objects, self.values):
+            own.update((name, x) for (name, in_place), x in zip(self.names.items(), values) if in_place)
+
 
 class _Open(threading.local):
     def __init__(self) -> None:
@@ -50,25 +70,35 @@ _OPEN: Final = _Open()
 class Alter:
     """Begins a program that assigns attributes: ``names`` has them by class."""
 
-    def __init__(self, names: dict[type, tuple[str, ...]]) -> None:
+    def __init__(self, names: dict[type, dict[str, bool]]) -> None:
         self.names = names
 
     def __call__(self, *references: Any) -> list[Altered]:
         """Keep what the objects are that can be reached."""
-        found = _reached(references, self.names)
+        found, arrays = _reached(references, self.names)
         made = [Altered(found[cls], names) for cls, names in self.names.items()]
+        _require_alone([x for each in made for x in each.arrays], arrays)
         _OPEN.altered.append(made)
         return made
 
 
-def _reached(references: tuple[Any, ...], classes: Any) -> dict[type, list[Any]]:
-    """The attributes of the objects of some classes that can be reached, each with attributes of its own."""
+def _require_alone(changed: list[Any], arrays: list[Any]) -> None:
+    """Give up if an array that is changed can be seen in another place, or what may show one can be reached."""
+    if changed:
+        lying = Counter([id(root_of(x)) for x in arrays if isinstance(x, np.ndarray)])
+        alone = [x is not None and is_alone(x) and lying[id(root_of(x))] == 1 for x in changed]
+        if not all(alone) or any(map(hides, arrays)):
+            raise Given("an array that is changed may be seen in another place")
+
+
+def _reached(references: tuple[Any, ...], classes: Any) -> tuple[dict[type, list[Any]], list[Any]]:
+    """The attributes of objects of some classes that can be reached, each with its own; and what is no container."""
     found: dict[type, list[Any]] = {cls: [] for cls in classes}
-    seen, pending = set[int](), list(references)
+    seen, pending, rest = set[int](), list(references), list[Any]()
     while pending:
         x = pending.pop()
         cls = type(x)
-        if cls in _ATOMS or cls is not tuple and id(x) in seen:
+        if cls in _ATOMS or cls not in (tuple, np.ndarray) and id(x) in seen:
             continue
         seen.add(id(x))
         if cls in (list, tuple):
@@ -79,10 +109,12 @@ def _reached(references: tuple[Any, ...], classes: Any) -> dict[type, list[Any]]
             if cls in found:
                 found[cls].append(dictionary_of(x))
             pending += [part for _, part in attributes_of(x)]
+        else:
+            rest.append(x)
     held = [id(own) for attributes in found.values() for own in attributes]
     if len(set(held)) < len(held):
         raise Given("objects that share their attributes")
-    return found
+    return found, rest
 
 
 def leave(altered: list[Altered]) -> None:
@@ -95,7 +127,7 @@ def leave(altered: list[Altered]) -> None:
 def finish(altered: list[Altered]) -> None:
     """Let the objects be what the program has made of them."""
     for each in altered:
-        each.exchange()
+        each.finish()
 
 
 def restoring(entry: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +139,8 @@ def restoring(entry: Callable[..., Any]) -> Callable[..., Any]:
             return entry(f, args)
         except BaseException:
             while len(_OPEN.altered) > begun:
-                finish(_OPEN.altered.pop())
+                for each in _OPEN.altered.pop():
+                    each.exchange()
             raise
 
     return restoring_entry

@@ -12,6 +12,7 @@ from autodiff_hook.runtime.altering import Alter, leave
 from autodiff_hook.runtime.altering import finish as altering_finished
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
+    Array,
     Instance,
     Known,
     Outside,
@@ -21,7 +22,9 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
-from autodiff_hook.transform.specialise.lattice import content_of, item_like, sites_in
+from autodiff_hook.transform.specialise.lattice import content_of, item_like
+from autodiff_hook.transform.specialise.lists import maker
+from autodiff_hook.transform.specialise.origins import holds
 from autodiff_hook.transform.specialise.places import altered_of, assigned_to
 
 
@@ -50,9 +53,23 @@ def write(inf: Inference, s: Statement, target: Record, name: str) -> Abstract:
         raise Refused(f"the attribute {name} of objects becomes something else")
     inf.stale = inf.stale or found != site.named.get(name)
     site.named[name] = found
-    inf.outer.stored.setdefault(target.cls, {})[name] = None
+    _note(inf, target.cls, name, _is_changed(inf, s, name))
     inf.plans[s] = STORE
     return Known(None)
+
+
+def _is_changed(inf: Inference, s: Statement, name: str) -> bool:
+    """Whether this is the end of ``owner.name += value``, which changes an array."""
+    owner, value = map(inf.final, s.operands)
+    made = maker(inf, value)
+    read = made is not None and made.op == "getattr" and made.data == name and inf.final(made.operands[0]) is owner
+    return read and isinstance(inf.type_of(value), Array)
+
+
+def _note(inf: Inference, cls: type, name: str, changes: bool) -> None:
+    names = inf.outer.stored.setdefault(cls, {})
+    if names.setdefault(name, changes) is not changes:
+        raise Refused(f"the attribute {name} is assigned, and the array that it was is changed")
 
 
 def _holds_others(example: Any) -> bool:
@@ -69,9 +86,10 @@ def settle(inf: Inference) -> list[Statement]:
             raise Refused("an object is known by itself, and changed in a list")
         if any(site.absent & names.keys() or "__dict__" in site.named for site in inf.sites_of(cls)):
             raise Refused("an attribute of a class is assigned to its objects")
-    held = [v for v, kind in inf.types.items() if inf.is_from_outside(v) and sites_in(kind)]
+    changes = any(in_place for names in inf.outer.stored.values() for in_place in names.values())
+    held = [v for v, kind in inf.types.items() if inf.is_from_outside(v) and holds(kind, changes)]
     altered = Variable("altered")
-    begin = Statement("call", [Constant(Alter({c: tuple(n) for c, n in inf.outer.stored.items()})), *held], altered, ())
+    begin = Statement("call", [Constant(Alter(inf.outer.stored)), *held], altered, ())
     away = Statement("call", [Constant(leave), altered], Variable(), ())
     inf.types[altered], inf.types[away.made] = Instance(list), Known(None)
     inf.plans.update({begin: PURE, away: PURE})

@@ -13,13 +13,11 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.analysis import closure, passed_on
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime.memories import hides
 from autodiff_hook.transform.specialise import altered, dicts, saying
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
-    Iterator,
     Known,
     List,
     Outside,
@@ -30,8 +28,8 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ASSIGN, COPY, ITEMS, LOAD, PARTS, STORE, Alias, Inference
-from autodiff_hook.transform.specialise.lattice import content_of, example_of, item_like, reached, sites_in
-from autodiff_hook.transform.specialise.origins import heirs
+from autodiff_hook.transform.specialise.lattice import example_of, item_like, reached, sites_in
+from autodiff_hook.transform.specialise.origins import heirs, holds
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
 
 
@@ -149,7 +147,7 @@ def require_apart(inf: Inference, blocks: list[Block], copies: dict[Variable, Va
     """What is kept outside, or returned, is no copy, and no part of one; a list or an array itself is what it was."""
     if not copies:
         return
-    handed_on = heirs(inf.program, blocks, lambda kind: _may_hold(kind, True))
+    handed_on = heirs(inf.program, blocks, lambda kind: holds(kind, True))
     mine = closure(list[Operand](copies.values()), lambda x: handed_on.get(x, ()))
     originals = dict[Operand, Operand]((own, here) for here, own in copies.items())
     for block in blocks:
@@ -257,15 +255,5 @@ def _require_one_name(inf: Inference, here: Variable) -> None:
             raise Refused("a list or an array that is known in two ways is changed")
     mine = given.get(here, here)
     inf.world.alone(
-        mine, changing[here], [given.get(x, x) for x in others if _may_hold(inf.types[x], isinstance(kind, Array))]
+        mine, changing[here], [given.get(x, x) for x in others if holds(inf.types[x], isinstance(kind, Array))]
     )
-
-
-def _may_hold(value: Abstract, array: bool) -> bool:
-    value = content_of(value)
-    if isinstance(value, Tuple):
-        return any(_may_hold(x, array) for x in value.items)
-    if isinstance(value, Iterator):
-        return _may_hold(value.item, array)
-    shows = isinstance(value, Array) or isinstance(value, Outside) and hides(value.example)
-    return bool(sites_in(value)) or array and shows

@@ -187,8 +187,8 @@ class Outer:
     holders: dict[int, Any] = field(default_factory=dict)
     first: Block = field(default_factory=Block)
     """Where the program begins, and takes what it works on instead."""
-    stored: dict[type, dict[str, None]] = field(default_factory=dict)
-    """The attributes that it assigns, as it runs, to objects in lists and arguments."""
+    stored: dict[type, dict[str, bool]] = field(default_factory=dict)
+    """The attributes that it assigns, to objects in lists and arguments: whether it changes their arrays."""
 
 
 Evaluate = Callable[["Inference", Statement], Abstract | None]

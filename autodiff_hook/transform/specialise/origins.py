@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Block, Operand, Statement, Variable
+from autodiff_hook.runtime.memories import hides
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.improve.site import is_elementwise
 from autodiff_hook.transform.specialise.abstract import (
@@ -21,9 +22,11 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Optional,
+    Outside,
     Tuple,
 )
 from autodiff_hook.transform.specialise.infer import PARTS, Program
+from autodiff_hook.transform.specialise.lattice import content_of, sites_in
 
 TypeOf = Callable[[Operand], Abstract]
 _VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
@@ -112,6 +115,17 @@ def may_hold(value: Abstract) -> bool:
     if isinstance(value, Optional):
         return may_hold(value.content)
     return isinstance(value, Array) or value is ANY or type(value) is Abstract
+
+
+def holds(value: Abstract, array: bool) -> bool:
+    """Whether a value from outside may be, or hold, a list, a dict or an object, or with ``array`` show an array."""
+    value = content_of(value)
+    if isinstance(value, Tuple):
+        return any(holds(x, array) for x in value.items)
+    if isinstance(value, Iterator):
+        return holds(value.item, array)
+    shows = isinstance(value, Array) or isinstance(value, Outside) and hides(value.example)
+    return bool(sites_in(value)) or array and shows
 
 
 def is_arithmetic(s: Statement, part: Variable, type_of: TypeOf) -> bool:

@@ -61,6 +61,7 @@ from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
 from autodiff_hook.transform.specialise.places import ask_for_copies
 from autodiff_hook.transform.specialise.promotion import promote
+from autodiff_hook.transform.specialise.replacing import replace
 from autodiff_hook.transform.specialise.views import take_anew
 
 
@@ -110,6 +111,7 @@ def prepare(inference: Inference) -> Shape:
     loops_of = {block: [loop for loop in loops if block in loop.body] for block in ir.blocks}
     incoming = predecessors(ir)
     require_once(ir.blocks, loops_of, inference)
+    replace(ir, program, inference.outer.stored)
     ask_for_copies(inference, ir.blocks)
     require_apart(inference, ir.blocks, copies)
     take_anew(ir, program)

@@ -165,7 +165,7 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     if types is not None and types <= {float, np.float64, bool, np.int64}:
         if not types <= {bool, np.int64} and s not in inf.checked and inf.block is not None:
             check = Statement("call", [Constant(require_steps), args[0]], None, ())
-            _checked(inf, check, args)
+            checked(inf, check, args)
             inf.block.statements.insert(inf.index, check)
             inf.index += 1
             inf.checked.add(s)
@@ -173,7 +173,8 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return None
 
 
-def _checked(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def checked(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    """A check that one program makes is made by another one that holds it, too."""
     return pure(inf, s, Known(None))
 
 
@@ -273,7 +274,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     reversed: _reversed,
     isinstance: _isinstance,
     int: _int,
-    require_steps: _checked,
+    require_steps: checked,
     float: _float,
     type: _type,
     callable: _callable,

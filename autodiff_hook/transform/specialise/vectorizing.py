@@ -8,13 +8,13 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import vectorizing
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, same_dtype
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, same_dtype
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import PURE, Given, Inference
 from autodiff_hook.transform.specialise.lattice import number_types
-from autodiff_hook.transform.specialise.plans import known_as, pure
-from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
+from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, checked
 
 _DOUBLE: Final = np.dtype(float)
 _PLAIN: Final = (frozenset({float}), frozenset({int}))
@@ -61,9 +61,5 @@ def _require_float(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
     return known_as(inf, s, None)
 
 
-def _plain(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return pure(inf, s, Known(None))
-
-
-OF_ALL_WAYS[require_plain] = _plain
+OF_ALL_WAYS[require_plain] = checked
 OF_ALL_WAYS[vectorizing.require_float] = _require_float

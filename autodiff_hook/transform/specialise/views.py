@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
+from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 from autodiff_hook.transform.specialise.writing import store_before
 
 _RESHAPED: Final = (
@@ -296,3 +297,6 @@ def _with(plan: Plan, old: Operand, new: Operand) -> Plan:
         return plan
     values = [replaced(x, old, new) for x in plan.values]
     return replace(plan, values=values)
+
+
+QUESTIONS[in_order] = checked
