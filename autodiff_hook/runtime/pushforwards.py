@@ -11,9 +11,10 @@ from autodiff_hook.runtime.forms import holds_objects
 from autodiff_hook.runtime.programs import Made, Understood, finish, following, is_returned
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded, slot_tangents, tangent_at
+from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded, slot_tangents, tangent_at, zero_tangent
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.pushforward import Pushed, Pushforward
 from autodiff_hook.transform.specialise.wording import named
 
@@ -47,7 +48,7 @@ def pushed_program(
 ) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
     """The program with tangents of the part of the value that ``aim`` leads to, and those of its sources."""
     inference, shape = known.inference, known.shape
-    if inference.warnings or inference.commits or inference.strict or inference.outer.stored:
+    if inference.warnings or inference.commits or inference.strict:
         raise Refused("a program with effects, in forward mode")
     moving = [(i, p) for i, p in enumerate(known.params) if known.call.shape.moving[i]]
     with known.located():
@@ -67,6 +68,8 @@ def _seeds(known: Understood, moving: Moving, needs: set[Variable]) -> dict[Vari
     """The tangents of the parameters, and of the parts of objects that are read, in the form that a program takes."""
     prologue, types, seeds = known.prologue, known.inference.types, dict[Variable, Operand]()
     given = [(param, i, tangent) for (i, param), tangent in zip(moving, prologue.tangents)]
+    # An object that has several names has one tangent.
+    made = prologue.emit("build_map")
     for param, i, tangent in given:
         if not holds_objects(types[param]):
             taken = known.taken[param]
@@ -80,6 +83,10 @@ def _seeds(known: Understood, moving: Moving, needs: set[Variable]) -> dict[Vari
         found = prologue.emit("call", Constant(slot_tangents), values, whole, data=())
         for part, (owner, key, path) in (held | prologue.leaves()).items():
             if mine.get(part, part) in needs:
-                place = found, owner, Constant(key), Constant(path), part
+                place = found, owner, Constant(key), Constant(path), part, made
                 seeds[mine.get(part, part)] = prologue.emit("call", Constant(tangent_at), *place, data=())
+    if known.inference.outer.stored:
+        for x, kind in types.items():
+            if x in needs and x not in seeds and known.inference.is_from_outside(x) and sites_in(kind):
+                seeds[x] = prologue.emit("call", Constant(zero_tangent), known.taken.get(x, x), made, data=())
     return seeds

@@ -114,12 +114,17 @@ def _slot(form: str, value: Any, key: Any) -> Slot:
     return id(value), Attribute(key) if form == "object" else key
 
 
-def tangent_at(found: dict[Slot, Any], owner: Any, key: Any, path: tuple[tuple[int, int], ...], value: Any) -> Any:
-    """The tangent of what is in a slot, at a place in tuples there, as a program takes it."""
+def tangent_at(
+    found: dict[Slot, Any], owner: Any, key: Any, path: tuple[tuple[int, int], ...], value: Any, known: dict[int, Any]
+) -> Any:
+    """The tangent of what is in a slot, at a place in tuples there, as a program takes it.
+
+    ``known`` are those of lists, dicts and objects that were made before.
+    """
     given = found.get((None if owner is None else id(owner), key))
     for _, place in path:
         given = None if given is None else given[place]
-    return _built(found, value, given, {})
+    return _built(found, value, given, known)
 
 
 def _built(found: dict[Slot, Any], value: Any, given: Any, known: dict[int, Any]) -> Any:
@@ -146,9 +151,9 @@ def _built(found: dict[Slot, Any], value: Any, given: Any, known: dict[int, Any]
     return made
 
 
-def zero_tangent(value: Any) -> Any:
+def zero_tangent(value: Any, known: dict[int, Any] | None = None) -> Any:
     """The tangent of what is constant."""
-    return _built({}, value, None, {})
+    return _built({}, value, None, {} if known is None else known)
 
 
 def is_made_of_numbers(value: Any) -> bool:

@@ -337,8 +337,9 @@ def test_objects_in_lists(name, capsys):
         called.append(k)
     assert not _OPEN.altered
     if name in TYPED and not (GENERIC or specialising.ONE_WAY):
-        kept = specialising._known.found[id(f.__code__)].values()
-        assert any(x.entries for x in kept) and not any(x.one_way for x in kept)
+        for each in (f, g):
+            kept = specialising._known.found[id(each.__code__)].values()
+            assert any(x.entries for x in kept) and not any(x.one_way for x in kept)
 
 
 GIVEN = """
@@ -421,6 +422,27 @@ def test_arguments(name):
         assert found == value and slope == pytest.approx(by_k, rel=1e-5)
         assert gradients(grad) == pytest.approx(slopes, rel=1e-5, abs=1e-8)
         assert [getattr(*x) for x in leaves(given)] == [getattr(*x) for x in leaves(plain)]
+        assert repr([vars(o) for o, _ in leaves(given)]) == repr([vars(o) for o, _ in leaves(plain)])
+    if not (GENERIC or specialising.ONE_WAY):
+        kept = specialising._known.found[id(f.__code__)].values()
+        assert any(x.entries for x in kept) and not any(x.one_way for x in kept)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_tangents_of_arguments(name):
+    module = made()
+    exec(GIVEN, vars(module))
+    f, make = getattr(module, name), MAKERS[name]
+    slope = (f(make(module), 1.2 + 1e-6) - f(make(module), 1.2 - 1e-6)) / 2e-6
+    for _ in range(3):
+        plain, given = make(module), make(module)
+        value = f(plain, 1.2)
+        assert ad.jvp(f, (given, 1.2), (None, 1.0)) == pytest.approx((value, slope), rel=1e-6)
+        assert repr([vars(o) for o, _ in leaves(given)]) == repr([vars(o) for o, _ in leaves(plain)])
+        along = ad.withgradient(f, make(module), 1.2)[1][0]
+        given = make(module)
+        total = sum(g * g for g in gradients(along) if g is not None)
+        assert ad.jvp(f, (given, 1.2), (along, None)) == pytest.approx((value, total), rel=1e-6)
         assert repr([vars(o) for o, _ in leaves(given)]) == repr([vars(o) for o, _ in leaves(plain)])
     if not (GENERIC or specialising.ONE_WAY):
         kept = specialising._known.found[id(f.__code__)].values()

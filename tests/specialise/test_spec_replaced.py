@@ -315,7 +315,7 @@ def test_arrays_changed_where_they_lie(name):
             assert left(second) == left(plain)
         called.append(k)
     if name in TYPED and not (GENERIC or specialising.ONE_WAY):
-        assert is_typed(getattr(reverse, name))
+        assert is_typed(getattr(reverse, name)) and is_typed(getattr(forward, name))
 
 
 def carried_hvp(name, k, before):
@@ -385,6 +385,10 @@ def test_arguments_with_arrays(name):
         assert found == value
         assert np.concatenate([x for g in gradients for x in (g.pos, g.vel)]) == pytest.approx(slopes, abs=1e-6)
         assert all(x is y for x, y in zip(arrays, [x for p in given for x in (p.pos, p.vel)]))
+        moved = module.row(count)
+        along = call(lambda given, *rest: ad.jvp(f, (given, *rest), (grads[0], *[None] * len(rest))), moved)
+        assert along == pytest.approx((value, sum(x * x for x in slopes)), rel=1e-6)
+        assert [x.tolist() for x in of_arrays(moved)] == [x.tolist() for x in of_arrays(plain)]
         assert [x.tolist() for x in arrays] == [x.tolist() for x in of_arrays(plain)]
     if name != "moved_alone" and not (GENERIC or specialising.ONE_WAY):
         assert is_typed(f)
