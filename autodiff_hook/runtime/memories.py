@@ -19,7 +19,7 @@ from autodiff_hook.runtime.effects import places_written
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.native import STANDARD, package_of
 
-_WITHOUT: Final = STANDARD | {"numpy", "numba", "gmpy2"}
+_WITHOUT: Final = STANDARD | {"numpy", "numba", "gmpy2", "pandas"}
 """Packages whose native objects have no hidden memory of arrays."""
 
 _BORROWING: Final = (pickle.PickleBuffer, type(struct.iter_unpack("B", b"")))

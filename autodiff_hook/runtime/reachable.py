@@ -16,7 +16,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, wrapped_by
 
 _HEAP_TYPE: Final = 1 << 9
-_WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules"}
+_WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas"}
 """Packages whose globals hold nothing that a program has made."""
 _LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
 """What refers to nothing that matters; most of what large structures hold."""

@@ -513,3 +513,21 @@ def test_what_a_rule_calls_is_not_searched_for_what_the_engine_keeps():
     from autodiff_rules.numpy.ufuncs import require_same
 
     assert list(reachable(require_same, True)) == [require_same]
+
+
+def test_pandas_remembers_nothing_of_a_program_but_what_can_be_seen():
+    pd = pytest.importorskip("pandas")
+    from autodiff_hook.runtime.reachable import reachable
+
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+
+    def f(x):
+        table = {name: np.zeros(1) for name in frame.keys()}
+        table["a"][0] = x * x
+        if pd.isna(x):
+            return 0.0
+        weights = frame.reindex(frame.index.union([2])).interpolate().to_numpy()[-1]
+        return float(np.concatenate([table[name] for name in frame.keys()]) @ weights)
+
+    assert_gradients(f, (X,), expected=(4.0 * X,))
+    assert list(reachable(pd.isna)) == [pd.isna]
