@@ -15,6 +15,7 @@ from autodiff_hook import budget
 from autodiff_hook.ir.analysis import postorder
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Position, Statement, Variable
 
+Provider = Callable[[Hashable], "Operand | Block | None"]
 _STRIDE: Final = 16
 """Of how many blocks that a search has passed one remembers what was found: else memory would be quadratic."""
 
@@ -42,7 +43,7 @@ class Builder:
         self._after: list[int] = []
         self._written: dict[Hashable, int] | None = None
         self._provided = 0
-        self._providers: dict[Block, Callable[[Hashable], Operand | None]] = {}
+        self._providers: dict[Block, Provider] = {}
 
     def block(self, sealed: bool = False) -> Block:
         """A new block at the end of the function."""
@@ -96,8 +97,12 @@ class Builder:
     def _look_up(self, key: Hashable, block: Block) -> Operand:
         """The value of ``key``; parameters made for it wait for ``_complete`` (no recursion: functions are long)."""
         pending = []
-        while key not in self._definitions[block] and not (block in self._providers and self._provides(block, key)):
-            before = self._bypassed.get(block)
+        while key not in self._definitions[block]:
+            before = self._provided_by(block, key) if block in self._providers else None
+            if before is block:
+                break
+            if before is None:
+                before = self._bypassed.get(block)
             if before is None:
                 if block not in self._sealed or len(self._incoming[block]) != 1:
                     break
@@ -110,15 +115,19 @@ class Builder:
             self._definitions[passed][key] = value
         return value
 
-    def _provides(self, block: Block, key: Hashable) -> bool:
+    def _provided_by(self, block: Block, key: Hashable) -> Block | None:
+        """The block where a key is found that has no definition in ``block``, if its provider knows."""
         value = self._providers[block](key)
-        if value is None:
-            return False
+        if value is None or isinstance(value, Block):
+            return value
         self._definitions[block][key] = value
-        return True
+        return block
 
-    def provide(self, block: Block, provider: Callable[[Hashable], Operand | None]) -> None:
-        """Let ``provider`` say what keys have at the start of ``block`` when they are first read; or None."""
+    def provide(self, block: Block, provider: Provider) -> None:
+        """Let ``provider`` say what keys have at the start of ``block`` when they are first read; or None.
+
+        Where it gives a block, they have what they have at the end of that one.
+        """
         self._providers[block] = provider
 
     def _join(self, key: Hashable, block: Block) -> Operand:
@@ -191,10 +200,19 @@ class Builder:
         self._bypassed[block] = source
 
     def seal_rest(self) -> None:
-        """Seal all blocks, when all edges are made and all is written (but for what is read at its place).
+        """Seal all blocks, when all edges are made and all is written (but for what is read at its place)."""
+        self.survey()
+        self._drop_unwritten()
+        for block in self.blocks:
+            if block not in self._sealed:
+                budget.check()
+                self.seal(block)
 
-        It gives what ``seal`` for each gives, and faster: a key that nothing wrote on any way to a block has its
-        default there, and no parameters are made and removed again to find that out.
+    def survey(self) -> None:
+        """Note what is written on the ways to the blocks that there are, when all edges to these are made.
+
+        A key that nothing wrote on any way to a block has its default there, and no parameters are made and removed
+        again to find that out.
         """
         self._number = {block: i for i, block in enumerate(self.blocks)}
         self._after = after = self._reachable()
@@ -207,11 +225,6 @@ class Builder:
         for block in self._providers:
             self._provided |= after[self._number[block]]
         self._written = written
-        self._drop_unwritten()
-        for block in self.blocks:
-            if block not in self._sealed:
-                budget.check()
-                self.seal(block)
 
     def _drop_unwritten(self) -> None:
         """Replace the waiting parameters that can only have the default."""

@@ -93,3 +93,36 @@ def test_what_a_provider_knows_is_found() -> None:
     builder.seal_rest()
     assert builder.read("a", last) is given
     assert builder.read("b", last) is DEFAULT
+
+
+def test_a_provider_may_say_where_a_key_is_found() -> None:
+    builder = Builder(default=lambda key: DEFAULT)
+    entry, left, right, join = builder.block(sealed=True), *(builder.block() for _ in range(3))
+    entry.terminator = Terminator("branch", [], [builder.edge(entry, x) for x in (left, right)])
+    for side in (left, right):
+        side.terminator = Terminator("jump", [], [builder.edge(side, join)])
+    builder.provide(join, lambda key: entry if key == "a" else None)
+    value = Constant(1)
+    builder.write("a", entry, value)
+    assert builder.read("a", join) is value and not builder._joins[join]
+    builder.seal_rest()
+    assert builder.read("a", join) is value
+
+
+def test_a_survey_spares_parameters_before_the_rest_is_made() -> None:
+    builder = Builder(default=lambda key: DEFAULT)
+    blocks = [builder.block(sealed=i == 0) for i in range(3)]
+    entry, middle, last = blocks
+    entry.terminator = Terminator("branch", [], [builder.edge(entry, middle), builder.edge(entry, last)])
+    middle.terminator = Terminator("jump", [], [builder.edge(middle, last)])
+    builder.seal(middle)
+    builder.seal(last)
+    builder.write("a", middle, Constant(1))
+    builder.survey()
+    later = builder.block()
+    last.terminator = Terminator("jump", [], [builder.edge(last, later)])
+    assert builder.read("b", last) is DEFAULT and not builder._unfilled and not builder._block_of
+    param = builder.read("a", later)
+    builder.seal_rest()
+    builder.finish()
+    assert builder.resolve(param) is last.params[0] and not later.params

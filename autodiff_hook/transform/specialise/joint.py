@@ -107,6 +107,7 @@ class _Joint(Cotangents):
         self._connect()
         for block in shape.ir.blocks:
             self._forward(block)
+        builder.survey()
         value = shape.exit.params[0]
         start = self.forward[shape.exit]
         self._seed(value, self.aim, start)
@@ -128,14 +129,21 @@ class _Joint(Cotangents):
         key = block, mode
         if key not in self.starts:
             start = self.starts[key] = self.builder.block()
-            self.builder.provide(start, partial(self._not_used_later, block))
+            self.builder.provide(start, partial(self._before, block, mode))
             self.pending.append(key)
             if len(list(block.edges())) < 2 and not any(self._is_branch(edge.target) for edge in block.edges()):
                 self.single.add(start)
         return self.starts[key]
 
-    def _not_used_later(self, block: Block, key: Any) -> Operand | None:
-        """The cotangent of what the primal does not use after ``block`` is zero before the adjoint of ``block``."""
+    def _before(self, block: Block, mode: Mode, key: Any) -> Operand | Block | None:
+        """What is known of a key before the adjoint of ``block``.
+
+        What no iteration has left is what the primal has at its end; the cotangent of what the primal does not use
+        after ``block`` is zero.
+        """
+        if key[0] == "p":
+            whole = [loop for loop in self.loops.get(key[1], ()) if loop in self.shape.loops_of[block]]
+            return self.forward[self.shape.exit] if mode.issuperset(whole) else None
         kept = key[1] in self.buffered or key[1] in self.iterated
         if key[0] != "c" or key[1] in self.live[block] or block is self.shape.exit or kept:
             return None
