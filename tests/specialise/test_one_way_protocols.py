@@ -488,6 +488,45 @@ class Wilful(Rows):
 ROWS = Rows(2.0)
 
 
+class Remembering:
+    """Computes once, and knows that it has by a slot that is not empty any more."""
+
+    __slots__ = ("_root", "_square", "x")
+
+    def __init__(self, x):
+        self.x = x
+
+    def square(self):
+        try:
+            return self._square
+        except AttributeError:
+            self._square = self.x * self.x
+        return self._square
+
+    def root(self):
+        if not hasattr(self, "_root"):
+            self._root = math.sqrt(self.x)
+        return self._root
+
+
+class Filling(Remembering):
+    def __getattr__(self, name):
+        if name == "_root":
+            return 2.0 * self.x
+        raise AttributeError(name)
+
+
+def remembered(x, cls):
+    made = cls(x)
+    first = made.square() * made.root()
+    return first + made.square() + made.root() + getattr(cls(x), "_square", 3.0 * x)
+
+
+@pytest.mark.parametrize("cls", [Remembering, Filling])
+def test_slots_that_are_empty_so_far(cls):
+    check_slopes(lambda x: remembered(x, cls), 0.7, specialised=True)
+
+
 def copies(x, cls):
     made = cls(x)
     deep, shallow = copy.deepcopy(made), copy.copy(made)

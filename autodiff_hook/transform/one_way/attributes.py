@@ -53,12 +53,8 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
         isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name)
     ):
         return assigned
-    look(inf, value.cls, name)
-    if has_in_type(value.cls, name) or name in ("__class__", "__dict__"):
-        return None
-    if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
-        return None
-    if not hasattr(type(value.cls), name) and inf.world.answers(value.cls, name):
+    is_empty = _is_slot(look(inf, value.cls, name)) and isinstance(value, Fresh)
+    if not is_empty and _is_there(inf, owner, value, name):
         return None
     hook = look(inf, value.cls, "__getattr__")
     if isinstance(hook, FunctionType):
@@ -66,6 +62,20 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     if hook is not None:
         raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
     raise Raised(AttributeError)
+
+
+def _is_there(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> bool:
+    """Whether an object has an attribute, of its own or by its class, without ``__getattr__``."""
+    if has_in_type(value.cls, name) or name in ("__class__", "__dict__"):
+        return True
+    if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
+        return True
+    return not hasattr(type(value.cls), name) and inf.world.answers(value.cls, name)
+
+
+def _is_slot(found: Any) -> bool:
+    """Whether what a class has under a name is one of the slots that a class statement names."""
+    return isinstance(found, MemberDescriptorType) and "__slots__" in vars(found.__objclass__)
 
 
 def of_class(inf: Path, cls: type, name: str) -> Operand | None:
