@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import functools
 import math
@@ -525,6 +526,52 @@ def remembered(x, cls):
 @pytest.mark.parametrize("cls", [Remembering, Filling])
 def test_slots_that_are_empty_so_far(cls):
     check_slopes(lambda x: remembered(x, cls), 0.7, specialised=True)
+
+
+class Naming(type):
+    """Adds to the classes that it makes, and leaves calls of them to ``type``."""
+
+    def __new__(mcs, name, bases, namespace):
+        return super().__new__(mcs, name, bases, {"factor": 2.0, **namespace})
+
+
+class Named(metaclass=Naming):
+    def __init__(self, x):
+        self.x = x
+
+    def scaled(self):
+        return self.x * self.factor
+
+
+class Calling(type):
+    def __call__(cls, x):
+        made = super().__call__(x)
+        made.x *= 3.0
+        return made
+
+
+class Called(Named, metaclass=type("Both", (Calling, Naming), {})):
+    pass
+
+
+class Begun(collections.UserList):
+    """Calls the ``__init__`` of its parent by ``super`` of the class, before its own."""
+
+    def __new__(cls, *args):
+        made = super().__new__(cls)
+        super().__init__(made, [1.0])
+        return made
+
+    def __init__(self, x):
+        self.data.append(x)
+
+    def scaled(self):
+        return self.data[0] * self[1] * len(self)
+
+
+@pytest.mark.parametrize("cls", [Named, Called, Begun])
+def test_classes_that_are_made_and_begun_in_their_own_ways(cls):
+    check_slopes(lambda x: cls(x * x).scaled() * x, 0.7, specialised=None if cls is Called else True)
 
 
 def copies(x, cls):

@@ -58,7 +58,7 @@ from autodiff_hook.transform.specialise.lattice import (
     example_of,
     number_types,
 )
-from autodiff_hook.transform.specialise.objects import look, look_after, receiver_class
+from autodiff_hook.transform.specialise.objects import class_of, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate
 from autodiff_hook.transform.specialise.wording import named
@@ -224,8 +224,9 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
     name, names = s.data
     owner, *args = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, Super) and name == "__init__":
-        found = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+    maker = class_of(inf.type_of(value.receiver)) if isinstance(value, Super) and name == "__init__" else None
+    if isinstance(value, Super) and maker is not None:
+        found = look_after(inf, maker, value.after, name)
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
     cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
