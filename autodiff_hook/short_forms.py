@@ -198,14 +198,12 @@ def linear(targets: Any, signature: str, transpose: Any, *, kinds: Kinds = 1) ->
     >>> check_rule(mirrored, np.eye(3), 1)
     """
     targets = targets if isinstance(targets, tuple) else (targets,)
-    first = ast.parse(f"def f({signature}): 0").body[0].args  # type: ignore[attr-defined]
-    name = (first.posonlyargs + first.args)[0].arg
-    cotangents(targets, signature, kinds, **{name: transpose})
+    _declare_cotangents(targets, signature, kinds, {first_parameter(signature): transpose})
     for target in targets:
         frule(target, LINEAR)
 
 
-def cotangents(targets: Any, signature: str, kinds: Kinds = 1, /, **functions: Any) -> Deferred:
+def cotangents(targets: Any, signature: str, kinds: Kinds = 1, of: str = "", /, **functions: Any) -> Any:
     """Declare the pullback of a function by what it gives for each parameter; those that are not named get None.
 
     ``signature`` is that of the function, as in Python. Each of ``functions`` names what it reads: ``ȳ``, the value
@@ -218,21 +216,46 @@ def cotangents(targets: Any, signature: str, kinds: Kinds = 1, /, **functions: A
     >>> def weighed(x, w):
     ...     return np.dot(x, w)
     >>> _ = cotangents(weighed, "x, w", x=lambda ȳ, w: ȳ * w, w=lambda ȳ, x: ȳ * x)
+
+    Without ``functions`` it decorates one that gives the cotangents of the parameters ``of``, in order; of one, the
+    first if none is named, it is no tuple. What has cotangents of several, with common parts, is so computed once.
+    Parameters whose names begin with ``overwrite_`` are not passed on: pullbacks read what was there.
+
+    >>> @cotangents(weighed_ratio := lambda x, w: np.dot(x, w) / np.sum(w), "x, w", 1, "x, w")
+    ... def weighed_ratio_cotangents(ȳ, y, x, w):
+    ...     c = ȳ / np.sum(w)
+    ...     return c * w, c * (x - y)
     """
+    if not functions:
+        return partial(_decorated_cotangents, targets, signature, kinds, of or first_parameter(signature))
+    return _declare_cotangents(targets, signature, kinds, functions)
+
+
+def _decorated_cotangents(targets: Any, signature: str, kinds: Kinds, of: str, function: F) -> F:
+    _declare_cotangents(targets, signature, kinds, {of: function})
+    return function
+
+
+def _declare_cotangents(targets: Any, signature: str, kinds: Kinds, functions: Mapping[str, Any]) -> Deferred:
+    """``functions``: for one parameter, or for several with commas between them."""
     targets = targets if isinstance(targets, tuple) else (targets,)
     module = _module_of(functions.values())
 
     def make() -> Any:
-        names, texts = dict[str, Any](), dict[str, str]()
+        names, texts, before = dict[str, Any](), dict[str, str](), ""
         if "np." in signature:
             names["np"] = import_module("numpy")
-        for name, function in functions.items():
+        for of, function in functions.items():
             if isinstance(function, str):
-                names[f"why_{name}"] = function
-                texts[name] = f"not_implemented(why_{name})"
-            else:
-                texts[name] = _called(Slope(function), name, names)
-        return rule_of(targets[0], signature, texts, names, module)
+                names[f"why_{of}"] = function
+                texts[of] = f"not_implemented(why_{of})"
+                continue
+            several = of.split(", ")
+            call = _called(Slope(function), several[0], names)
+            texts.update({name: f"of_{name}" for name in several} if len(several) > 1 else {of: call})
+            if len(several) > 1:
+                before += f"  {', '.join(texts[name] for name in several)} = {call}\n"
+        return rule_of(targets[0], signature, texts, names, module, before)
 
     shared = Deferred(module, make)
     for target in targets:
@@ -246,30 +269,54 @@ def cotangents(targets: Any, signature: str, kinds: Kinds = 1, /, **functions: A
     return shared
 
 
+def _parameters(signature: str) -> ast.arguments:
+    return ast.parse(f"def f({signature}): 0").body[0].args  # type: ignore[attr-defined,no-any-return]
+
+
+def first_parameter(signature: str) -> str:
+    """The name of the first parameter of a signature."""
+    parsed = _parameters(signature)
+    return (parsed.posonlyargs + parsed.args)[0].arg
+
+
 def rule_of(
-    target: Any, signature: str, cotangents: list[str] | dict[str, str], names: Mapping[str, Any], module: str
+    target: Any,
+    signature: str,
+    cotangents: list[str] | dict[str, str],
+    names: Mapping[str, Any],
+    module: str,
+    before: str = "",
 ) -> FunctionType:
-    """The rule of ``target`` with this signature, whose pullback returns what ``cotangents`` say."""
-    parsed: ast.arguments = ast.parse(f"def f({signature}): 0").body[0].args  # type: ignore[attr-defined]
+    """The rule of ``target`` with this signature, whose pullback returns what ``cotangents`` say, after ``before``."""
+    parsed = _parameters(signature)
     positional = [x.arg for x in (*parsed.posonlyargs, *parsed.args)]
     keywords = [x.arg for x in parsed.kwonlyargs]
-    given = [*positional, *(f"{name}={name}" for name in keywords)]
+    given = _passed_on(positional, keywords)
     if parsed.vararg is not None:
         given.insert(len(positional), f"*{parsed.vararg.arg}")
     if parsed.kwarg is not None:
         given.append(f"**{parsed.kwarg.arg}")
     if isinstance(cotangents, dict):
-        cotangents = [cotangents.get(name, "None") for name in positional]
-    if parsed.vararg is not None:
-        cotangents = [*cotangents, f"*[None] * len({parsed.vararg.arg})"]
+        given_for = cotangents
+        cotangents = [given_for.get(name, "None") for name in positional]
+        if parsed.vararg is not None:
+            name = parsed.vararg.arg
+            cotangents.append(f"*{given_for[name]}" if name in given_for else f"*[None] * len({name})")
     value = _value_name((*positional, *keywords))
     call = _call_of(target, given)
     source = (
-        f"def rule({signature}):\n {value} = {call}\n def pullback(ȳ):\n  return ({', '.join(cotangents)},)\n"
+        f"def rule({signature}):\n {value} = {call}\n def pullback(ȳ):\n{before}  return ({', '.join(cotangents)},)\n"
         f" return {value}, pullback\n"
     )
     given_names = {**names, "target": target, "not_implemented": not_implemented}
     return function_of(source, given_names, module, describe(target).rpartition(".")[2])
+
+
+def _passed_on(positional: list[str], keywords: list[str]) -> list[str]:
+    """The arguments of the call of the target; behind one that is not passed on they have names."""
+    kept = [name for name in positional if not name.startswith("overwrite_")]
+    leading = [a for a, b in zip(kept, positional) if a == b]
+    return leading + [f"{name}={name}" for name in (*kept[len(leading) :], *keywords)]
 
 
 _OPERATORS: Final = "add + sub - mul * truediv / pow ** floordiv // mod % neg - pos +".split()

@@ -13,7 +13,7 @@ from autodiff_hook.extend import Form, cotangents, elementwise, per, scaled
 from autodiff_hook.registry import Complex, registry, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import COMPARES, declare
-from autodiff_rules._numbers import COMPLEXES, binary, project
+from autodiff_rules._numbers import COMPLEXES, REALS, project
 
 INFINITY = complex(math.inf, 0.0)
 
@@ -50,15 +50,10 @@ holomorphic(cmath.log10, per(lambda x: x, 1 / math.log(10)))
 holomorphic(cmath.sqrt, per(lambda y: 2 * y))
 
 
-@binary(cmath.log, signatures=COMPLEXES)
-def log_base_rule(x, base):
-    y = cmath.log(x, base)
-
-    def log_base_pullback(ȳ):
-        scaled = ȳ / cmath.log(base).conjugate()
-        return quotient(scaled, x, x), quotient(-scaled * y.conjugate(), base, base)
-
-    return y, log_base_pullback
+@cotangents(cmath.log, "x, base", COMPLEXES, "x, base")
+def log_base_cotangents(ȳ, y, x, base):
+    scaled = ȳ / cmath.log(base).conjugate()
+    return quotient(scaled, x, x), quotient(-scaled * y.conjugate(), base, base)
 
 
 # Trigonometric and hyperbolic functions
@@ -95,14 +90,11 @@ def polar_rule(x):
     return (r, φ), polar_pullback
 
 
-@binary(cmath.rect)
-def rect_rule(r, phi):
-    def rect_pullback(ȳ):
-        direction = complex(math.cos(phi), math.sin(phi))
-        r̄ = (ȳ * direction.conjugate()).real
-        return r̄, (ȳ * (1j * r * direction).conjugate()).real
-
-    return cmath.rect(r, phi), rect_pullback
+@cotangents(cmath.rect, "r, phi", REALS, "r, phi")
+def rect_cotangents(ȳ, r, phi):
+    direction = complex(math.cos(phi), math.sin(phi))
+    r̄ = (ȳ * direction.conjugate()).real
+    return r̄, (ȳ * (1j * r * direction).conjugate()).real
 
 
 declare(COMPARES, cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan)

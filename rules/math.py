@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 
-from autodiff_hook.extend import per, scalar, scaled
+from autodiff_hook.extend import cotangents, per, scalar, scaled
 from autodiff_hook.registry import Real, rrule
 from autodiff_hook.strong import times
 from autodiff_rules import _math_sums as _math_sums
 from autodiff_rules._constants import COMPARES, CONSISTS_OF_STEPS, IS_OF_INTEGERS, declare
-from autodiff_rules._numbers import binary
+from autodiff_rules._numbers import REALS, binary
 from autodiff_rules._polygamma import polygamma
 from autodiff_rules._powers import base_cotangent, exponent_cotangent
 
@@ -63,14 +63,11 @@ scalar(math.degrees, lambda: 180 / math.pi)
 scalar(math.radians, lambda: math.pi / 180)
 
 
-@binary(math.atan2)
-def atan2_rule(y, x):
-    def atan2_pullback(z̄):
-        r = math.hypot(x, y) or 1.0
-        scaled = z̄ / r
-        return times(scaled, x / r), times(-scaled, y / r)
-
-    return math.atan2(y, x), atan2_pullback
+@cotangents(math.atan2, "y, x", REALS, "y, x")
+def atan2_cotangents(ȳ, y, x):
+    r = math.hypot(x, y) or 1.0
+    scaled = ȳ / r
+    return scaled * (x / r), -scaled * (y / r)
 
 
 # Hyperbolic functions

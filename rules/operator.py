@@ -59,15 +59,10 @@ def truediv_rule(x, y):
     return z, truediv_pullback
 
 
-@binary(over, signatures=(*REALS, *COMPLEXES))
-def over_rule(cotangent, divisor):
-    quotient = over(cotangent, divisor)
-
-    def over_pullback(c̄):
-        slope = over(times(-c̄, quotient.conjugate()), divisor.conjugate())
-        return project(over(c̄, divisor.conjugate()), cotangent), project(slope, divisor)
-
-    return quotient, over_pullback
+@cotangents(over, "cotangent, divisor", (*REALS, *COMPLEXES), "cotangent, divisor")
+def over_cotangents(ȳ, y, cotangent, divisor):
+    slope = over(times(-ȳ, y.conjugate()), divisor.conjugate())
+    return project(over(ȳ, divisor.conjugate()), cotangent), project(slope, divisor)
 
 
 @binary(operator.floordiv, operator.ifloordiv)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_rules._exact import plain
 from autodiff_rules._numbers import like, repeated
@@ -24,12 +25,7 @@ def of_sequences(target):
     return register
 
 
-@of_sequences(statistics.mean)
-def mean_rule(data):
-    def mean_pullback(ȳ):
-        return (repeated(ȳ / len(data), data),)
-
-    return statistics.mean(data), mean_pullback
+cotangents(statistics.mean, "data", ((list,), (tuple,)), data=lambda ȳ, data: repeated(ȳ / len(data), data))
 
 
 def spread_cotangents(ȳ, data, center, count):
@@ -108,17 +104,12 @@ def inverse_normal_rule(p, mu, sigma):
     return y, inverse_normal_pullback
 
 
-@of_sequences(statistics.harmonic_mean)
-def harmonic_mean_rule(data, weights=None):
-    y = statistics.harmonic_mean(data, weights)
-
-    def harmonic_mean_pullback(ȳ):
-        given = [1.0] * len(data) if weights is None else list(map(plain, weights))
-        mean, total, x̄, w̄ = plain(y), sum(given), [], []
-        for x, w in zip(map(plain, data), given):
-            share = ȳ * mean / total
-            x̄.append(share * mean * w / (x * x) if x else 0.0)
-            w̄.append(share * (1.0 - mean / x) if x else 0.0)
-        return like(x̄, data), None if weights is None else like(w̄, weights)
-
-    return y, harmonic_mean_pullback
+@cotangents(statistics.harmonic_mean, "data, weights=None", ((list,), (tuple,)), "data, weights")
+def harmonic_mean_cotangents(ȳ, y, data, weights):
+    given = [1.0] * len(data) if weights is None else list(map(plain, weights))
+    mean, total, x̄, w̄ = plain(y), sum(given), [], []
+    for x, w in zip(map(plain, data), given):
+        share = ȳ * mean / total
+        x̄.append(share * mean * w / (x * x) if x else 0.0)
+        w̄.append(share * (1.0 - mean / x) if x else 0.0)
+    return like(x̄, data), None if weights is None else like(w̄, weights)

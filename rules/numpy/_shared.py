@@ -9,7 +9,7 @@ from types import GetSetDescriptorType, MethodDescriptorType
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry, rrule
+from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry
 
 REAL = frozenset({float, np.float64})
 ABSENT = np._NoValue
@@ -129,13 +129,12 @@ def expand_reduced(c, x, axis, keepdims):
     return expand(restore_axes(c, x, axis, keepdims), x)
 
 
-@rrule(expand_reduced)
-def expand_reduced_rule(c, x, axis, keepdims):
-    def expand_reduced_pullback(ȳ):
-        c̄ = unbroadcast(ȳ, c) if np.ndim(c) == 0 else reshaped(np.sum(ȳ, axis), c)
-        return c̄, None, None, None
-
-    return expand_reduced(c, x, axis, keepdims), expand_reduced_pullback
+cotangents(
+    expand_reduced,
+    "c, x, axis, keepdims",
+    ((),),
+    c=lambda ȳ, c, axis: unbroadcast(ȳ, c) if np.ndim(c) == 0 else reshaped(np.sum(ȳ, axis), c),
+)
 
 
 def restore_axes(c, x, axis, keepdims):

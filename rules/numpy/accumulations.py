@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.extend import linear
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, restore_axes, unbroadcast
@@ -76,20 +76,13 @@ def reverse_cumsum(c, axis):
     return np.flip(np.flip(c, axis).cumsum(axis), axis)
 
 
-@array_rrule(np.cumprod)
-@rrule(np.ndarray.cumprod)
-@rrule(np.generic.cumprod)
-def cumprod_rule(a, axis=None, dtype=None, out=None):
-    y = np.cumprod(a, axis, dtype, out)
-
-    def cumprod_pullback(ȳ):
-        if np.all(np.not_equal(a, 0)):
-            c = over(np.reshape(reverse_cumsum(times(ȳ, conj(y)), axis), np.shape(a)), conj(a))
-        else:
-            c = cumprod_cotangent(ȳ, a, y, axis)
-        return unbroadcast(c, a), None, None, None
-
-    return y, cumprod_pullback
+@cotangents((np.cumprod, np.ndarray.cumprod, np.generic.cumprod), "a, axis=None, dtype=None, out=None")
+def cumprod_back(ȳ, y, a, axis):
+    if np.all(np.not_equal(a, 0)):
+        c = over(np.reshape(reverse_cumsum(times(ȳ, conj(y)), axis), np.shape(a)), conj(a))
+    else:
+        c = cumprod_cotangent(ȳ, a, y, axis)
+    return unbroadcast(c, a)
 
 
 def cumprod_cotangent(ȳ, a, y, axis):

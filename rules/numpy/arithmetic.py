@@ -14,15 +14,10 @@ cotangents(np.subtract, "x1, x2, /", 2, x1=lambda ȳ, x1: unbroadcast(ȳ, x1), x
 elementwise(np.multiply, x1=lambda x2: x2, x2=lambda x1: x1)
 
 
-@array_rrule(np.divide, 2)
-def divide_rule(x1, x2, /):
-    y = np.divide(x1, x2)
-
-    def divide_pullback(ȳ):
-        c = over(ȳ, conj(x2))
-        return unbroadcast(c, x1), unbroadcast(times(-c, conj(y)), x2)
-
-    return y, divide_pullback
+@cotangents(np.divide, "x1, x2, /", 2, "x1, x2")
+def divide_cotangents(ȳ, y, x1, x2):
+    c = over(ȳ, conj(x2))
+    return unbroadcast(c, x1), unbroadcast(times(-c, conj(y)), x2)
 
 
 cotangents(
@@ -62,13 +57,10 @@ for target, kinds, by_base in (
     cotangents(target, "x1, x2, /", kinds, x1=by_base, x2=lambda ȳ, y, x1, x2: exponent_cotangent(ȳ, x1, x2, y))
 
 
-@array_rrule(np.arctan2, 2)
-def arctan2_rule(x1, x2, /):
-    def arctan2_pullback(ȳ):
-        c = over(ȳ, nonzero_square(x1, x2))
-        return unbroadcast(times(c, x2), x1), unbroadcast(times(-c, x1), x2)
-
-    return np.arctan2(x1, x2), arctan2_pullback
+@cotangents(np.arctan2, "x1, x2, /", 2, "x1, x2")
+def arctan2_cotangents(ȳ, x1, x2):
+    c = over(ȳ, nonzero_square(x1, x2))
+    return unbroadcast(times(c, x2), x1), unbroadcast(times(-c, x1), x2)
 
 
 def nonzero_square(x1, x2):
@@ -77,15 +69,10 @@ def nonzero_square(x1, x2):
     return np.where(square == 0, 1.0, square)
 
 
-@array_rrule(np.hypot, 2)
-def hypot_rule(x1, x2, /):
-    y = np.hypot(x1, x2)
-
-    def hypot_pullback(ȳ):
-        c = over(ȳ, np.where(y == 0, 1.0, y))
-        return unbroadcast(times(c, x1), x1), unbroadcast(times(c, x2), x2)
-
-    return y, hypot_pullback
+@cotangents(np.hypot, "x1, x2, /", 2, "x1, x2")
+def hypot_cotangents(ȳ, y, x1, x2):
+    c = over(ȳ, np.where(y == 0, 1.0, y))
+    return unbroadcast(times(c, x1), x1), unbroadcast(times(c, x2), x2)
 
 
 # Of equal ones the first is chosen, and what is nan

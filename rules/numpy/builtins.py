@@ -12,15 +12,12 @@ from autodiff_rules.builtins import extreme_rule, one_hot
 from autodiff_rules.numpy._shared import expand, unbroadcast
 
 
-@rrule(sum, Array)
-def sum_rule(iterable, start=0):
-    def sum_pullback(ȳ):
-        """Each row is added to the sum, which may have more axes than it."""
-        rows = np.shape(iterable)[1:]
-        each = ȳ if np.shape(ȳ) == rows else unbroadcast(ȳ, np.empty(rows))
-        return expand(each, iterable), unbroadcast(ȳ, start)
-
-    return sum(iterable, start), sum_pullback
+@cotangents(sum, "iterable, start=0", ((Array,),), "iterable, start")
+def sum_cotangents(ȳ, iterable, start):
+    """Each row is added to the sum, which may have more axes than it."""
+    rows = np.shape(iterable)[1:]
+    each = ȳ if np.shape(ȳ) == rows else unbroadcast(ȳ, np.empty(rows))
+    return expand(each, iterable), unbroadcast(ȳ, start)
 
 
 cotangents(math.fsum, "seq", ((Array,),), seq=lambda ȳ, seq: expand(ȳ, seq))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import times
 from autodiff_rules._definitions import defines
@@ -11,22 +12,19 @@ from autodiff_rules.numpy._shared import ABSENT, array_rrule, conj, reshaped, un
 from autodiff_rules.numpy.indexing import scatter_add
 
 
-@array_rrule(np.diff)
-def diff_rule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
-    def diff_pullback(ȳ):
-        if n == 0:
-            return unbroadcast(ȳ, a), None, None, None, None
-        for _ in range(n):
-            ȳ = -np.diff(ȳ, 1, axis, 0.0, 0.0)
-        place = axis % np.ndim(a)
-        start = joined_length(a, prepend, axis)
-        stop = start + np.shape(a)[axis]
-        lead = (slice(None),) * place
-        before = None if prepend is ABSENT else unbroadcast(ȳ[(*lead, slice(0, start))], prepend)
-        after = None if append is ABSENT else unbroadcast(ȳ[(*lead, slice(stop, None))], append)
-        return unbroadcast(ȳ[(*lead, slice(start, stop))], a), None, None, before, after
-
-    return np.diff(a, n, axis, prepend, append), diff_pullback
+@cotangents(np.diff, "a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue", 1, "a, prepend, append")
+def diff_cotangents(ȳ, a, n, axis, prepend, append):
+    if n == 0:
+        return unbroadcast(ȳ, a), None, None
+    for _ in range(n):
+        ȳ = -np.diff(ȳ, 1, axis, 0.0, 0.0)
+    place = axis % np.ndim(a)
+    start = joined_length(a, prepend, axis)
+    stop = start + np.shape(a)[axis]
+    lead = (slice(None),) * place
+    before = None if prepend is ABSENT else unbroadcast(ȳ[(*lead, slice(0, start))], prepend)
+    after = None if append is ABSENT else unbroadcast(ȳ[(*lead, slice(stop, None))], append)
+    return unbroadcast(ȳ[(*lead, slice(start, stop))], a), before, after
 
 
 def diff_tangent(ȧ, n, axis, prepend, append):
@@ -53,35 +51,29 @@ def unwrap_rule(p, discont=None, axis=-1, *, period=2 * np.pi):
     return np.unwrap(p, discont, axis, period=period), unwrap_pullback
 
 
-@array_rrule(np.ediff1d)
-def ediff1d_rule(ary, to_end=None, to_begin=None):
-    def ediff1d_pullback(ȳ):
-        start = 0 if to_begin is None else np.size(to_begin)
-        stop = start + max(np.size(ary) - 1, 0)
-        c = -np.diff(ȳ[start:stop], 1, -1, 0.0, 0.0)[: np.size(ary)]
-        end = None if to_end is None else reshaped(ȳ[stop:], to_end)
-        begin = None if to_begin is None else reshaped(ȳ[:start], to_begin)
-        return reshaped(c, ary), end, begin
-
-    return np.ediff1d(ary, to_end, to_begin), ediff1d_pullback
+@cotangents(np.ediff1d, "ary, to_end=None, to_begin=None", 1, "ary, to_end, to_begin")
+def ediff1d_cotangents(ȳ, ary, to_end, to_begin):
+    start = 0 if to_begin is None else np.size(to_begin)
+    stop = start + max(np.size(ary) - 1, 0)
+    c = -np.diff(ȳ[start:stop], 1, -1, 0.0, 0.0)[: np.size(ary)]
+    end = None if to_end is None else reshaped(ȳ[stop:], to_end)
+    begin = None if to_begin is None else reshaped(ȳ[:start], to_begin)
+    return reshaped(c, ary), end, begin
 
 
-@array_rrule(np.trapezoid, 2)
-def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
-    def trapezoid_pullback(c):
-        lower, upper = both_ends(y, axis)
-        c = 0.5 * np.expand_dims(c, axis)
-        steps = dx if x is None else along(np.diff(x, 1, -1 if np.ndim(x) == 1 else axis), y, axis)
-        areas = c * conj(steps) + np.zeros(lower.shape)
-        several = np.shape(y)[axis] > 0
-        ȳ = np.add(*padded(areas, axis)) if several else areas
-        heights = c * conj(lower + upper)
-        if x is None:
-            return unbroadcast(ȳ, y), None, unbroadcast(heights, dx), None
-        before, after = padded(heights, axis) if several else (heights, heights)
-        return unbroadcast(ȳ, y), along_back(after - before, x, axis), None, None
-
-    return np.trapezoid(y, x, dx, axis), trapezoid_pullback
+@cotangents(np.trapezoid, "y, x=None, dx=1.0, axis=-1", 2, "y, x, dx")
+def trapezoid_cotangents(ȳ, y, x, dx, axis):
+    lower, upper = both_ends(y, axis)
+    ȳ = 0.5 * np.expand_dims(ȳ, axis)
+    steps = dx if x is None else along(np.diff(x, 1, -1 if np.ndim(x) == 1 else axis), y, axis)
+    areas = ȳ * conj(steps) + np.zeros(lower.shape)
+    several = np.shape(y)[axis] > 0
+    ordinates = np.add(*padded(areas, axis)) if several else areas
+    heights = ȳ * conj(lower + upper)
+    if x is None:
+        return unbroadcast(ordinates, y), None, unbroadcast(heights, dx)
+    before, after = padded(heights, axis) if several else (heights, heights)
+    return unbroadcast(ordinates, y), along_back(after - before, x, axis), None
 
 
 def both_ends(y, axis):
@@ -119,36 +111,31 @@ def along_back(c, x, axis):
     return unbroadcast(c, x)
 
 
-@array_rrule(np.interp)
-def interp_rule(x, xp, fp, left=None, right=None):
-    y = np.interp(x, xp, fp, left, right)
-
-    def interp_pullback(ȳ):
-        nodes, values = np.asarray(xp), np.asarray(fp)
-        if not len(nodes):
-            return unbroadcast(ȳ, x), unbroadcast(nodes, xp), unbroadcast(values, fp), None, None
-        low, high = segments(x, nodes)
-        below, above = np.less(x, nodes[0]), np.greater(x, nodes[-1])
-        inside = np.where(below | above, 0.0, ȳ)
-        width = np.where(high == low, 1.0, nodes[high] - nodes[low])
-        slope = (values[high] - values[low]) / width
-        part = np.where(below | above, 0.0, (x - nodes[low]) / width)
-        low_share = times(inside, 1.0 - part)
-        if left is None:
-            low_share = low_share + np.where(below, ȳ, 0.0)
-        high_share = times(inside, part)
-        if right is None:
-            high_share = high_share + np.where(above, ȳ, 0.0)
-        x_share = times(inside, conj(slope))
-        return (
-            unbroadcast(x_share, x),
-            at_nodes(times(-x_share, 1.0 - part), times(-x_share, part), low, high, xp),
-            at_nodes(low_share, high_share, low, high, fp),
-            None if left is None else unbroadcast(np.where(below, ȳ, 0.0), left),
-            None if right is None else unbroadcast(np.where(above, ȳ, 0.0), right),
-        )
-
-    return y, interp_pullback
+@cotangents(np.interp, "x, xp, fp, left=None, right=None", 1, "x, xp, fp, left, right")
+def interp_cotangents(ȳ, x, xp, fp, left, right):
+    nodes, values = np.asarray(xp), np.asarray(fp)
+    if not len(nodes):
+        return unbroadcast(ȳ, x), unbroadcast(nodes, xp), unbroadcast(values, fp), None, None
+    low, high = segments(x, nodes)
+    below, above = np.less(x, nodes[0]), np.greater(x, nodes[-1])
+    inside = np.where(below | above, 0.0, ȳ)
+    width = np.where(high == low, 1.0, nodes[high] - nodes[low])
+    slope = (values[high] - values[low]) / width
+    part = np.where(below | above, 0.0, (x - nodes[low]) / width)
+    low_share = times(inside, 1.0 - part)
+    if left is None:
+        low_share = low_share + np.where(below, ȳ, 0.0)
+    high_share = times(inside, part)
+    if right is None:
+        high_share = high_share + np.where(above, ȳ, 0.0)
+    x_share = times(inside, conj(slope))
+    return (
+        unbroadcast(x_share, x),
+        at_nodes(times(-x_share, 1.0 - part), times(-x_share, part), low, high, xp),
+        at_nodes(low_share, high_share, low, high, fp),
+        None if left is None else unbroadcast(np.where(below, ȳ, 0.0), left),
+        None if right is None else unbroadcast(np.where(above, ȳ, 0.0), right),
+    )
 
 
 @defines(np.interp)
@@ -178,17 +165,12 @@ def at_nodes(low_share, high_share, low, high, x):
     return unbroadcast(scatter_add(shape, dtype, low, low_share) + scatter_add(shape, dtype, high, high_share), x)
 
 
-@array_rrule(np.convolve, 2)
-def convolve_rule(a, v, mode="full"):
-    y = np.convolve(a, v, mode)
-
-    def convolve_pullback(ȳ):
-        before, after = trimmed(np.size(a), np.size(v), np.size(y))
-        c = np.concatenate([np.zeros(before), ȳ, np.zeros(after)])
-        ā, v̄ = np.correlate(c, np.atleast_1d(v), "valid"), np.correlate(c, np.atleast_1d(a), "valid")
-        return reshaped(ā, a), reshaped(v̄, v), None
-
-    return y, convolve_pullback
+@cotangents(np.convolve, "a, v, mode='full'", 2, "a, v")
+def convolve_cotangents(ȳ, y, a, v):
+    before, after = trimmed(np.size(a), np.size(v), np.size(y))
+    c = np.concatenate([np.zeros(before), ȳ, np.zeros(after)])
+    ā, v̄ = np.correlate(c, np.atleast_1d(v), "valid"), np.correlate(c, np.atleast_1d(a), "valid")
+    return reshaped(ā, a), reshaped(v̄, v)
 
 
 @nondifferentiable
@@ -198,17 +180,12 @@ def trimmed(m, n, length):
     return lost // 2, lost - lost // 2
 
 
-@array_rrule(np.correlate, 2)
-def correlate_rule(a, v, mode="valid"):
-    y = np.correlate(a, v, mode)
-
-    def correlate_pullback(ȳ):
-        before, after = trimmed(len(a), len(v), len(ȳ))
-        if len(v) > len(a):
-            before, after = after, before
-        c = np.concatenate([np.zeros(before), ȳ, np.zeros(after)])
-        ā = np.correlate(c, conj(np.asarray(v))[::-1], "valid")
-        v̄ = np.correlate(c, a, "valid")
-        return unbroadcast(ā, a), unbroadcast(conj(v̄)[::-1], v), None
-
-    return y, correlate_pullback
+@cotangents(np.correlate, "a, v, mode='valid'", 2, "a, v")
+def correlate_cotangents(ȳ, a, v):
+    before, after = trimmed(len(a), len(v), len(ȳ))
+    if len(v) > len(a):
+        before, after = after, before
+    c = np.concatenate([np.zeros(before), ȳ, np.zeros(after)])
+    ā = np.correlate(c, conj(np.asarray(v))[::-1], "valid")
+    v̄ = np.correlate(c, a, "valid")
+    return unbroadcast(ā, a), unbroadcast(conj(v̄)[::-1], v)

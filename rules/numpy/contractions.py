@@ -172,13 +172,10 @@ def cross_rule(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return y, cross_pullback
 
 
-@array_rrule(np.linalg.cross, 2)
-def linalg_cross_rule(x1, x2, /, *, axis=-1):
-    def cross_pullback(ȳ):
-        ā = unbroadcast(np.cross(conj(x2), ȳ, axis=axis), x1)
-        return ā, unbroadcast(np.cross(ȳ, conj(x1), axis=axis), x2)
-
-    return np.linalg.cross(x1, x2, axis=axis), cross_pullback
+@cotangents(np.linalg.cross, "x1, x2, /, *, axis=-1", 2, "x1, x2")
+def linalg_cross_cotangents(ȳ, x1, x2, axis):
+    ā = unbroadcast(np.cross(conj(x2), ȳ, axis=axis), x1)
+    return ā, unbroadcast(np.cross(ȳ, conj(x1), axis=axis), x2)
 
 
 @array_rrule(np.linalg.tensordot, 2)
@@ -200,13 +197,7 @@ cotangents(
 )
 
 
-@array_rrule(np.vecdot, 2)
-@array_rrule(np.linalg.vecdot, 2)
-def vecdot_rule(x1, x2, /, *, axis=-1):
-    y = np.vecdot(x1, x2, axis=axis)
-
-    def vecdot_pullback(ȳ):
-        c = np.expand_dims(ȳ, axis)
-        return unbroadcast(times(conj(c), x2), x1), unbroadcast(times(c, x1), x2)
-
-    return y, vecdot_pullback
+@cotangents((np.vecdot, np.linalg.vecdot), "x1, x2, /, *, axis=-1", 2, "x1, x2")
+def vecdot_cotangents(ȳ, x1, x2, axis):
+    c = np.expand_dims(ȳ, axis)
+    return unbroadcast(times(conj(c), x2), x1), unbroadcast(times(c, x1), x2)

@@ -6,7 +6,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import Complex, nondifferentiable, rrule
-from autodiff_rules.numpy._shared import array_rrule, collect, conj, expand, float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import collect, conj, expand, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.creation import array_cotangent, is_truncated
 from autodiff_rules.numpy.indexing import scatter_add
 
@@ -67,14 +67,11 @@ linear((np.ndarray.imag, np.generic.imag), "self", lambda ȳ, self: unbroadcast(
 linear((np.ndarray.conjugate, np.ndarray.conj, np.generic.conj, np.generic.conjugate), "self", lambda ȳ: conj(ȳ))
 
 
-@array_rrule(np.angle)
-def angle_rule(z, deg=False):
-    def angle_pullback(ȳ):
-        square = np.real(z * conj(z))
-        unit = 57.29577951308232 if deg else 1.0
-        return unbroadcast(1j * unit * ȳ * z / np.where(square == 0, np.inf, square), z), None
-
-    return np.angle(z, deg), angle_pullback
+@cotangents(np.angle, "z, deg=False")
+def angle_cotangent(ȳ, z, deg):
+    square = np.real(z * conj(z))
+    unit = 57.29577951308232 if deg else 1.0
+    return unbroadcast(1j * unit * ȳ * z / np.where(square == 0, np.inf, square), z)
 
 
 linear(np.real_if_close, "a, tol=100", lambda ȳ, a: unbroadcast(ȳ, a))

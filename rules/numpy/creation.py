@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import rrule
-from autodiff_rules.numpy._shared import array_rrule, nest, unbroadcast
+from autodiff_rules.numpy._shared import nest, unbroadcast
 
 
 def array_cotangent(ȳ, x, y):
@@ -41,45 +40,32 @@ cotangents(
 )
 
 
-@array_rrule(np.full_like)
-def full_like_rule(a, fill_value, dtype=None, order="K", subok=True, shape=None, **options):
-    y = np.full_like(a, fill_value, dtype, order, subok, shape, **options)
-
-    def full_like_pullback(ȳ):
-        c = None if is_truncated(y, fill_value) else unbroadcast(ȳ, fill_value)
-        return None, c, None, None, None, None
-
-    return y, full_like_pullback
+@cotangents(np.full_like, "a, fill_value, dtype=None, order='K', subok=True, shape=None, **options", 1, "fill_value")
+def full_like_cotangent(ȳ, y, fill_value):
+    c = None if is_truncated(y, fill_value) else unbroadcast(ȳ, fill_value)
+    return c
 
 
-@rrule(np.arange)
-def arange_rule(start_or_stop, /, stop=None, step=1, *, dtype=None, **options):
-    y = np.arange(start_or_stop, stop, step, dtype=dtype, **options)
-
-    def arange_pullback(ȳ):
-        if is_truncated(y, start_or_stop * 1.0):
-            return None, None, None
-        start = None if stop is None else unbroadcast(np.sum(ȳ), start_or_stop)
-        return start, None, unbroadcast(np.dot(ȳ, np.arange(len(y))), step)
-
-    return y, arange_pullback
+@cotangents(np.arange, "start_or_stop, /, stop=None, step=1, *, dtype=None, **options", 0, "start_or_stop, step")
+def arange_cotangents(ȳ, y, start_or_stop, stop, step):
+    if is_truncated(y, start_or_stop * 1.0):
+        return None, None
+    start = None if stop is None else unbroadcast(np.sum(ȳ), start_or_stop)
+    return start, unbroadcast(np.dot(ȳ, np.arange(len(y))), step)
 
 
-@array_rrule(np.linspace, 2)
-def linspace_rule(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, **options):
-    y = np.linspace(start, stop, num, endpoint, retstep, dtype, axis, **options)
-
-    def linspace_pullback(ȳ):
-        ȳ, step = ȳ if retstep else (ȳ, None)
-        first, last = (None, None) if ȳ is None else both_ends(np.moveaxis(ȳ, axis, 0), endpoint)
-        if step is not None:
-            each = step / (num - 1 if endpoint else num)
-            first, last = (-each, each) if first is None else (first - each, last + each)
-        if first is None or is_truncated(y[0] if retstep else y, 1.0):
-            return None, None, None, None, None, None, None
-        return unbroadcast(first, start), unbroadcast(last, stop), None, None, None, None, None
-
-    return y, linspace_pullback
+@cotangents(
+    np.linspace, "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, **options", 2, "start, stop"
+)
+def linspace_cotangents(ȳ, y, start, stop, num, endpoint, retstep, axis):
+    ȳ, step = ȳ if retstep else (ȳ, None)
+    first, last = (None, None) if ȳ is None else both_ends(np.moveaxis(ȳ, axis, 0), endpoint)
+    if step is not None:
+        each = step / (num - 1 if endpoint else num)
+        first, last = (-each, each) if first is None else (first - each, last + each)
+    if first is None or is_truncated(y[0] if retstep else y, 1.0):
+        return None, None
+    return unbroadcast(first, start), unbroadcast(last, stop)
 
 
 def both_ends(ȳ, endpoint):

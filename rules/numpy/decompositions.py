@@ -67,30 +67,20 @@ def cholesky_rule(a, /, *, upper=False):
     return y, cholesky_pullback
 
 
-@array_rrule(np.linalg.pinv)
-def pinv_rule(a, rcond=None, hermitian=False, **options):
-    y = np.linalg.pinv(a, rcond, hermitian, **options)
-
-    def pinv_pullback(ȳ):
-        if not hermitian:
-            return unbroadcast(pinv_cotangent(ȳ, a, y), a), None, None
-        return unbroadcast(one_triangle(pinv_cotangent(ȳ, hermitian_of(a, "L"), y), "L"), a), None, None
-
-    return y, pinv_pullback
+@cotangents(np.linalg.pinv, "a, rcond=None, hermitian=False, **options")
+def pinv_back(ȳ, y, a, hermitian):
+    if not hermitian:
+        return unbroadcast(pinv_cotangent(ȳ, a, y), a)
+    return unbroadcast(one_triangle(pinv_cotangent(ȳ, hermitian_of(a, "L"), y), "L"), a)
 
 
-@array_rrule(np.linalg.eigh)
-def eigh_rule(a, UPLO="L"):
-    y = np.linalg.eigh(a, UPLO)
-
-    def eigh_pullback(ȳ):
-        w, v, w̄, v̄ = y[0], determined("np.linalg.eigh", y[1], y[0]), ȳ[0], ȳ[1]
-        middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
-        if v̄ is not None:
-            middle = middle + np.matmul(adjoint(v), v̄) * gaps("np.linalg.eigh", w, v̄)
-        return unbroadcast(one_triangle(np.matmul(np.matmul(v, middle), adjoint(v)), UPLO), a), None
-
-    return y, eigh_pullback
+@cotangents(np.linalg.eigh, "a, UPLO='L'")
+def eigh_cotangent(ȳ, y, a, UPLO):
+    w, v, w̄, v̄ = y[0], determined("np.linalg.eigh", y[1], y[0]), ȳ[0], ȳ[1]
+    middle = np.zeros(np.shape(a)) if w̄ is None else np.eye(np.shape(a)[-1]) * w̄[..., None, :]
+    if v̄ is not None:
+        middle = middle + np.matmul(adjoint(v), v̄) * gaps("np.linalg.eigh", w, v̄)
+    return unbroadcast(one_triangle(np.matmul(np.matmul(v, middle), adjoint(v)), UPLO), a)
 
 
 def gaps(name, w, *cotangents):
@@ -138,26 +128,18 @@ _ROUNDING = 1e-14
 """Values that differ by less than this part of the largest are equal, but for rounding."""
 
 
-@array_rrule(np.linalg.eigvalsh)
-def eigvalsh_rule(a, UPLO="L"):
-    def eigvalsh_pullback(ȳ):
-        w, v = np.linalg.eigh(a, UPLO)
-        v = determined("np.linalg.eigh", v, w)
-        return unbroadcast(one_triangle(np.matmul(v * ȳ[..., None, :], adjoint(v)), UPLO), a), None
-
-    return np.linalg.eigvalsh(a, UPLO), eigvalsh_pullback
+@cotangents(np.linalg.eigvalsh, "a, UPLO='L'")
+def eigvalsh_cotangent(ȳ, a, UPLO):
+    w, v = np.linalg.eigh(a, UPLO)
+    v = determined("np.linalg.eigh", v, w)
+    return unbroadcast(one_triangle(np.matmul(v * ȳ[..., None, :], adjoint(v)), UPLO), a)
 
 
-@array_rrule(np.linalg.svd)
-def svd_rule(a, full_matrices=True, compute_uv=True, hermitian=False):
-    y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
-
-    def svd_pullback(ȳ):
-        whole = hermitian_of(a, "L") if hermitian else a
-        ā = svd_cotangent("np.linalg.svd", whole, y, ȳ) if compute_uv else singular_cotangent(whole, ȳ)
-        return unbroadcast(one_triangle(ā, "L") if hermitian else ā, a), None, None, None
-
-    return y, svd_pullback
+@cotangents(np.linalg.svd, "a, full_matrices=True, compute_uv=True, hermitian=False")
+def svd_back(ȳ, y, a, compute_uv, hermitian):
+    whole = hermitian_of(a, "L") if hermitian else a
+    ā = svd_cotangent("np.linalg.svd", whole, y, ȳ) if compute_uv else singular_cotangent(whole, ȳ)
+    return unbroadcast(one_triangle(ā, "L") if hermitian else ā, a)
 
 
 cotangents(np.linalg.svdvals, "x, /", x=lambda ȳ, x: unbroadcast(singular_cotangent(x, ȳ), x))
@@ -205,22 +187,17 @@ def svd_cotangent(name, a, y, ȳ):
     return np.matmul(np.matmul(u, middle), vh) + outer
 
 
-@array_rrule(np.linalg.qr)
-def qr_rule(a, mode="reduced"):
-    y = np.linalg.qr(a, mode)
-
-    def qr_pullback(ȳ):
-        if mode == "raw":
-            raise NotDifferentiable("np.linalg.qr is not differentiable in the mode 'raw'")
-        q, r = np.linalg.qr(a) if mode == "r" else (y[0], y[1])
-        q̄, r̄ = (None, ȳ) if mode == "r" else (ȳ[0], ȳ[1])
-        rank = min(np.shape(a)[-2:])
-        if mode == "complete" and q̄ is not None and np.any(q̄[..., rank:]):
-            raise NotDifferentiable("the columns that np.linalg.qr completes a basis with are not determined")
-        cut = [None if q̄ is None else q̄[..., :rank], None if r̄ is None else r̄[..., :rank, :]]
-        return unbroadcast(qr_cotangent(a, q[..., :rank], r[..., :rank, :], *cut), a), None
-
-    return y, qr_pullback
+@cotangents(np.linalg.qr, "a, mode='reduced'")
+def qr_back(ȳ, y, a, mode):
+    if mode == "raw":
+        raise NotDifferentiable("np.linalg.qr is not differentiable in the mode 'raw'")
+    q, r = np.linalg.qr(a) if mode == "r" else (y[0], y[1])
+    q̄, r̄ = (None, ȳ) if mode == "r" else (ȳ[0], ȳ[1])
+    rank = min(np.shape(a)[-2:])
+    if mode == "complete" and q̄ is not None and np.any(q̄[..., rank:]):
+        raise NotDifferentiable("the columns that np.linalg.qr completes a basis with are not determined")
+    cut = [None if q̄ is None else q̄[..., :rank], None if r̄ is None else r̄[..., :rank, :]]
+    return unbroadcast(qr_cotangent(a, q[..., :rank], r[..., :rank, :], *cut), a)
 
 
 def qr_cotangent(a, q, r, q̄, r̄):
@@ -279,11 +256,8 @@ def of_any_phase(v, v̄):
     return v̄ + 1j * np.where(largest, turning[..., None, :], 0.0)
 
 
-@array_rrule(np.linalg.eigvals)
-def eigvals_rule(a):
-    def eigvals_pullback(ȳ):
-        w, v = np.linalg.eig(a)
-        v = determined("np.linalg.eig", v, w)
-        return (unbroadcast(solved(adjoint(v), ȳ[..., :, None] * adjoint(v)), a),)
-
-    return np.linalg.eigvals(a), eigvals_pullback
+@cotangents(np.linalg.eigvals, "a")
+def eigvals_cotangent(ȳ, a):
+    w, v = np.linalg.eig(a)
+    v = determined("np.linalg.eig", v, w)
+    return unbroadcast(solved(adjoint(v), ȳ[..., :, None] * adjoint(v)), a)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
 
 
@@ -16,25 +16,19 @@ def numbered(x):
     return np.arange(np.size(x)).reshape(np.shape(x))
 
 
-@array_rrule(np.delete)
-def delete_rule(arr, obj, axis=None):
-    def delete_pullback(ȳ):
-        places = np.delete(numbered(arr), obj, axis)
-        return reshaped(scatter_add((np.size(arr),), float_dtype(arr), places, ȳ), arr), None, None
-
-    return np.delete(arr, obj, axis), delete_pullback
+@cotangents(np.delete, "arr, obj, axis=None")
+def delete_cotangent(ȳ, arr, obj, axis):
+    places = np.delete(numbered(arr), obj, axis)
+    return reshaped(scatter_add((np.size(arr),), float_dtype(arr), places, ȳ), arr)
 
 
-@rrule(np.insert)
-def insert_rule(arr, obj, values, axis=None):
-    def insert_pullback(ȳ):
-        places = np.insert(numbered(arr), obj, -1 - numbered(values), axis)
-        old, new = places >= 0, places < 0
-        ā = scatter_add((np.size(arr),), float_dtype(ȳ), places[old], ȳ[old])
-        v̄ = scatter_add((np.size(values),), float_dtype(ȳ), -1 - places[new], ȳ[new])
-        return reshaped(ā, arr), None, reshaped(v̄, values), None
-
-    return np.insert(arr, obj, values, axis), insert_pullback
+@cotangents(np.insert, "arr, obj, values, axis=None", 0, "arr, values")
+def insert_cotangents(ȳ, arr, obj, values, axis):
+    places = np.insert(numbered(arr), obj, -1 - numbered(values), axis)
+    old, new = places >= 0, places < 0
+    ā = scatter_add((np.size(arr),), float_dtype(ȳ), places[old], ȳ[old])
+    v̄ = scatter_add((np.size(values),), float_dtype(ȳ), -1 - places[new], ȳ[new])
+    return reshaped(ā, arr), reshaped(v̄, values)
 
 
 @defines(np.ndarray.choose)

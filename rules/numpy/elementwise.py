@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.extend import arrays, cotangents, elementwise, linear, per, scaled
 from autodiff_hook.strong import times
-from autodiff_rules.numpy._shared import array_rrule, conj
+from autodiff_rules.numpy._shared import conj
 
 ufunc = partial(elementwise, form=arrays(exact=True))
 
@@ -77,16 +77,11 @@ cotangents(np.absolute, "x, /", x=lambda ȳ, x: times(ȳ, np.sign(x)))
 ufunc(np.fabs, lambda x: np.sign(x))
 
 
-@array_rrule(np.sign)
-def sign_rule(x, /):
-    y = np.sign(x)
-
-    def sign_pullback(ȳ):
-        if np.iscomplexobj(y):
-            return ((ȳ - y * (ȳ * conj(y)).real) / np.where(x == 0, np.inf, np.abs(x)),)
-        return (None,)
-
-    return y, sign_pullback
+@cotangents(np.sign, "x, /")
+def sign_cotangent(ȳ, y, x):
+    if np.iscomplexobj(y):
+        return (ȳ - y * (ȳ * conj(y)).real) / np.where(x == 0, np.inf, np.abs(x))
+    return None
 
 
 cotangents(np.modf, "x, /", x=lambda ȳ: ȳ[0])

@@ -55,13 +55,10 @@ def of_initial(ȳ, y, initial):
     return unbroadcast(np.where(np.equal(y, initial) | np.isnan(initial), ȳ, 0.0), initial)
 
 
-@array_rrule(np.ptp)
-def ptp_rule(a, axis=None, out=None, keepdims=False):
-    def ptp_pullback(ȳ):
-        greatest = selected(ȳ, a, np.argmax, axis, keepdims)
-        return greatest - selected(ȳ, a, np.argmin, axis, keepdims), None, None, None
-
-    return np.ptp(a, axis, out, keepdims), ptp_pullback
+@cotangents(np.ptp, "a, axis=None, out=None, keepdims=False")
+def ptp_cotangent(ȳ, a, axis, keepdims):
+    greatest = selected(ȳ, a, np.argmax, axis, keepdims)
+    return greatest - selected(ȳ, a, np.argmin, axis, keepdims)
 
 
 def selected(ȳ, a, choose, axis, keepdims):
@@ -82,15 +79,12 @@ def selected(ȳ, a, choose, axis, keepdims):
     return from_last(scatter_along(last, choose(last, -1, keepdims=True), -1, c), a, axis)
 
 
-@array_rrule(np.sort)
-def sort_rule(a, axis=-1, kind=None, order=None, *, stable=None):
-    def sort_pullback(ȳ):
-        if axis is None:
-            places = np.argsort(a, None, "stable")
-            return scatter_add((np.size(a),), float_dtype(a), places, ȳ).reshape(np.shape(a)), None, None, None
-        return scatter_along(a, np.argsort(a, axis, "stable"), axis, ȳ), None, None, None
-
-    return np.sort(a, axis, kind, order, stable=stable), sort_pullback
+@cotangents(np.sort, "a, axis=-1, kind=None, order=None, *, stable=None")
+def sort_cotangent(ȳ, a, axis):
+    if axis is None:
+        places = np.argsort(a, None, "stable")
+        return scatter_add((np.size(a),), float_dtype(a), places, ȳ).reshape(np.shape(a))
+    return scatter_along(a, np.argsort(a, axis, "stable"), axis, ȳ)
 
 
 def sort_tangent(ẋ, a, axis):

@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import Array, nondifferentiable, rrule
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, unbroadcast
+from autodiff_rules.numpy._shared import float_dtype, unbroadcast
 
 
 def scatter_add(shape, dtype, index, c):
@@ -91,15 +91,12 @@ def take_indices(a, indices, axis, mode):
     return np.clip(indices, 0, count - 1) if mode == "clip" else indices
 
 
-@array_rrule(np.take_along_axis)
-def take_along_axis_rule(arr, indices, axis=-1):
-    def take_along_axis_pullback(ȳ):
-        if axis is None:
-            flat = scatter_add((np.size(arr),), float_dtype(arr), np.asarray(indices), ȳ)
-            return flat.reshape(np.shape(arr)), None, None
-        return scatter_add(np.shape(arr), float_dtype(arr), along_axis(arr, indices, axis), ȳ), None, None
-
-    return np.take_along_axis(arr, indices, axis), take_along_axis_pullback
+@cotangents(np.take_along_axis, "arr, indices, axis=-1")
+def take_along_axis_cotangent(ȳ, arr, indices, axis):
+    if axis is None:
+        flat = scatter_add((np.size(arr),), float_dtype(arr), np.asarray(indices), ȳ)
+        return flat.reshape(np.shape(arr))
+    return scatter_add(np.shape(arr), float_dtype(arr), along_axis(arr, indices, axis), ȳ)
 
 
 @nondifferentiable

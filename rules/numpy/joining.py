@@ -45,13 +45,10 @@ def concatenate_rule(arrays, /, axis=0, out=None, *, dtype=None, casting="same_k
     return np.concatenate(arrays, axis, out, dtype=dtype, casting=casting), concatenate_pullback
 
 
-@rrule(np.stack)
-def stack_rule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-    def stack_pullback(ȳ):
-        parts = np.moveaxis(ȳ, axis, 0) if axis != 0 else ȳ
-        return contained([unbroadcast(c, x) for c, x in zip(parts, arrays)], arrays), None, None
-
-    return np.stack(arrays, axis, out, dtype=dtype, casting=casting), stack_pullback
+@cotangents(np.stack, "arrays, axis=0, out=None, *, dtype=None, casting='same_kind'", 0)
+def stack_cotangent(ȳ, arrays, axis):
+    parts = np.moveaxis(ȳ, axis, 0) if axis != 0 else ȳ
+    return contained([unbroadcast(c, x) for c, x in zip(parts, arrays)], arrays)
 
 
 cotangents(
@@ -66,34 +63,25 @@ cotangents(
 cotangents(np.dstack, "tup", 0, tup=lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 3), 2))
 
 
-@rrule(np.column_stack)
-def column_stack_rule(tup):
-    def column_stack_pullback(ȳ):
-        shapes = [(*shape, 1) if len(shape) == 1 else shape for shape in shapes_of(tup, 1)]
-        return (pieces(ȳ, tup, shapes, 1),)
-
-    return np.column_stack(tup), column_stack_pullback
+@cotangents(np.column_stack, "tup", 0)
+def column_stack_cotangent(ȳ, tup):
+    shapes = [(*shape, 1) if len(shape) == 1 else shape for shape in shapes_of(tup, 1)]
+    return pieces(ȳ, tup, shapes, 1)
 
 
-@rrule(np.append)
-def append_rule(arr, values, axis=None):
-    def append_pullback(ȳ):
-        if axis is None:
-            first, second = pieces(ȳ, (arr, values), [(np.size(arr),), (np.size(values),)], 0)
-        else:
-            first, second = pieces(ȳ, (arr, values), shapes_of((arr, values)), axis)
-        return first, second, None
-
-    return np.append(arr, values, axis), append_pullback
+@cotangents(np.append, "arr, values, axis=None", 0, "arr, values")
+def append_cotangents(ȳ, arr, values, axis):
+    if axis is None:
+        first, second = pieces(ȳ, (arr, values), [(np.size(arr),), (np.size(values),)], 0)
+    else:
+        first, second = pieces(ȳ, (arr, values), shapes_of((arr, values)), axis)
+    return first, second
 
 
-@rrule(np.block)
-def block_rule(arrays):
-    def block_pullback(ȳ):
-        places = np.argsort(np.block(numbered(arrays, 0)), None)
-        return (unblocked(np.reshape(ȳ, -1)[places], arrays, 0),)
-
-    return np.block(arrays), block_pullback
+@cotangents(np.block, "arrays", 0)
+def block_cotangent(ȳ, arrays):
+    places = np.argsort(np.block(numbered(arrays, 0)), None)
+    return unblocked(np.reshape(ȳ, -1)[places], arrays, 0)
 
 
 @nondifferentiable

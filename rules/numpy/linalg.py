@@ -9,7 +9,7 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
 from autodiff_hook.strong import times
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import conj, reshaped, unbroadcast
 from autodiff_rules.numpy.joining import contained
 from autodiff_rules.numpy.products import dot_left, dot_right
 
@@ -19,15 +19,10 @@ def adjoint(a):
     return conj(np.swapaxes(a, -1, -2))
 
 
-@array_rrule(np.linalg.inv)
-def inv_rule(a):
-    y = np.linalg.inv(a)
-
-    def inv_pullback(ȳ):
-        h = adjoint(y)
-        return (unbroadcast(-np.matmul(np.matmul(h, ȳ), h), a),)
-
-    return y, inv_pullback
+@cotangents(np.linalg.inv, "a")
+def inv_cotangent(ȳ, y, a):
+    h = adjoint(y)
+    return unbroadcast(-np.matmul(np.matmul(h, ȳ), h), a)
 
 
 @rrule(_umath_linalg.inv)
@@ -45,19 +40,14 @@ def inverse(a, y):
     return y, inv_pullback
 
 
-@array_rrule(np.linalg.solve, 2)
-def solve_rule(a, b):
-    y = np.linalg.solve(a, b)
-
-    def solve_pullback(ȳ):
-        if np.ndim(b) == 1:
-            c = np.linalg.solve(adjoint(a), ȳ[..., None])
-            ā = -np.matmul(c, adjoint(y[..., None]))
-            return unbroadcast(ā, a), unbroadcast(c[..., 0], b)
-        c = np.linalg.solve(adjoint(a), ȳ)
-        return unbroadcast(-np.matmul(c, adjoint(y)), a), unbroadcast(c, b)
-
-    return y, solve_pullback
+@cotangents(np.linalg.solve, "a, b", 2, "a, b")
+def solve_cotangents(ȳ, y, a, b):
+    if np.ndim(b) == 1:
+        c = np.linalg.solve(adjoint(a), ȳ[..., None])
+        ā = -np.matmul(c, adjoint(y[..., None]))
+        return unbroadcast(ā, a), unbroadcast(c[..., 0], b)
+    c = np.linalg.solve(adjoint(a), ȳ)
+    return unbroadcast(-np.matmul(c, adjoint(y)), a), unbroadcast(c, b)
 
 
 def solve_tangent(ȧ, y, a, b):
@@ -82,15 +72,10 @@ def solved(a, b):
         return np.stack([solved(*pair) for pair in pairs]).reshape(*shape, *b.shape[-2:])
 
 
-@rrule(solved)
-def solved_rule(a, b):
-    y = solved(a, b)
-
-    def solved_pullback(ȳ):
-        c = solved(adjoint(a), ȳ)
-        return unbroadcast(-np.matmul(c, adjoint(y)), a), unbroadcast(c, b)
-
-    return y, solved_pullback
+@cotangents(solved, "a, b", 0, "a, b")
+def solved_cotangents(ȳ, y, a, b):
+    c = solved(adjoint(a), ȳ)
+    return unbroadcast(-np.matmul(c, adjoint(y)), a), unbroadcast(c, b)
 
 
 cotangents(
@@ -147,20 +132,13 @@ def _in_bases(core, factors):
     return np.reshape(phase, (*np.shape(phase), 1, 1)) * np.matmul(np.matmul(adjoint(vh), core), adjoint(u))
 
 
-@array_rrule(np.linalg.slogdet)
-def slogdet_rule(a):
-    y = np.linalg.slogdet(a)
-
-    def slogdet_pullback(ȳ):
-        sign, log = ȳ
-        c = 0.0 if log is None else log
-        if sign is not None and np.iscomplexobj(a):
-            c = c - 1j * np.imag(conj(sign) * y[0])
-        return (
-            unbroadcast(times(np.reshape(c, (*np.shape(c), 1, 1)), adjoint(solved(a, np.eye(np.shape(a)[-1])))), a),
-        )
-
-    return y, slogdet_pullback
+@cotangents(np.linalg.slogdet, "a")
+def slogdet_cotangent(ȳ, y, a):
+    sign, log = ȳ
+    c = 0.0 if log is None else log
+    if sign is not None and np.iscomplexobj(a):
+        c = c - 1j * np.imag(conj(sign) * y[0])
+    return unbroadcast(times(np.reshape(c, (*np.shape(c), 1, 1)), adjoint(solved(a, np.eye(np.shape(a)[-1])))), a)
 
 
 def slogdet_tangent(ȧ, y, a):
@@ -170,50 +148,40 @@ def slogdet_tangent(ȧ, y, a):
     return turning, np.real(slope)
 
 
-@array_rrule(np.linalg.matrix_power)
-def matrix_power_rule(a, n):
-    y = np.linalg.matrix_power(a, n)
-
-    def matrix_power_pullback(ȳ):
-        if n == 0:
-            return None, None
-        base = a if n > 0 else np.linalg.inv(a)
-        h = adjoint(base)
-        total, left = ȳ, ȳ
-        for _ in range(abs(n) - 1):
-            left = np.matmul(left, h)
-            total = np.matmul(h, total) + left
-        if n < 0:
-            total = -np.matmul(np.matmul(h, total), h)
-        return unbroadcast(total, a), None
-
-    return y, matrix_power_pullback
+@cotangents(np.linalg.matrix_power, "a, n")
+def matrix_power_cotangent(ȳ, a, n):
+    if n == 0:
+        return None
+    base = a if n > 0 else np.linalg.inv(a)
+    h = adjoint(base)
+    total, left = ȳ, ȳ
+    for _ in range(abs(n) - 1):
+        left = np.matmul(left, h)
+        total = np.matmul(h, total) + left
+    if n < 0:
+        total = -np.matmul(np.matmul(h, total), h)
+    return unbroadcast(total, a)
 
 
-@rrule(np.linalg.multi_dot)
-def multi_dot_rule(arrays, *, out=None):
-    y = np.linalg.multi_dot(arrays, out=out)
-
-    def multi_dot_pullback(ȳ):
-        if len(arrays) == 2:
-            a, b = map(np.asarray, arrays)
-            pair = [unbroadcast(dot_left(ȳ, a, b), arrays[0]), unbroadcast(dot_right(ȳ, a, b), arrays[1])]
-            return (contained(pair, arrays),)
-        factors = [adjoint(matrix(x, i)) for i, x in enumerate(arrays)]
-        c = np.reshape(ȳ, (np.shape(factors[0])[1], np.shape(factors[-1])[0]))
-        before, lefts = c, []
-        for factor in factors:
-            lefts.append(before)
-            before = np.dot(factor, before)
-        parts = []
-        after = None
-        for i in range(len(factors) - 1, -1, -1):
-            part = lefts[i] if after is None else np.dot(lefts[i], after)
-            after = factors[i] if after is None else np.dot(after, factors[i])
-            parts.append(reshaped(part, arrays[i]))
-        return (contained(parts[::-1], arrays),)
-
-    return y, multi_dot_pullback
+@cotangents(np.linalg.multi_dot, "arrays, *, out=None", 0)
+def multi_dot_cotangent(ȳ, arrays):
+    if len(arrays) == 2:
+        a, b = map(np.asarray, arrays)
+        pair = [unbroadcast(dot_left(ȳ, a, b), arrays[0]), unbroadcast(dot_right(ȳ, a, b), arrays[1])]
+        return contained(pair, arrays)
+    factors = [adjoint(matrix(x, i)) for i, x in enumerate(arrays)]
+    c = np.reshape(ȳ, (np.shape(factors[0])[1], np.shape(factors[-1])[0]))
+    before, lefts = c, []
+    for factor in factors:
+        lefts.append(before)
+        before = np.dot(factor, before)
+    parts = []
+    after = None
+    for i in range(len(factors) - 1, -1, -1):
+        part = lefts[i] if after is None else np.dot(lefts[i], after)
+        after = factors[i] if after is None else np.dot(after, factors[i])
+        parts.append(reshaped(part, arrays[i]))
+    return contained(parts[::-1], arrays)
 
 
 def matrix(x, place):
@@ -236,27 +204,22 @@ def as_columns(b):
     return np.asarray(b)[:, None] if np.ndim(b) == 1 else np.asarray(b)
 
 
-@rrule(np.linalg.lstsq)
-def lstsq_rule(a, b, rcond=None):
-    y = np.linalg.lstsq(a, b, rcond)
-
-    def lstsq_pullback(ȳ):
-        x̄, r̄, _, s̄ = ȳ
-        columns, solutions = as_columns(b), as_columns(y[0])
-        p = np.linalg.pinv(a, rcond)
-        ā, b̄ = np.zeros(np.shape(a)), np.zeros(columns.shape)
-        if x̄ is not None:
-            c = as_columns(x̄)
-            ā, b̄ = pinv_cotangent(np.dot(c, adjoint(columns)), a, p), np.dot(adjoint(p), c)
-        if r̄ is not None and np.size(r̄):
-            rest = 2.0 * r̄ * (columns - np.dot(a, solutions))
-            ā, b̄ = ā - np.dot(rest, adjoint(solutions)), b̄ + rest
-        if s̄ is not None and np.any(s̄):
-            factors = np.linalg.svd(a, full_matrices=False)
-            ā = ā + np.matmul(factors[0] * s̄, factors[2])
-        return unbroadcast(ā, a), reshaped(b̄, b), None
-
-    return y, lstsq_pullback
+@cotangents(np.linalg.lstsq, "a, b, rcond=None", 0, "a, b")
+def lstsq_cotangents(ȳ, y, a, b, rcond):
+    x̄, r̄, _, s̄ = ȳ
+    columns, solutions = as_columns(b), as_columns(y[0])
+    p = np.linalg.pinv(a, rcond)
+    ā, b̄ = np.zeros(np.shape(a)), np.zeros(columns.shape)
+    if x̄ is not None:
+        c = as_columns(x̄)
+        ā, b̄ = pinv_cotangent(np.dot(c, adjoint(columns)), a, p), np.dot(adjoint(p), c)
+    if r̄ is not None and np.size(r̄):
+        rest = 2.0 * r̄ * (columns - np.dot(a, solutions))
+        ā, b̄ = ā - np.dot(rest, adjoint(solutions)), b̄ + rest
+    if s̄ is not None and np.any(s̄):
+        factors = np.linalg.svd(a, full_matrices=False)
+        ā = ā + np.matmul(factors[0] * s̄, factors[2])
+    return unbroadcast(ā, a), reshaped(b̄, b)
 
 
 @defines(np.linalg.tensorsolve)

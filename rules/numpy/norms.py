@@ -52,16 +52,11 @@ cotangents(
 )
 
 
-@array_rrule(np.linalg.matrix_norm)
-def matrix_norm_rule(x, /, *, keepdims=False, ord="fro"):
-    y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-
-    def matrix_norm_pullback(ȳ):
-        if ord in ("fro", "f", None):
-            return (unbroadcast(vector_cotangent(ȳ, x, y, 2, (-2, -1), keepdims), x),)
-        return (unbroadcast(matrix_cotangent(ȳ, x, ord, (-2, -1), keepdims), x),)
-
-    return y, matrix_norm_pullback
+@cotangents(np.linalg.matrix_norm, "x, /, *, keepdims=False, ord='fro'")
+def matrix_norm_cotangent(ȳ, y, x, keepdims, ord):
+    if ord in ("fro", "f", None):
+        return unbroadcast(vector_cotangent(ȳ, x, y, 2, (-2, -1), keepdims), x)
+    return unbroadcast(matrix_cotangent(ȳ, x, ord, (-2, -1), keepdims), x)
 
 
 def vector_cotangent(ȳ, x, y, ord, axes, keepdims):

@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import contraction, is_plain, skipping, times, with_value
-from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.numpy.operators import register_for_arrays
 
 nondifferentiable(is_plain)
@@ -175,11 +175,8 @@ def tensor_product(a, b, axes):
     return contraction(product, a, b)
 
 
-@array_rrule(np.outer, 2)
-def outer_rule(a, b, out=None):
-    def outer_pullback(ȳ):
-        ā = contraction(np.dot, ȳ, conj(np.ravel(b))).reshape(np.shape(a))
-        b̄ = contraction(np.dot, conj(np.ravel(a)), ȳ).reshape(np.shape(b))
-        return unbroadcast(ā, a), unbroadcast(b̄, b), None
-
-    return np.outer(a, b, out), outer_pullback
+@cotangents(np.outer, "a, b, out=None", 2, "a, b")
+def outer_cotangents(ȳ, a, b):
+    ā = contraction(np.dot, ȳ, conj(np.ravel(b))).reshape(np.shape(a))
+    b̄ = contraction(np.dot, conj(np.ravel(a)), ȳ).reshape(np.shape(b))
+    return unbroadcast(ā, a), unbroadcast(b̄, b)

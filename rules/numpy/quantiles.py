@@ -40,12 +40,11 @@ array_rrule(np.nanquantile, 2)(quantile_rule(np.nanquantile, 1.0, True))
 array_rrule(np.nanpercentile, 2)(quantile_rule(np.nanpercentile, 100.0, True))
 
 
-@array_rrule(np.nanmedian)
-def nanmedian_rule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    def nanmedian_pullback(ȳ):
-        return rank_cotangents(ȳ, a, 0.5, 1.0, axis, "linear", True)[0], None, None, None, None
-
-    return np.nanmedian(a, axis, out, keepdims=keepdims), nanmedian_pullback
+cotangents(
+    np.nanmedian,
+    "a, axis=None, out=None, overwrite_input=False, keepdims=False",
+    a=lambda ȳ, a, axis: rank_cotangents(ȳ, a, 0.5, 1.0, axis, "linear", True)[0],
+)
 
 
 def rank_cotangents(ȳ, a, q, whole, axis, method, skipping):
@@ -132,19 +131,14 @@ def selected_places(quantile, a, q, axis, method, keepdims, weights):
     return order[np.where(np.isnan(found), order.size - 1, found).astype(int)]
 
 
-@array_rrule(np.partition)
-def partition_rule(a, kth, axis=-1, kind="introselect", order=None):
-    y = np.partition(a, kth, axis, kind, order)
-
-    def partition_pullback(ȳ):
-        sorted_by = np.argsort(y, axis, "stable")
-        if axis is None:
-            c = scatter_add((np.size(a),), float_dtype(a), np.argsort(a, None, "stable"), ȳ[sorted_by])
-            return reshaped(c, a), None, None, None, None
-        c = np.take_along_axis(ȳ, sorted_by, axis)
-        return scatter_along(a, np.argsort(a, axis, "stable"), axis, c), None, None, None, None
-
-    return y, partition_pullback
+@cotangents(np.partition, "a, kth, axis=-1, kind='introselect', order=None")
+def partition_cotangent(ȳ, y, a, axis):
+    sorted_by = np.argsort(y, axis, "stable")
+    if axis is None:
+        c = scatter_add((np.size(a),), float_dtype(a), np.argsort(a, None, "stable"), ȳ[sorted_by])
+        return reshaped(c, a)
+    c = np.take_along_axis(ȳ, sorted_by, axis)
+    return scatter_along(a, np.argsort(a, axis, "stable"), axis, c)
 
 
 @array_rrule(np.unique)

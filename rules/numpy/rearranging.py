@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
 
@@ -26,14 +26,11 @@ linear(np.flipud, "m", lambda ȳ: np.flipud(ȳ))
 linear(np.rot90, "m, k=1, axes=(0, 1)", lambda ȳ, k, axes: np.rot90(ȳ, -k, axes))
 
 
-@array_rrule(np.tile)
-def tile_rule(A, reps):
-    def tile_pullback(ȳ):
-        counts, lengths = tiling(A, reps)
-        stacked = np.reshape(ȳ, [n for pair in zip(counts, lengths) for n in pair])
-        return reshaped(stacked.sum(tuple(range(0, stacked.ndim, 2))), A), None
-
-    return np.tile(A, reps), tile_pullback
+@cotangents(np.tile, "A, reps")
+def tile_cotangent(ȳ, A, reps):
+    counts, lengths = tiling(A, reps)
+    stacked = np.reshape(ȳ, [n for pair in zip(counts, lengths) for n in pair])
+    return reshaped(stacked.sum(tuple(range(0, stacked.ndim, 2))), A)
 
 
 @nondifferentiable
@@ -44,18 +41,14 @@ def tiling(a, reps):
     return [1] * (axes - len(reps)) + reps, [1] * (axes - np.ndim(a)) + list(np.shape(a))
 
 
-@array_rrule(np.repeat)
-@rrule(np.ndarray.repeat)
-def repeat_rule(a, repeats, axis=None):
-    def repeat_pullback(ȳ):
-        if axis is None or not np.ndim(a):
-            flat = scatter_add((np.size(a),), float_dtype(a), repeated_indices(np.size(a), repeats), ȳ)
-            return reshaped(flat, a), None, None
-        place = repeated_indices(np.shape(a)[axis], repeats)
-        index = (*[slice(None)] * (axis % np.ndim(a)), place)
-        return scatter_add(np.shape(a), float_dtype(a), index, ȳ), None, None
-
-    return np.repeat(a, repeats, axis), repeat_pullback
+@cotangents((np.repeat, np.ndarray.repeat), "a, repeats, axis=None")
+def repeat_cotangent(ȳ, a, repeats, axis):
+    if axis is None or not np.ndim(a):
+        flat = scatter_add((np.size(a),), float_dtype(a), repeated_indices(np.size(a), repeats), ȳ)
+        return reshaped(flat, a)
+    place = repeated_indices(np.shape(a)[axis], repeats)
+    index = (*[slice(None)] * (axis % np.ndim(a)), place)
+    return scatter_add(np.shape(a), float_dtype(a), index, ȳ)
 
 
 @nondifferentiable
@@ -109,14 +102,11 @@ def diagonal_length(a, offset, axis1, axis2):
     return np.diagonal(a, offset, axis1, axis2).shape[-1]
 
 
-@array_rrule(np.diag)
-def diag_rule(v, k=0):
-    def diag_pullback(ȳ):
-        if np.ndim(v) == 1:
-            return np.diagonal(ȳ, k), None
-        return diagonal_matrix(np.shape(v), float_dtype(v), k, 0, 1, ȳ), None
-
-    return np.diag(v, k), diag_pullback
+@cotangents(np.diag, "v, k=0")
+def diag_cotangent(ȳ, v, k):
+    if np.ndim(v) == 1:
+        return np.diagonal(ȳ, k)
+    return diagonal_matrix(np.shape(v), float_dtype(v), k, 0, 1, ȳ)
 
 
 linear(np.diagflat, "v, k=0", lambda ȳ, v, k: reshaped(np.diagonal(ȳ, k), v))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import ABSENT, array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
@@ -20,21 +21,16 @@ def sum_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, wher
     return np.add.reduce(a, axis, dtype, out, keepdims, initial, where), sum_pullback
 
 
-@array_rrule(np.mean)
-@rrule(np.ndarray.mean)
-@rrule(np.generic.mean)
-def mean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
-    y = np.mean(a, axis, dtype, out, keepdims, where=where)
-
-    def mean_pullback(ȳ):
-        if where is True:
-            ā = expand_reduced(ȳ / (np.size(a) / max(np.size(y), 1)), a, axis, keepdims)
-        else:
-            mask = np.broadcast_to(where, np.shape(a))
-            ā = times(expand_reduced(over(ȳ, mask.sum(axis, keepdims=keepdims)), a, axis, keepdims), mask)
-        return ā, None, None, None, None
-
-    return y, mean_pullback
+@cotangents(
+    (np.mean, np.ndarray.mean, np.generic.mean), "a, axis=None, dtype=None, out=None, keepdims=False, *, where=True"
+)
+def mean_cotangent(ȳ, y, a, axis, keepdims, where):
+    if where is True:
+        ā = expand_reduced(ȳ / (np.size(a) / max(np.size(y), 1)), a, axis, keepdims)
+    else:
+        mask = np.broadcast_to(where, np.shape(a))
+        ā = times(expand_reduced(over(ȳ, mask.sum(axis, keepdims=keepdims)), a, axis, keepdims), mask)
+    return ā
 
 
 DDOF = not_implemented("that of a variance with respect to ddof")
@@ -93,28 +89,23 @@ def deviations(ȳ, a, axis, keepdims, lost, mean, where):
     return times(restore_axes(over(2.0 * ȳ, max(count - lost, 0)), a, axis, keepdims), a - centre)
 
 
-@array_rrule(np.average)
-def average_rule(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    y = np.average(a, axis, weights, returned, keepdims=keepdims)
-
-    def average_pullback(ȳ):
-        if weights is None and not returned:
-            share = ȳ * (np.size(y) / max(np.size(a), 1))
-            return unbroadcast(expand_reduced(share, a, axis, keepdims), a), None, None, None
-        mean = y[0] if returned else y
-        m̄, t̄ = ȳ if returned else (ȳ, None)
-        w = aligned(weights, a, axis)
-        total = np.sum(w + np.zeros(np.shape(a)), axis, keepdims=True)
-        c = np.zeros(np.shape(a)) if m̄ is None else over(expand_reduced(m̄, a, axis, keepdims), conj(total))
-        ā = unbroadcast(times(c, conj(w)), a)
-        if weights is None:
-            return ā, None, None, None
-        c = times(c, conj(a - restore_axes(mean, a, axis, keepdims)))
-        if t̄ is not None:
-            c = c + restore_axes(t̄, a, axis, keepdims)
-        return ā, None, weights_back(unbroadcast(c, w), weights, a, axis), None
-
-    return y, average_pullback
+@cotangents(np.average, "a, axis=None, weights=None, returned=False, *, keepdims=False", 1, "a, weights")
+def average_cotangents(ȳ, y, a, axis, weights, returned, keepdims):
+    if weights is None and not returned:
+        share = ȳ * (np.size(y) / max(np.size(a), 1))
+        return unbroadcast(expand_reduced(share, a, axis, keepdims), a), None
+    mean = y[0] if returned else y
+    m̄, t̄ = ȳ if returned else (ȳ, None)
+    w = aligned(weights, a, axis)
+    total = np.sum(w + np.zeros(np.shape(a)), axis, keepdims=True)
+    c = np.zeros(np.shape(a)) if m̄ is None else over(expand_reduced(m̄, a, axis, keepdims), conj(total))
+    ā = unbroadcast(times(c, conj(w)), a)
+    if weights is None:
+        return ā, None
+    c = times(c, conj(a - restore_axes(mean, a, axis, keepdims)))
+    if t̄ is not None:
+        c = c + restore_axes(t̄, a, axis, keepdims)
+    return ā, weights_back(unbroadcast(c, w), weights, a, axis)
 
 
 def aligned(weights, a, axis):
@@ -136,20 +127,14 @@ def weights_back(c, weights, a, axis):
     return reshaped(c, weights)
 
 
-@array_rrule(np.nansum)
-def nansum_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    def nansum_pullback(ȳ):
-        ā = np.where(np.isnan(a) | np.logical_not(where), 0.0, expand_reduced(ȳ, a, axis, keepdims))
-        return ā, None, None, None, None, unbroadcast(ȳ, initial), None
-
-    return np.nansum(a, axis, dtype, out, keepdims, initial, where), nansum_pullback
+@cotangents(np.nansum, "a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True", 1, "a, initial")
+def nansum_cotangents(ȳ, a, axis, keepdims, initial, where):
+    ā = np.where(np.isnan(a) | np.logical_not(where), 0.0, expand_reduced(ȳ, a, axis, keepdims))
+    return ā, unbroadcast(ȳ, initial)
 
 
-@array_rrule(np.nanmean)
-def nanmean_rule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
-    def nanmean_pullback(ȳ):
-        seen = ~np.isnan(a) & where
-        c = expand_reduced(over(ȳ, np.sum(seen, axis, keepdims=keepdims)), a, axis, keepdims)
-        return np.where(seen, c, 0.0), None, None, None, None
-
-    return np.nanmean(a, axis, dtype, out, keepdims, where=where), nanmean_pullback
+@cotangents(np.nanmean, "a, axis=None, dtype=None, out=None, keepdims=False, *, where=True")
+def nanmean_cotangent(ȳ, a, axis, keepdims, where):
+    seen = ~np.isnan(a) & where
+    c = expand_reduced(over(ȳ, np.sum(seen, axis, keepdims=keepdims)), a, axis, keepdims)
+    return np.where(seen, c, 0.0)

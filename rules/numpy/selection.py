@@ -71,18 +71,15 @@ def clip_cotangents(ȳ, a, lower, upper):
     )
 
 
-@rrule(np.select)
-def select_rule(condlist, choicelist, default=0):
-    def select_pullback(ȳ):
-        taken = np.False_
-        parts = []
-        for condition, choice in zip(condlist, choicelist):
-            parts.append(unbroadcast(np.where(np.logical_and(condition, ~taken), ȳ, 0.0), choice))
-            taken = np.logical_or(taken, condition)
-        rest = unbroadcast(np.where(taken, 0.0, ȳ), default)
-        return None, parts if isinstance(choicelist, list) else tuple(parts), rest
-
-    return np.select(condlist, choicelist, default), select_pullback
+@cotangents(np.select, "condlist, choicelist, default=0", 0, "choicelist, default")
+def select_cotangents(ȳ, condlist, choicelist, default):
+    taken = np.False_
+    parts = []
+    for condition, choice in zip(condlist, choicelist):
+        parts.append(unbroadcast(np.where(np.logical_and(condition, ~taken), ȳ, 0.0), choice))
+        taken = np.logical_or(taken, condition)
+    rest = unbroadcast(np.where(taken, 0.0, ȳ), default)
+    return parts if isinstance(choicelist, list) else tuple(parts), rest
 
 
 cotangents(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import Constant, method_of
-from autodiff_hook.registry import nondifferentiable, registry, rrule
+from autodiff_hook.extend import Constant, cotangents, method_of
+from autodiff_hook.registry import nondifferentiable, registry
 from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.equivalents.elementwise import OPERATIONS
 from autodiff_hook.semantics.functions import enter
@@ -280,14 +280,11 @@ def summed_at(rows, indices):
     return np.add.reduceat(rows, indices)
 
 
-@rrule(summed_at)
-def summed_at_rule(rows, indices):
-    def summed_at_pullback(ȳ):
-        starts, counts = parts_at(indices, len(rows))
-        places = np.concatenate([np.arange(start, start + count) for start, count in zip(starts, counts)])
-        return scatter_add(np.shape(rows), float_dtype(rows), places, np.repeat(ȳ, counts, 0)), None
-
-    return summed_at(rows, indices), summed_at_pullback
+@cotangents(summed_at, "rows, indices", 0)
+def summed_at_cotangent(ȳ, rows, indices):
+    starts, counts = parts_at(indices, len(rows))
+    places = np.concatenate([np.arange(start, start + count) for start, count in zip(starts, counts)])
+    return scatter_add(np.shape(rows), float_dtype(rows), places, np.repeat(ȳ, counts, 0))
 
 
 define_all_with_options(vars(np).values())

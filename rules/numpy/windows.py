@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import unbroadcast
 
 NODES = (np.arange(256) + 0.5) * (np.pi / 256)
@@ -20,25 +19,20 @@ def bessel_ratio(x):
     return np.dot(np.exp(np.expand_dims(x, -1) * COSINES), SQUARED_SINES) / 256.0
 
 
-@rrule(np.kaiser)
-def kaiser_rule(M, beta):
-    y = np.kaiser(M, beta)
-
-    def kaiser_pullback(ȳ):
-        """Of I₀(β s) / I₀(β) with s² = 1 - r²: at both ends s is 0, and only s² has a derivative."""
-        if np.size(y) <= 1:
-            return None, None
-        places = np.arange(len(y))
-        half = (M - 1.0) / 2.0
-        r = (places - half) / half
-        inner = beta * np.sqrt(np.maximum(1.0 - r * r, 0.0))
-        scale = beta / np.i0(beta)
-        ratios = bessel_ratio(inner)
-        in_beta = scale * ((1.0 - r * r) * ratios - y * bessel_ratio(beta))
-        in_length = scale * beta * ratios * r * places / (2.0 * half * half)
-        return unbroadcast(np.sum(ȳ * in_length), M), unbroadcast(np.sum(ȳ * in_beta), beta)
-
-    return y, kaiser_pullback
+@cotangents(np.kaiser, "M, beta", 0, "M, beta")
+def kaiser_cotangents(ȳ, y, M, beta):
+    """Of I₀(β s) / I₀(β) with s² = 1 - r²: at both ends s is 0, and only s² has a derivative."""
+    if np.size(y) <= 1:
+        return None, None
+    places = np.arange(len(y))
+    half = (M - 1.0) / 2.0
+    r = (places - half) / half
+    inner = beta * np.sqrt(np.maximum(1.0 - r * r, 0.0))
+    scale = beta / np.i0(beta)
+    ratios = bessel_ratio(inner)
+    in_beta = scale * ((1.0 - r * r) * ratios - y * bessel_ratio(beta))
+    in_length = scale * beta * ratios * r * places / (2.0 * half * half)
+    return unbroadcast(np.sum(ȳ * in_length), M), unbroadcast(np.sum(ȳ * in_beta), beta)
 
 
 cotangents(np.fft.fftfreq, "n, d=1.0, device=None", 0, d=lambda ȳ, y, d: unbroadcast(-ȳ * y / d, d))

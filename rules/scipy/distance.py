@@ -10,7 +10,7 @@ from scipy.spatial import distance
 
 from autodiff_hook import pullback
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import fresh
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.scipy._metrics import FORMULAS, NAMES
@@ -113,18 +113,13 @@ def cdist_rule(XA, XB, metric="euclidean", *, out=None, **options):
 fresh(distance.pdist, distance.cdist, distance.squareform)
 
 
-@array_rrule(distance.squareform)
-def squareform_rule(X, force="no", checks=True):
-    y = distance.squareform(X, force, checks)
-
-    def squareform_pullback(ȳ):
-        if not np.size(X):
-            return np.zeros_like(X, float), None, None
-        if np.ndim(y) == 2:
-            return unbroadcast(distance.squareform(ȳ + np.transpose(ȳ), "tovector", False), X), None, None
-        return unbroadcast(np.triu(distance.squareform(ȳ, "tomatrix", False)), X), None, None
-
-    return y, squareform_pullback
+@cotangents(distance.squareform, "X, force='no', checks=True")
+def squareform_cotangent(ȳ, y, X):
+    if not np.size(X):
+        return np.zeros_like(X, float)
+    if np.ndim(y) == 2:
+        return unbroadcast(distance.squareform(ȳ + np.transpose(ȳ), "tovector", False), X)
+    return unbroadcast(np.triu(distance.squareform(ȳ, "tomatrix", False)), X)
 
 
 declare_names(distance, {IS_A_POSITION: "num_obs_dm num_obs_y", COMPARES: "is_valid_dm is_valid_y"})

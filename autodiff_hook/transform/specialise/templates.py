@@ -226,16 +226,46 @@ def _write_out(body: Body, loaded: list[Loaded]) -> None:
                 continue
             substitute(inner.blocks, dict(zip(inner.params, s.operands[1:])))
             first, *others = inner.blocks
+            results = _take_apart(s, inner.blocks, statements, i + 1)
             block.statements += first.statements
             if others:
-                rest = Block([s.made], statements[i + 1 :], block.terminator)
+                rest = Block(results, statements[i + 1 :], block.terminator)
                 block.terminator = first.terminator
                 _continue_at(rest, [block, *others])
                 body.blocks += [*others, rest]
                 pending.append(rest)
                 break
-            known[s.made] = first.terminator.operands[0]
+            known.update(zip(results, first.terminator.operands))
     substitute(body.blocks, known)
+
+
+def _take_apart(s: Statement, inner: list[Block], statements: list[Statement], after: int) -> list[Variable]:
+    """What gets the results of a call that is written out: its items, if it returns displays that are unpacked at once.
+
+    ``statements`` lose the unpacking, and ``inner`` returns the items.
+    """
+    unpack, *rest = statements[after:] or [s]
+    if unpack.op != "unpack" or unpack.operands[0] is not s.result or unpack.data[1] is not None:
+        return [s.made]
+    count = unpack.data[0]
+    items = {x.data: x.made for x in rest[:count] if x.op == "project" and x.operands[0] is unpack.result}
+    returns = [b for b in inner if b.terminator.kind == "return"]
+    displays = [_display(b, count) for b in returns]
+    if len(items) < count or None in displays:
+        return [s.made]
+    for block, made in zip(returns, displays):
+        assert made is not None
+        block.statements.remove(made)
+        block.terminator.operands = made.operands
+    del statements[after : after + 1 + count]
+    return [items[i] for i in range(count)]
+
+
+def _display(block: Block, count: int) -> Statement | None:
+    """What makes the tuple of so many items that a block returns."""
+    (value,) = block.terminator.operands
+    made = next((s for s in block.statements if s.result is value), None)
+    return made if made is not None and made.op == "build_tuple" and len(made.operands) == count else None
 
 
 def compute_once(body: Body) -> None:

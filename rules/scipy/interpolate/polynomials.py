@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import _ppoly
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import LINEAR, frule, rrule, writes
+from autodiff_hook.registry import LINEAR, frule, writes
 from autodiff_rules.scipy._standins import follow_instead, natively, settled
 
 
@@ -39,23 +39,18 @@ def piecewise(c, x, xp, nu, extrapolate):
     return out
 
 
-@rrule(piecewise)
-def piecewise_rule(c, x, xp, nu, extrapolate):
-    y = piecewise(c, x, xp, nu, extrapolate)
-
-    def piecewise_pullback(ȳ):
-        i = interval(x, xp)
-        inside = np.isfinite(xp) & (extrapolate | (np.minimum(x[0], x[-1]) <= xp) & (xp <= np.maximum(x[0], x[-1])))
-        ȳ = np.where(inside[:, None], ȳ, 0.0)
-        x̄p = np.sum(ȳ * piecewise(c, x, xp, nu + 1, True), axis=1)
-        s, k = xp - x[i], c.shape[0]
-        rows = [np.zeros((c.shape[1], c.shape[2])) for _ in range(min(nu, k))]
-        for power in range(nu, k):
-            factor = math.perm(power, nu) * s ** (power - nu)
-            rows.append(scattered(ȳ * factor[:, None], i, c.shape[1]))
-        return np.stack(rows[::-1]), scattered(-x̄p, i, len(x)), x̄p, None, None
-
-    return y, piecewise_pullback
+@cotangents(piecewise, "c, x, xp, nu, extrapolate", 0, "c, x, xp")
+def piecewise_cotangents(ȳ, c, x, xp, nu, extrapolate):
+    i = interval(x, xp)
+    inside = np.isfinite(xp) & (extrapolate | (np.minimum(x[0], x[-1]) <= xp) & (xp <= np.maximum(x[0], x[-1])))
+    ȳ = np.where(inside[:, None], ȳ, 0.0)
+    x̄p = np.sum(ȳ * piecewise(c, x, xp, nu + 1, True), axis=1)
+    s, k = xp - x[i], c.shape[0]
+    rows = [np.zeros((c.shape[1], c.shape[2])) for _ in range(min(nu, k))]
+    for power in range(nu, k):
+        factor = math.perm(power, nu) * s ** (power - nu)
+        rows.append(scattered(ȳ * factor[:, None], i, c.shape[1]))
+    return np.stack(rows[::-1]), scattered(-x̄p, i, len(x)), x̄p
 
 
 def evaluate_into(c, x, xp, nu, extrapolate, out):

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.interpolate import _dierckx
 from scipy.linalg import lapack, solve_banded
 
-from autodiff_hook.registry import rrule, writes
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import writes
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
@@ -40,30 +41,20 @@ def basis(evaluate, t, n, k, x, nu):
     return evaluate(t, np.eye(n, len(t) - k - 1).T, k, x, nu, True)
 
 
-@rrule(spline)
-def spline_rule(t, c, k, x, nu, extrapolate):
-    y = spline(t, c, k, x, nu, extrapolate)
-
-    def spline_pullback(ȳ):
-        ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
-        x̄ = np.sum(ȳ * spline(t, c, k, x, nu + 1, True), axis=1)
-        return None, basis(spline, t, len(c), k, x, nu).T @ ȳ, None, x̄, None, None
-
-    return y, spline_pullback
+@cotangents(spline, "t, c, k, x, nu, extrapolate", 0, "c, x")
+def spline_cotangents(ȳ, t, c, k, x, nu, extrapolate):
+    ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
+    x̄ = np.sum(ȳ * spline(t, c, k, x, nu + 1, True), axis=1)
+    return basis(spline, t, len(c), k, x, nu).T @ ȳ, x̄
 
 
-@rrule(spline_with_knots)
-def spline_with_knots_rule(t, c, k, x, nu, extrapolate):
-    y = spline_with_knots(t, c, k, x, nu, extrapolate)
-
-    def spline_with_knots_pullback(ȳ):
-        ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
-        x̄ = np.sum(ȳ * spline_with_knots(t, c, k, x, nu + 1, True), axis=1)
-        c̄ = basis(spline_with_knots, t, len(c), k, x, nu).T @ ȳ
-        t̄ = np.array([np.sum(ȳ * by_knot(t, c, k, x, nu, j)) for j in range(len(t))])
-        return t̄, c̄, None, x̄, None, None
-
-    return y, spline_with_knots_pullback
+@cotangents(spline_with_knots, "t, c, k, x, nu, extrapolate", 0, "t, c, x")
+def spline_with_knots_cotangents(ȳ, t, c, k, x, nu, extrapolate):
+    ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
+    x̄ = np.sum(ȳ * spline_with_knots(t, c, k, x, nu + 1, True), axis=1)
+    c̄ = basis(spline_with_knots, t, len(c), k, x, nu).T @ ȳ
+    t̄ = np.array([np.sum(ȳ * by_knot(t, c, k, x, nu, j)) for j in range(len(t))])
+    return t̄, c̄, x̄
 
 
 def by_knot(t, c, k, x, nu, j):

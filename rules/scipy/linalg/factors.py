@@ -6,8 +6,8 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import fresh, shaped, typed
-from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.extend import cotangents, fresh, shaped, typed
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.numpy.decompositions import half_triangle, one_triangle, qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
@@ -36,47 +36,34 @@ fresh(cholesky_cotangent)
 shaped(linalg.cholesky)
 
 
-@array_rrule(linalg.cholesky)
-def cholesky_rule(a, lower=False, overwrite_a=False, check_finite=True):
-    y = linalg.cholesky(a, lower=lower, check_finite=check_finite)
-
-    def cholesky_pullback(ȳ):
-        return unbroadcast(cholesky_cotangent(ȳ, y, lower), a), None, None, None
-
-    return y, cholesky_pullback
+cotangents(
+    linalg.cholesky,
+    "a, lower=False, overwrite_a=False, check_finite=True",
+    a=lambda ȳ, y, a, lower: unbroadcast(cholesky_cotangent(ȳ, y, lower), a),
+)
 
 
-@array_rrule(linalg.cho_factor)
-def cho_factor_rule(a, lower=False, overwrite_a=False, check_finite=True):
-    y = linalg.cho_factor(a, lower=lower, check_finite=check_finite)
-
-    def cho_factor_pullback(ȳ):
-        """The triangle that is no part of the factor is 0 or, in older versions of SciPy, that of ``a``."""
-        c̄, c = ȳ[0], y[0]
-        if c̄ is None:
-            return None, None, None, None
-        ā = cholesky_cotangent(triangle(c̄, lower), triangle(c, lower), lower)
-        if np.any(c != triangle(c, lower)):
-            ā = ā + (c̄ - triangle(c̄, lower))
-        return unbroadcast(ā, a), None, None, None
-
-    return y, cho_factor_pullback
+@cotangents(linalg.cho_factor, "a, lower=False, overwrite_a=False, check_finite=True")
+def cho_factor_cotangent(ȳ, y, a, lower):
+    """The triangle that is no part of the factor is 0 or, in older versions of SciPy, that of ``a``."""
+    c̄, c = ȳ[0], y[0]
+    if c̄ is None:
+        return None
+    ā = cholesky_cotangent(triangle(c̄, lower), triangle(c, lower), lower)
+    if np.any(c != triangle(c, lower)):
+        ā = ā + (c̄ - triangle(c̄, lower))
+    return unbroadcast(ā, a)
 
 
-@rrule(linalg.cho_solve)
-def cho_solve_rule(c_and_lower, b, overwrite_b=False, check_finite=True):
-    y = linalg.cho_solve(c_and_lower, b, check_finite=check_finite)
-
-    def cho_solve_pullback(ȳ):
-        c, lower = c_and_lower
-        columns = linalg.cho_solve(c_and_lower, columns_of(ȳ, b), check_finite=check_finite)
-        ā = -np.matmul(columns, adjoint(columns_of(y, b)))
-        whole, factor = ā + adjoint(ā), triangle(c, lower)
-        c̄ = triangle(np.matmul(whole, factor) if lower else np.matmul(factor, whole), lower)
-        parts = (unbroadcast(c̄, c), None)
-        return list(parts) if isinstance(c_and_lower, list) else parts, like_right(columns, b), None, None
-
-    return y, cho_solve_pullback
+@cotangents(linalg.cho_solve, "c_and_lower, b, overwrite_b=False, check_finite=True", 0, "c_and_lower, b")
+def cho_solve_cotangents(ȳ, y, c_and_lower, b, check_finite):
+    c, lower = c_and_lower
+    columns = linalg.cho_solve(c_and_lower, columns_of(ȳ, b), check_finite=check_finite)
+    ā = -np.matmul(columns, adjoint(columns_of(y, b)))
+    whole, factor = ā + adjoint(ā), triangle(c, lower)
+    c̄ = triangle(np.matmul(whole, factor) if lower else np.matmul(factor, whole), lower)
+    parts = (unbroadcast(c̄, c), None)
+    return list(parts) if isinstance(c_and_lower, list) else parts, like_right(columns, b)
 
 
 @nondifferentiable
@@ -101,42 +88,32 @@ def parts_of(lu):
     return np.tril(lu, -1) + np.eye(np.shape(lu)[-1]), np.triu(lu)
 
 
-@array_rrule(linalg.lu_factor)
-def lu_factor_rule(a, overwrite_a=False, check_finite=True):
-    y = linalg.lu_factor(a, check_finite=check_finite)
-
-    def lu_factor_pullback(ȳ):
-        lū, (lu, piv) = ȳ[0], y
-        if lū is None:
-            return None, None, None
-        if np.size(lu) < 2:
-            return unbroadcast(lū, a), None, None
-        if np.shape(lu)[-2] != np.shape(lu)[-1]:
-            raise NotDifferentiable("scipy.linalg.lu_factor is differentiable for square matrices")
-        low, up = parts_of(lu)
-        middle = np.tril(np.matmul(adjoint(low), np.tril(lū, -1)), -1) + np.triu(np.matmul(np.triu(lū), adjoint(up)))
-        half = np.linalg.solve(adjoint(low), middle)
-        permuted = adjoint(solved(up, adjoint(half)))
-        return unbroadcast(with_rows(permuted, np.argsort(rows_of(piv))), a), None, None
-
-    return y, lu_factor_pullback
+@cotangents(linalg.lu_factor, "a, overwrite_a=False, check_finite=True")
+def lu_factor_cotangent(ȳ, y, a):
+    lū, (lu, piv) = ȳ[0], y
+    if lū is None:
+        return None
+    if np.size(lu) < 2:
+        return unbroadcast(lū, a)
+    if np.shape(lu)[-2] != np.shape(lu)[-1]:
+        raise NotDifferentiable("scipy.linalg.lu_factor is differentiable for square matrices")
+    low, up = parts_of(lu)
+    middle = np.tril(np.matmul(adjoint(low), np.tril(lū, -1)), -1) + np.triu(np.matmul(np.triu(lū), adjoint(up)))
+    half = np.linalg.solve(adjoint(low), middle)
+    permuted = adjoint(solved(up, adjoint(half)))
+    return unbroadcast(with_rows(permuted, np.argsort(rows_of(piv))), a)
 
 
-@rrule(linalg.lu_solve)
-def lu_solve_rule(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
-    y = linalg.lu_solve(lu_and_piv, b, trans, check_finite=check_finite)
-
-    def lu_solve_pullback(ȳ):
-        lu, piv = lu_and_piv
-        low, up = parts_of(lu)
-        whole = with_rows(np.matmul(low, up), np.argsort(rows_of(piv)))
-        c, ā = solved_by(whole, columns_of(ȳ, b), columns_of(y, b), trans)
-        permuted = with_rows(ā, rows_of(piv))
-        lū = np.tril(np.matmul(permuted, adjoint(up)), -1) + np.triu(np.matmul(adjoint(low), permuted))
-        parts = (unbroadcast(lū, lu), None)
-        return list(parts) if isinstance(lu_and_piv, list) else parts, like_right(c, b), None, None, None
-
-    return y, lu_solve_pullback
+@cotangents(linalg.lu_solve, "lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True", 0, "lu_and_piv, b")
+def lu_solve_cotangents(ȳ, y, lu_and_piv, b, trans):
+    lu, piv = lu_and_piv
+    low, up = parts_of(lu)
+    whole = with_rows(np.matmul(low, up), np.argsort(rows_of(piv)))
+    c, ā = solved_by(whole, columns_of(ȳ, b), columns_of(y, b), trans)
+    permuted = with_rows(ā, rows_of(piv))
+    lū = np.tril(np.matmul(permuted, adjoint(up)), -1) + np.triu(np.matmul(adjoint(low), permuted))
+    parts = (unbroadcast(lū, lu), None)
+    return list(parts) if isinstance(lu_and_piv, list) else parts, like_right(c, b)
 
 
 def solved_by(a, c, y, trans):

@@ -32,44 +32,29 @@ cotangents(linalg.expm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.expm, ad
 cotangents(linalg.logm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.logm, adjoint(np.asarray(A)), ȳ), A))
 
 
-@array_rrule(linalg.sqrtm)
-def sqrtm_rule(A):
-    y = linalg.sqrtm(A)
-
-    def sqrtm_pullback(ȳ):
-        """From dy y + y dy = dA."""
-        if np.ndim(A) < 2:
-            raise NotDifferentiable("scipy.linalg.sqrtm is differentiable for matrices: of a number SciPy returns exp")
-        h = adjoint(y)
-        return (unbroadcast(linalg.solve_sylvester(h, h, ȳ), A),)
-
-    return y, sqrtm_pullback
+@cotangents(linalg.sqrtm, "A")
+def sqrtm_cotangent(ȳ, y, A):
+    """From dy y + y dy = dA."""
+    if np.ndim(A) < 2:
+        raise NotDifferentiable("scipy.linalg.sqrtm is differentiable for matrices: of a number SciPy returns exp")
+    h = adjoint(y)
+    return unbroadcast(linalg.solve_sylvester(h, h, ȳ), A)
 
 
-@array_rrule(linalg.solve_sylvester, 2)
-def solve_sylvester_rule(a, b, q):
-    y = linalg.solve_sylvester(a, b, q)
-
-    def solve_sylvester_pullback(ȳ):
-        if not np.size(ȳ) or not np.size(a) or not np.size(b):
-            return np.zeros_like(a), np.zeros_like(b), np.zeros_like(q)
-        q̄ = linalg.solve_sylvester(adjoint(a), adjoint(b), ȳ)
-        ā, b̄ = -np.matmul(q̄, adjoint(y)), -np.matmul(adjoint(y), q̄)
-        return unbroadcast(ā, a), unbroadcast(b̄, b), unbroadcast(q̄, q)
-
-    return y, solve_sylvester_pullback
+@cotangents(linalg.solve_sylvester, "a, b, q", 2, "a, b, q")
+def solve_sylvester_cotangents(ȳ, y, a, b, q):
+    if not np.size(ȳ) or not np.size(a) or not np.size(b):
+        return np.zeros_like(a), np.zeros_like(b), np.zeros_like(q)
+    q̄ = linalg.solve_sylvester(adjoint(a), adjoint(b), ȳ)
+    ā, b̄ = -np.matmul(q̄, adjoint(y)), -np.matmul(adjoint(y), q̄)
+    return unbroadcast(ā, a), unbroadcast(b̄, b), unbroadcast(q̄, q)
 
 
-@array_rrule(linalg.solve_continuous_lyapunov, 2)
-def solve_continuous_lyapunov_rule(a, q):
-    y = linalg.solve_continuous_lyapunov(a, q)
-
-    def solve_continuous_lyapunov_pullback(ȳ):
-        q̄ = linalg.solve_continuous_lyapunov(adjoint(np.atleast_2d(a)), ȳ)
-        ā = -np.matmul(q̄, adjoint(y)) - np.matmul(adjoint(q̄), y)
-        return unbroadcast(ā, a), unbroadcast(q̄, q)
-
-    return y, solve_continuous_lyapunov_pullback
+@cotangents(linalg.solve_continuous_lyapunov, "a, q", 2, "a, q")
+def solve_continuous_lyapunov_cotangents(ȳ, y, a, q):
+    q̄ = linalg.solve_continuous_lyapunov(adjoint(np.atleast_2d(a)), ȳ)
+    ā = -np.matmul(q̄, adjoint(y)) - np.matmul(adjoint(q̄), y)
+    return unbroadcast(ā, a), unbroadcast(q̄, q)
 
 
 @array_rrule(linalg.norm)
@@ -98,21 +83,16 @@ def block_diag_rule(*arrs):
     return y, block_diag_pullback
 
 
-@array_rrule(linalg.toeplitz)
-def toeplitz_rule(c, r=None):
-    y = linalg.toeplitz(c, r)
-
-    def toeplitz_pullback(ȳ):
-        rows, columns = np.shape(ȳ)[-2:]
-        if not rows or not columns:
-            return np.zeros_like(c), None if r is None else np.zeros_like(r)
-        below = np.stack([np.trace(ȳ, -i, -2, -1) for i in range(rows)], -1)
-        above = np.stack([0.0 * below[..., 0], *[np.trace(ȳ, j, -2, -1) for j in range(1, columns)]], -1)
-        if r is None:
-            return unbroadcast(below + np.conjugate(above), c), None
-        return unbroadcast(below, c), unbroadcast(above, r)
-
-    return y, toeplitz_pullback
+@cotangents(linalg.toeplitz, "c, r=None", 1, "c, r")
+def toeplitz_cotangents(ȳ, c, r):
+    rows, columns = np.shape(ȳ)[-2:]
+    if not rows or not columns:
+        return np.zeros_like(c), None if r is None else np.zeros_like(r)
+    below = np.stack([np.trace(ȳ, -i, -2, -1) for i in range(rows)], -1)
+    above = np.stack([0.0 * below[..., 0], *[np.trace(ȳ, j, -2, -1) for j in range(1, columns)]], -1)
+    if r is None:
+        return unbroadcast(below + np.conjugate(above), c), None
+    return unbroadcast(below, c), unbroadcast(above, r)
 
 
 declare_names(

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import fresh
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.numpy.decompositions import (
     determined,
@@ -129,21 +129,15 @@ def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
     return unbroadcast(ā, a), unbroadcast(b̄, b)
 
 
-@array_rrule(linalg.svd)
-def svd_rule(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
-    y = linalg.svd(a, full_matrices, compute_uv, check_finite=check_finite, lapack_driver=lapack_driver)
-
-    def svd_pullback(ȳ):
-        if compute_uv:
-            return unbroadcast(svd_cotangent("scipy.linalg.svd", a, y, ȳ), a), None, None, None, None, None
-        return unbroadcast(singular_cotangent(a, ȳ), a), None, None, None, None, None
-
-    return y, svd_pullback
+@cotangents(
+    linalg.svd, "a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver='gesdd'"
+)
+def svd_back(ȳ, y, a, compute_uv):
+    if compute_uv:
+        return unbroadcast(svd_cotangent("scipy.linalg.svd", a, y, ȳ), a)
+    return unbroadcast(singular_cotangent(a, ȳ), a)
 
 
-@array_rrule(linalg.svdvals)
-def svdvals_rule(a, overwrite_a=False, check_finite=True):
-    def svdvals_pullback(ȳ):
-        return unbroadcast(singular_cotangent(a, ȳ), a), None, None
-
-    return linalg.svdvals(a, check_finite=check_finite), svdvals_pullback
+cotangents(
+    linalg.svdvals, "a, overwrite_a=False, check_finite=True", a=lambda ȳ, a: unbroadcast(singular_cotangent(a, ȳ), a)
+)

@@ -7,7 +7,7 @@ from scipy import linalg
 from scipy._lib._array_api import np_compat
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import rrule
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import half_triangle, hermitian_of, one_triangle
 from autodiff_rules.numpy.linalg import adjoint, adjugate, pinv_cotangent
@@ -118,26 +118,21 @@ def solve_triangular_rule(a, b, trans=0, lower=False, unit_diagonal=False, overw
     return y, solve_triangular_pullback
 
 
-@rrule(linalg.solve_banded)
-def solve_banded_rule(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
-    y = linalg.solve_banded(l_and_u, ab, b, check_finite=check_finite)
-
-    def solve_banded_pullback(ȳ):
-        (low, up), n = l_and_u, np.shape(ab)[-1]
-        banded = np.array(np.conjugate(ab))
-        transposed = np.zeros_like(banded)
-        for d in range(-low, up + 1):
-            rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
-            transposed[..., low + d, rows] = banded[..., up - d, columns]
-        c = linalg.solve_banded((up, low), transposed, columns_of(ȳ, b), check_finite=check_finite)
-        right = columns_of(np.conjugate(y), b)
-        āb = np.zeros((*np.shape(c)[:-2], *np.shape(ab)[-2:]), np.result_type(c, right))
-        for d in range(-low, up + 1):
-            rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
-            āb[..., up - d, columns] = -np.sum(c[..., rows, :] * right[..., columns, :], -1)
-        return None, unbroadcast(āb, np.asarray(ab)), like_right(c, b), None, None, None
-
-    return y, solve_banded_pullback
+@cotangents(linalg.solve_banded, "l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True", 0, "ab, b")
+def solve_banded_cotangents(ȳ, y, l_and_u, ab, b, check_finite):
+    (low, up), n = l_and_u, np.shape(ab)[-1]
+    banded = np.array(np.conjugate(ab))
+    transposed = np.zeros_like(banded)
+    for d in range(-low, up + 1):
+        rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
+        transposed[..., low + d, rows] = banded[..., up - d, columns]
+    c = linalg.solve_banded((up, low), transposed, columns_of(ȳ, b), check_finite=check_finite)
+    right = columns_of(np.conjugate(y), b)
+    āb = np.zeros((*np.shape(c)[:-2], *np.shape(ab)[-2:]), np.result_type(c, right))
+    for d in range(-low, up + 1):
+        rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
+        āb[..., up - d, columns] = -np.sum(c[..., rows, :] * right[..., columns, :], -1)
+    return unbroadcast(āb, np.asarray(ab)), like_right(c, b)
 
 
 @array_rrule(linalg.inv)
@@ -153,41 +148,26 @@ def inv_rule(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=Fa
     return y, inv_pullback
 
 
-@array_rrule(linalg.det)
-def det_rule(a, overwrite_a=False, check_finite=True):
-    y = linalg.det(a, check_finite=check_finite)
-
-    def det_pullback(ȳ):
-        ā = np.reshape(ȳ, (*np.shape(ȳ), 1, 1)) * adjoint(adjugate(a, y))
-        return unbroadcast(ā, a), None, None
-
-    return y, det_pullback
+@cotangents(linalg.det, "a, overwrite_a=False, check_finite=True")
+def det_cotangent(ȳ, y, a):
+    ā = np.reshape(ȳ, (*np.shape(ȳ), 1, 1)) * adjoint(adjugate(a, y))
+    return unbroadcast(ā, a)
 
 
-@array_rrule(linalg.pinv)
-def pinv_rule(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
-    y = linalg.pinv(a, atol=atol, rtol=rtol, return_rank=return_rank, check_finite=check_finite)
-
-    def pinv_pullback(ȳ):
-        p, c = (y[0], ȳ[0]) if return_rank else (y, ȳ)
-        return (None if c is None else unbroadcast(pinv_cotangent(c, a, p), a),)
-
-    return y, pinv_pullback
+@cotangents(linalg.pinv, "a, *, atol=None, rtol=None, return_rank=False, check_finite=True")
+def pinv_back(ȳ, y, a, return_rank):
+    p, c = (y[0], ȳ[0]) if return_rank else (y, ȳ)
+    return None if c is None else unbroadcast(pinv_cotangent(c, a, p), a)
 
 
-@array_rrule(linalg.pinvh)
-def pinvh_rule(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
-    y = linalg.pinvh(a, atol=atol, rtol=rtol, lower=lower, return_rank=return_rank, check_finite=check_finite)
-
-    def pinvh_pullback(ȳ):
-        c, p = (ȳ[0], y[0]) if return_rank else (ȳ, y)
-        if c is None:
-            return None, None, None, None, None, None
-        uplo = "L" if lower else "U"
-        whole = pinv_cotangent(c, hermitian_of(a, uplo), p)
-        return unbroadcast(one_triangle(whole, uplo), a), None, None, None, None, None
-
-    return y, pinvh_pullback
+@cotangents(linalg.pinvh, "a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True")
+def pinvh_cotangent(ȳ, y, a, lower, return_rank):
+    c, p = (ȳ[0], y[0]) if return_rank else (ȳ, y)
+    if c is None:
+        return None
+    uplo = "L" if lower else "U"
+    whole = pinv_cotangent(c, hermitian_of(a, uplo), p)
+    return unbroadcast(one_triangle(whole, uplo), a)
 
 
 @array_rrule(linalg.lstsq, 2)

@@ -7,7 +7,7 @@ from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import SuperLU, spsolve
 from scipy.sparse.linalg._dsolve import _superlu
 
-from autodiff_hook.registry import rrule
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._standins import follow_instead, natively, settled
 from autodiff_rules.scipy.sparse._entries import rows_of
@@ -22,19 +22,14 @@ def solution(data, indices, pointers, b, form):
     return np.reshape(spsolve(matrix, b), np.shape(b))
 
 
-@rrule(solution)
-def solution_rule(data, indices, pointers, b, form):
-    x = solution(data, indices, pointers, b, form)
-
-    def solution_pullback(x̄):
-        b̄ = solution(np.conj(data), indices, pointers, x̄, COLUMNS if form == ROWS else ROWS)
-        outer, inner = rows_of(pointers), indices
-        rows, columns = (outer, inner) if form == ROWS else (inner, outer)
-        terms = -b̄[rows] * np.conj(x[columns])
-        data̅ = np.sum(terms, 1) if np.ndim(terms) == 2 else terms
-        return unbroadcast(data̅, data), None, None, unbroadcast(b̄, b), None
-
-    return x, solution_pullback
+@cotangents(solution, "data, indices, pointers, b, form", 0, "data, b")
+def solution_cotangents(ȳ, y, data, indices, pointers, b, form):
+    b̄ = solution(np.conj(data), indices, pointers, ȳ, COLUMNS if form == ROWS else ROWS)
+    outer, inner = rows_of(pointers), indices
+    rows, columns = (outer, inner) if form == ROWS else (inner, outer)
+    terms = -b̄[rows] * np.conj(y[columns])
+    data̅ = np.sum(terms, 1) if np.ndim(terms) == 2 else terms
+    return unbroadcast(data̅, data), unbroadcast(b̄, b)
 
 
 def gssv(size, count, data, indices, pointers, b, form, options=None):
@@ -48,13 +43,8 @@ follow_instead(_superlu.gssv, gssv)
 TRANSPOSED = {"N": "H", "H": "N"}
 
 
-@rrule(SuperLU.solve, SuperLU)
-def superlu_solve_rule(self, rhs, trans="N"):
-    x = self.solve(rhs, trans)
-
-    def superlu_solve_pullback(x̄):
-        if trans == "T":
-            return None, unbroadcast(np.conj(self.solve(np.conj(x̄))), rhs), None
-        return None, unbroadcast(self.solve(x̄, TRANSPOSED[trans]), rhs), None
-
-    return x, superlu_solve_pullback
+@cotangents(SuperLU.solve, "self, rhs, trans='N'", ((SuperLU,),), "rhs")
+def superlu_solve_cotangent(ȳ, self, rhs, trans):
+    if trans == "T":
+        return unbroadcast(np.conj(self.solve(np.conj(ȳ))), rhs)
+    return unbroadcast(self.solve(ȳ, TRANSPOSED[trans]), rhs)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.extend import elementwise
+from autodiff_hook.extend import cotangents, elementwise
 from autodiff_hook.registry import nondifferentiable, not_implemented
 from autodiff_rules._constants import CONSISTS_OF_STEPS
-from autodiff_rules.numpy._shared import array_rrule
 from autodiff_rules.scipy._elementwise import cotangent
 
 LOG_TWO, LOG_TEN = 0.6931471805599453, 2.302585092994046
@@ -74,15 +73,10 @@ elementwise(
 IN_BRANCH = "scipy.special.lambertw with respect to its branch"
 
 
-@array_rrule(special.lambertw)
-def lambertw_rule(z, k=0, tol=1e-8):
-    y = special.lambertw(z, k, tol)
-
-    def lambertw_pullback(ȳ):
-        """DLMF 4.13.4, with z = W exp(W)."""
-        return cotangent(ȳ, np.exp(-y) / (1.0 + y), z), not_implemented(IN_BRANCH), None
-
-    return y, lambertw_pullback
+@cotangents(special.lambertw, "z, k=0, tol=1e-08", 1, "z, k")
+def lambertw_cotangents(ȳ, y, z):
+    """DLMF 4.13.4, with z = W exp(W)."""
+    return cotangent(ȳ, np.exp(-y) / (1.0 + y), z), not_implemented(IN_BRANCH)
 
 
 elementwise(special.wrightomega, lambda y: y / (1.0 + y))

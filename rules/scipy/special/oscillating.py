@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.extend import elementwise
+from autodiff_hook.extend import cotangents, elementwise
 from autodiff_hook.registry import not_implemented
 from autodiff_rules.numpy._shared import array_rrule
 from autodiff_rules.scipy._elementwise import cotangent, several
@@ -97,18 +97,13 @@ parabolic(special.pbwa, lambda a, x: a - 0.25 * np.square(x), IN_ORDER)
 # Jacobi's elliptic functions and the amplitude, 22.13 and 22.20; and 19.4.2 for the parameter
 
 
-@array_rrule(special.ellipj, 2)
-def ellipj_rule(u, m, /):
-    y = special.ellipj(u, m)
-
-    def ellipj_pullback(ȳ):
-        sn, cn, dn, amplitude = y
-        along = (cn * dn, -sn * dn, -m * sn * cn, dn)
-        moved = amplitude_in_parameter(u, m, y)
-        by_m = (cn * moved, -sn * moved, -(0.5 * sn * sn + m * sn * cn * moved) / dn, moved)
-        return summed(ȳ, along, u), summed(ȳ, by_m, m)
-
-    return y, ellipj_pullback
+@cotangents(special.ellipj, "u, m, /", 2, "u, m")
+def ellipj_cotangents(ȳ, y, u, m):
+    sn, cn, dn, amplitude = y
+    along = (cn * dn, -sn * dn, -m * sn * cn, dn)
+    moved = amplitude_in_parameter(u, m, y)
+    by_m = (cn * moved, -sn * moved, -(0.5 * sn * sn + m * sn * cn * moved) / dn, moved)
+    return summed(ȳ, along, u), summed(ȳ, by_m, m)
 
 
 def amplitude_in_parameter(u, m, y):
