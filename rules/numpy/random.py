@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents, nondifferentiable
+from autodiff_hook.extend import nondifferentiable
 from autodiff_rules._constants import IS_A_SOURCE
 from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.numpy.samples import OWNERS, family
 
 CONSTANTS = (
     "bytes get_state integers rand randint randn random random_integers random_sample ranf sample seed set_state "
     "spawn standard_cauchy standard_exponential standard_normal tomaxint"
 )
-OWNERS = (np.random.Generator, np.random.RandomState)
-
-
-def family(name, parameters, **functions):
-    """Register a family of distributions, as methods and as a function."""
-    for owner in OWNERS:
-        cotangents(getattr(owner, name), f"self, {parameters}, size=None", ((),), **functions)
-    cotangents(getattr(np.random, name), f"{parameters}, size=None", ((),), **functions)
 
 
 def part(y, start, length):

@@ -7,7 +7,7 @@ import numpy as np
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import nondifferentiable, over, times
 from autodiff_rules.numpy._shared import unbroadcast
-from autodiff_rules.numpy.samples import sampled
+from autodiff_rules.numpy.samples import family
 
 
 @nondifferentiable
@@ -22,31 +22,21 @@ def functions():
     return distributions, special
 
 
-@sampled("f")
-def f_rule(self, dfnum, dfden, size=None):
-    y = self.f(dfnum, dfden, size)
-
-    def f_pullback(ȳ):
-        known, _ = functions()
-        c = over(-ȳ, known.f_slope(dfnum, dfden, y))
-        first, second = known.f_in_first(dfnum, dfden, y), known.f_in_second(dfnum, dfden, y)
-        return None, unbroadcast(times(c, first), dfnum), unbroadcast(times(c, second), dfden), None
-
-    return y, f_pullback
+@family("f", "dfnum, dfden")
+def f_cotangents(ȳ, y, dfnum, dfden):
+    known, _ = functions()
+    c = over(-ȳ, known.f_slope(dfnum, dfden, y))
+    first, second = known.f_in_first(dfnum, dfden, y), known.f_in_second(dfnum, dfden, y)
+    return unbroadcast(times(c, first), dfnum), unbroadcast(times(c, second), dfden)
 
 
-@sampled("noncentral_chisquare")
-def noncentral_chisquare_rule(self, df, nonc, size=None):
-    y = self.noncentral_chisquare(df, nonc, size)
-
-    def noncentral_chisquare_pullback(ȳ):
-        known, _ = functions()
-        free, shift = np.asarray(df), np.asarray(nonc)
-        c = over(-ȳ, noncentral_chisquare_density(known, y, free, shift))
-        by_free = unbroadcast(times(c, known.noncentral_in_df(y, free + 0.0 * y, shift + 0.0 * y)), df)
-        return None, by_free, unbroadcast(times(c, known.noncentral_in_nc(y, free, shift)), nonc), None
-
-    return y, noncentral_chisquare_pullback
+@family("noncentral_chisquare", "df, nonc")
+def noncentral_chisquare_cotangents(ȳ, y, df, nonc):
+    known, _ = functions()
+    free, shift = np.asarray(df), np.asarray(nonc)
+    c = over(-ȳ, noncentral_chisquare_density(known, y, free, shift))
+    by_free = unbroadcast(times(c, known.noncentral_in_df(y, free + 0.0 * y, shift + 0.0 * y)), df)
+    return by_free, unbroadcast(times(c, known.noncentral_in_nc(y, free, shift)), nonc)
 
 
 def noncentral_chisquare_density(known, y, df, nonc):
@@ -56,16 +46,11 @@ def noncentral_chisquare_density(known, y, df, nonc):
     return 0.5 * np.sum(weight * known.gamma_density(half_df + more, half + 0.0 * more), -1)
 
 
-@sampled("noncentral_f")
-def noncentral_f_rule(self, dfnum, dfden, nonc, size=None):
-    y = self.noncentral_f(dfnum, dfden, nonc, size)
-
-    def noncentral_f_pullback(ȳ):
-        known, special = functions()
-        slopes = noncentral_f_slopes(known, special, y, dfnum, dfden, nonc)
-        return None, *[unbroadcast(times(ȳ, s), x) for s, x in zip(slopes, (dfnum, dfden, nonc))], None
-
-    return y, noncentral_f_pullback
+@family("noncentral_f", "dfnum, dfden, nonc")
+def noncentral_f_cotangents(ȳ, y, dfnum, dfden, nonc):
+    known, special = functions()
+    slopes = noncentral_f_slopes(known, special, y, dfnum, dfden, nonc)
+    return tuple([unbroadcast(times(ȳ, s), x) for s, x in zip(slopes, (dfnum, dfden, nonc))])
 
 
 def noncentral_f_slopes(known, special, y, dfnum, dfden, nonc):
@@ -84,17 +69,12 @@ def noncentral_f_slopes(known, special, y, dfnum, dfden, nonc):
     return by_first - (y / first)[..., 0], by_second + (y / second)[..., 0], by_shift
 
 
-@sampled("wald")
-def wald_rule(self, mean, scale, size=None):
-    y = self.wald(mean, scale, size)
-
-    def wald_pullback(ȳ):
-        _, special = functions()
-        far = np.sqrt(np.divide(scale, y)) * (np.divide(y, mean) + 1.0)
-        # The tail of the normal distribution by its density, both at ``far``.
-        tail = np.sqrt(0.5 * np.pi) * special.erfcx(far / np.sqrt(2.0))
-        moved = 2.0 * tail * np.sqrt(y * y * y / scale)
-        by_mean, by_scale = moved * scale / np.square(mean), y / scale - moved / mean
-        return None, unbroadcast(times(ȳ, by_mean), mean), unbroadcast(times(ȳ, by_scale), scale), None
-
-    return y, wald_pullback
+@family("wald", "mean, scale")
+def wald_cotangents(ȳ, y, mean, scale):
+    _, special = functions()
+    far = np.sqrt(np.divide(scale, y)) * (np.divide(y, mean) + 1.0)
+    # The tail of the normal distribution by its density, both at ``far``.
+    tail = np.sqrt(0.5 * np.pi) * special.erfcx(far / np.sqrt(2.0))
+    moved = 2.0 * tail * np.sqrt(y * y * y / scale)
+    by_mean, by_scale = moved * scale / np.square(mean), y / scale - moved / mean
+    return unbroadcast(times(ȳ, by_mean), mean), unbroadcast(times(ȳ, by_scale), scale)

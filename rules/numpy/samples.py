@@ -8,9 +8,12 @@ where samples are rejected, or a normal vector is made with singular vectors of 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._definitions import defines
@@ -20,18 +23,21 @@ from autodiff_rules.numpy.indexing import scatter_add, take_cotangent
 
 OWNERS = (np.random.Generator, np.random.RandomState)
 PROBABILITIES = not_implemented("that of a random choice with respect to its probabilities")
-CONCENTRATION = not_implemented("that of a von Mises sample with respect to its concentration")
 
 
-def sampled(name, owners=OWNERS):
-    """Register a rule for the methods of this name."""
+def family(name, parameters, owners=OWNERS, /, **functions):
+    """Declare the cotangents of the parameters of a distribution, or decorate one function that gives them all."""
+    if not functions:
+        return partial(decorated_family, name, parameters, owners)
+    for owner in owners:
+        cotangents(getattr(owner, name), f"self, {parameters}, size=None", 0, **functions)
 
-    def register(rule):
-        for owner in owners:
-            rrule(getattr(owner, name))(rule)
-        return rule
 
-    return register
+def decorated_family(name, parameters, owners, function):
+    of = ", ".join(parameter.partition("=")[0] for parameter in parameters.split(", "))
+    for owner in owners:
+        cotangents(getattr(owner, name), f"self, {parameters}, size=None", 0, of)(function)
+    return function
 
 
 @nondifferentiable
@@ -57,149 +63,96 @@ def beta_slopes(a, b, y):
     return over(-tails.beta_in_first(a, b, y), density), over(-tails.beta_in_second(a, b, y), density)
 
 
-@sampled("standard_gamma")
-def standard_gamma_rule(self, shape, size=None):
-    y = self.standard_gamma(shape, size)
-
-    def standard_gamma_pullback(ȳ):
-        return None, unbroadcast(times(ȳ, gamma_slope(shape, y)), shape), None
-
-    return y, standard_gamma_pullback
+family("standard_gamma", "shape", shape=lambda ȳ, y, shape: unbroadcast(times(ȳ, gamma_slope(shape, y)), shape))
 
 
-@sampled("gamma")
-def gamma_rule(self, shape, scale=1.0, size=None):
-    y = self.gamma(shape, scale, size)
-
-    def gamma_pullback(ȳ):
-        unit = y / np.where(np.equal(scale, 0), 1.0, scale)
-        return None, unbroadcast(times(ȳ * scale, gamma_slope(shape, unit)), shape), unbroadcast(ȳ * unit, scale), None
-
-    return y, gamma_pullback
+@family("gamma", "shape, scale=1.0")
+def gamma_cotangents(ȳ, y, shape, scale):
+    unit = y / np.where(np.equal(scale, 0), 1.0, scale)
+    return unbroadcast(times(ȳ * scale, gamma_slope(shape, unit)), shape), unbroadcast(ȳ * unit, scale)
 
 
-@sampled("chisquare")
-def chisquare_rule(self, df, size=None):
-    y = self.chisquare(df, size)
-
-    def chisquare_pullback(ȳ):
-        return None, unbroadcast(times(ȳ, gamma_slope(0.5 * np.asarray(df), 0.5 * y)), df), None
-
-    return y, chisquare_pullback
+family(
+    "chisquare",
+    "df",
+    df=lambda ȳ, y, df: unbroadcast(times(ȳ, gamma_slope(0.5 * np.asarray(df), 0.5 * y)), df),
+)
 
 
-@sampled("beta")
-def beta_rule(self, a, b, size=None):
-    y = self.beta(a, b, size)
-
-    def beta_pullback(ȳ):
-        by_a, by_b = beta_slopes(a, b, y)
-        return None, unbroadcast(times(ȳ, by_a), a), unbroadcast(times(ȳ, by_b), b), None
-
-    return y, beta_pullback
+@family("beta", "a, b")
+def beta_cotangents(ȳ, y, a, b):
+    by_a, by_b = beta_slopes(a, b, y)
+    return unbroadcast(times(ȳ, by_a), a), unbroadcast(times(ȳ, by_b), b)
 
 
-@sampled("dirichlet")
-def dirichlet_rule(self, alpha, size=None):
-    y = self.dirichlet(alpha, size)
-
-    def dirichlet_pullback(ȳ):
-        shapes = np.asarray(alpha)
-        moved = beta_slopes(shapes, np.sum(shapes) - shapes, y)[0]
-        others = np.sum(times(ȳ, y), -1, keepdims=True) - times(ȳ, y)
-        return None, unbroadcast(times(moved, ȳ - over(others, 1.0 - y)), alpha), None
-
-    return y, dirichlet_pullback
+@family("dirichlet", "alpha")
+def dirichlet_cotangent(ȳ, y, alpha):
+    shapes = np.asarray(alpha)
+    moved = beta_slopes(shapes, np.sum(shapes) - shapes, y)[0]
+    others = np.sum(times(ȳ, y), -1, keepdims=True) - times(ȳ, y)
+    return unbroadcast(times(moved, ȳ - over(others, 1.0 - y)), alpha)
 
 
-@sampled("standard_t")
-def standard_t_rule(self, df, size=None):
-    y = self.standard_t(df, size)
-
-    def standard_t_pullback(ȳ):
-        tails, gammas = incomplete()
-        free = np.asarray(df)
-        square = y * y
-        # The density of t is that of t²/(df + t²), a beta variable, times the derivative of that.
-        part = square / (free + square)
-        density = gammas.beta_density(0.5, 0.5 * free, part) * np.abs(y) * free / (free + square) ** 2
-        return None, unbroadcast(times(ȳ, over(-tails.student_in_df(free, y), density)), df), None
-
-    return y, standard_t_pullback
+@family("standard_t", "df")
+def standard_t_cotangent(ȳ, y, df):
+    tails, gammas = incomplete()
+    free = np.asarray(df)
+    square = y * y
+    # The density of t is that of t²/(df + t²), a beta variable, times the derivative of that.
+    part = square / (free + square)
+    density = gammas.beta_density(0.5, 0.5 * free, part) * np.abs(y) * free / (free + square) ** 2
+    return unbroadcast(times(ȳ, over(-tails.student_in_df(free, y), density)), df)
 
 
-@sampled("lognormal")
-def lognormal_rule(self, mean=0.0, sigma=1.0, size=None):
-    y = self.lognormal(mean, sigma, size)
-
-    def lognormal_pullback(ȳ):
-        noise = (np.log(y) - mean) / np.where(np.equal(sigma, 0), np.inf, sigma)
-        c = ȳ * y
-        return None, unbroadcast(c, mean), unbroadcast(times(c, noise), sigma), None
-
-    return y, lognormal_pullback
+@family("lognormal", "mean=0.0, sigma=1.0")
+def lognormal_cotangents(ȳ, y, mean, sigma):
+    noise = (np.log(y) - mean) / np.where(np.equal(sigma, 0), np.inf, sigma)
+    c = ȳ * y
+    return unbroadcast(c, mean), unbroadcast(times(c, noise), sigma)
 
 
-def power_of_noise(name, offset):
-    """Register a family whose sample, plus ``offset``, is a power of noise, of which the logarithm goes with 1/a."""
-
-    @sampled(name)
-    def sample_rule(self, a, size=None):
-        y = getattr(self, name)(a, size)
-
-        def sample_pullback(ȳ):
-            moved = y + offset
-            return None, unbroadcast(over(times(times(-ȳ, moved), np.log(moved)), a), a), None
-
-        return y, sample_pullback
+def of_noise(c, moved, a):
+    """The cotangent of ``a`` where ``moved`` is a power of noise, of which the logarithm goes with 1/a."""
+    return unbroadcast(over(times(times(-c, moved), np.log(moved)), a), a)
 
 
-for family, offset in (("weibull", 0.0), ("power", 0.0), ("pareto", 1.0)):
-    power_of_noise(family, offset)
+family("weibull", "a", a=lambda ȳ, y, a: of_noise(ȳ, y, a))
+family("power", "a", a=lambda ȳ, y, a: of_noise(ȳ, y, a))
+family("pareto", "a", a=lambda ȳ, y, a: of_noise(ȳ, y + 1.0, a))
 
 
-@sampled("triangular")
-def triangular_rule(self, left, mode, right, size=None):
-    y = self.triangular(left, mode, right, size)
-
-    def triangular_pullback(ȳ):
-        width, low, high = np.subtract(right, left), np.subtract(mode, left), np.subtract(right, mode)
-        first = y < mode
-        # The square of the distance from an end goes with the width and the length of its side.
-        distance = np.where(first, 0.5 * (y - left), -0.5 * (right - y))
-        by_width = times(ȳ, over(distance, width))
-        by_low, by_high = (
-            over(times(ȳ, np.where(side, distance, 0.0)), x) for side, x in ((first, low), (y >= mode, high))
-        )
-        return (
-            None,
-            unbroadcast(np.where(first, ȳ, 0.0) - by_width - by_low, left),
-            unbroadcast(by_low - by_high, mode),
-            unbroadcast(np.where(first, 0.0, ȳ) + by_width + by_high, right),
-            None,
-        )
-
-    return y, triangular_pullback
+@family("triangular", "left, mode, right")
+def triangular_cotangents(ȳ, y, left, mode, right):
+    width, low, high = np.subtract(right, left), np.subtract(mode, left), np.subtract(right, mode)
+    first = y < mode
+    # The square of the distance from an end goes with the width and the length of its side.
+    distance = np.where(first, 0.5 * (y - left), -0.5 * (right - y))
+    by_width = times(ȳ, over(distance, width))
+    by_low = over(times(ȳ, np.where(first, distance, 0.0)), low)
+    by_high = over(times(ȳ, np.where(y >= mode, distance, 0.0)), high)
+    by_left = np.where(first, ȳ, 0.0) - by_width - by_low
+    by_right = np.where(first, 0.0, ȳ) + by_width + by_high
+    return unbroadcast(by_left, left), unbroadcast(by_low - by_high, mode), unbroadcast(by_right, right)
 
 
-@sampled("vonmises")
-def vonmises_rule(self, mu, kappa, size=None):
-    def vonmises_pullback(ȳ):
-        return None, unbroadcast(ȳ, mu), CONCENTRATION, None
+family(
+    "vonmises",
+    "mu, kappa",
+    mu=lambda ȳ, mu: unbroadcast(ȳ, mu),
+    kappa="that of a von Mises sample with respect to its concentration",
+)
 
-    return self.vonmises(mu, kappa, size), vonmises_pullback
 
-
-@sampled("multivariate_normal", OWNERS[:1])
-def multivariate_normal_rule(self, mean, cov, size=None, check_valid="warn", tol=1e-8, *, method="svd"):
-    y = self.multivariate_normal(mean, cov, size, check_valid, tol, method=method)
-
-    def multivariate_normal_pullback(ȳ):
-        if method == "cholesky":
-            return None, unbroadcast(ȳ, mean), through_factor(ȳ, y - mean, cov), None, None, None
-        return None, *normal_cotangents(ȳ, y, mean, cov), None, None, None
-
-    return y, multivariate_normal_pullback
+@cotangents(
+    np.random.Generator.multivariate_normal,
+    "self, mean, cov, size=None, check_valid='warn', tol=1e-8, *, method='svd'",
+    0,
+    "mean, cov",
+)
+def multivariate_normal_cotangents(ȳ, y, mean, cov, method):
+    if method == "cholesky":
+        return unbroadcast(ȳ, mean), through_factor(ȳ, y - mean, cov)
+    return normal_cotangents(ȳ, y, mean, cov)
 
 
 def through_factor(ȳ, deviation, cov):
@@ -210,16 +163,12 @@ def through_factor(ȳ, deviation, cov):
     return unbroadcast(cholesky_back(np.dot(noise, np.reshape(ȳ, (-1, count))).T)[0], cov)
 
 
-@sampled("multivariate_normal", OWNERS[1:])
-def legacy_multivariate_normal_rule(self, mean, cov, size=None, check_valid="warn", tol=1e-8):
-    y = self.multivariate_normal(mean, cov, size, check_valid, tol)
-
-    def multivariate_normal_pullback(ȳ):
-        return None, *normal_cotangents(ȳ, y, mean, cov), None, None, None
-
-    return y, multivariate_normal_pullback
-
-
+@cotangents(
+    np.random.RandomState.multivariate_normal,
+    "self, mean, cov, size=None, check_valid='warn', tol=1e-8",
+    0,
+    "mean, cov",
+)
 def normal_cotangents(ȳ, y, mean, cov):
     """The cotangents of the mean and the covariance: with dΣ, y moves by half of dΣ Σ⁻¹ (y - mean)."""
     count = np.shape(y)[-1]
@@ -242,7 +191,7 @@ def chosen_cotangent(ȳ, a, places, axis):
     return reshaped(take_cotangent(ȳ, np.asarray(a), places, axis), a) if np.ndim(a) else None
 
 
-@sampled("permutation", OWNERS[:1])
+@rrule(np.random.Generator.permutation)
 def permutation_rule(self, x, axis=0):
     places = self.permutation(number_of(x, axis))
 
@@ -253,7 +202,7 @@ def permutation_rule(self, x, axis=0):
     return np.asarray(x)[index] if np.ndim(x) else places, permutation_pullback
 
 
-@sampled("permutation", OWNERS[1:])
+@rrule(np.random.RandomState.permutation)
 def legacy_permutation_rule(self, x):
     places = self.permutation(number_of(x, 0))
 
@@ -263,7 +212,7 @@ def legacy_permutation_rule(self, x):
     return chosen(x, places, 0), permutation_pullback
 
 
-@sampled("permuted", OWNERS[:1])
+@rrule(np.random.Generator.permuted)
 def permuted_rule(self, x, *, axis=None, out=None):
     places = self.permuted(np.arange(np.size(x)).reshape(np.shape(x)), axis=axis)
 
@@ -273,7 +222,7 @@ def permuted_rule(self, x, *, axis=None, out=None):
     return np.take(x, places), permuted_pullback
 
 
-@sampled("choice", OWNERS[:1])
+@rrule(np.random.Generator.choice)
 def choice_rule(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
     places = self.choice(number_of(a, axis), size, replace, p, 0, shuffle)
 
@@ -283,7 +232,7 @@ def choice_rule(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
     return chosen(a, places, axis), choice_pullback
 
 
-@sampled("choice", OWNERS[1:])
+@rrule(np.random.RandomState.choice)
 def legacy_choice_rule(self, a, size=None, replace=True, p=None):
     places = self.choice(number_of(a, 0), size, replace, p)
 
