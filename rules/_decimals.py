@@ -11,8 +11,8 @@ import math
 from decimal import Context, Decimal
 
 from autodiff_hook.algebras.shadows import lose
-from autodiff_hook.extend import effects
-from autodiff_hook.registry import Exact, Real, nondifferentiable, rrule
+from autodiff_hook.extend import cotangents, effects
+from autodiff_hook.registry import Exact, Real, nondifferentiable
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_constant, loses
@@ -32,14 +32,7 @@ from autodiff_rules._exact import (
     plain,
 )
 
-
-@rrule(Decimal, Real)
-@rrule(Decimal, Exact)
-def decimal_rule(value="0", context=None):
-    def decimal_pullback(ȳ):
-        return ȳ, None
-
-    return Decimal(value, context), decimal_pullback
+cotangents(Decimal, "value='0', context=None", ((Real,), (Exact,)), value=lambda ȳ: ȳ)
 
 
 @means(*[vars(Decimal)[name] for name in ("from_float", "from_number") if name in vars(Decimal)])
@@ -54,80 +47,32 @@ def of_sqrt(ȳ, x, y):
     return over(0.5 * ȳ, plain(y)) if y else times(ȳ, math.inf)
 
 
-def of_exp(ȳ, x, y):
+def of_exp(ȳ, y):
     return times(ȳ, plain(y))
 
 
-def of_ln(ȳ, x, y):
+def of_ln(ȳ, x):
     return over(ȳ, plain(x))
 
 
-def of_log10(ȳ, x, y):
+def of_log10(ȳ, x):
     return over(ȳ / math.log(10), plain(x))
 
 
-def one(name, cotangent):
-    """Register the method of one number, and that of contexts."""
-    method, of_context = vars(Decimal).get(name), vars(Context).get(name)
-    if method is not None and name in _WITH_CONTEXT:
-
-        @rrule(method, Decimal)
-        def method_rule(self, context=None):
-            y = method(self, context)
-
-            def method_pullback(ȳ):
-                return cotangent(ȳ, self, y), None
-
-            return y, method_pullback
-
-    elif method is not None:
-
-        @rrule(method, Decimal)
-        def plain_method_rule(self):
-            y = method(self)
-
-            def plain_method_pullback(ȳ):
-                return (cotangent(ȳ, self, y),)
-
-            return y, plain_method_pullback
-
-    if of_context is not None and not name.startswith("__"):
-
-        @rrule(of_context, Context)
-        def of_context_rule(context, x):
-            y = of_context(context, x)
-
-            def of_context_pullback(ȳ):
-                return None, cotangent(ȳ, x, y)
-
-            return y, of_context_pullback
-
-
-_WITH_CONTEXT = ("sqrt", "exp", "ln", "log10", "next_plus", "next_minus", "normalize")
-for name, cotangent in (
+WITH_CONTEXT = ("sqrt", "exp", "ln", "log10", "next_plus", "next_minus", "normalize")
+for name, function in (
     *(("sqrt", of_sqrt), ("exp", of_exp), ("ln", of_ln), ("log10", of_log10)),
     *((name, of_same) for name in ("next_plus", "next_minus", "normalize", "canonical", "conjugate", "plus")),
-    *((name, of_same) for name in ("__float__", "__copy__")),
+    *((name, of_same) for name in ("__float__", "__copy__", "real")),
     *((name, of_same) for name in ("create_decimal", "create_decimal_from_float", "copy_decimal")),
     *(("abs", of_absolute), ("copy_abs", of_absolute), ("minus", of_negative), ("copy_negate", of_negative)),
 ):
-    one(name, cotangent)
-
-
-@rrule(Decimal.__deepcopy__, Decimal)
-def deepcopy_rule(x, memo):
-    def deepcopy_pullback(ȳ):
-        return ȳ, None
-
-    return x, deepcopy_pullback
-
-
-@rrule(vars(Decimal)["real"], Decimal)
-def real_rule(x):
-    def real_pullback(ȳ):
-        return (ȳ,)
-
-    return x.real, real_pullback
+    if hasattr(Decimal, name):
+        signature = "x, context=None" if name in WITH_CONTEXT else "x"
+        cotangents(vars(Decimal)[name], signature, ((Decimal,),))(function)
+    if hasattr(Context, name) and not name.startswith("__"):
+        cotangents(vars(Context)[name], "context, x", ((Context,),), "x")(function)
+cotangents(Decimal.__deepcopy__, "x, memo", ((Decimal,),), x=lambda ȳ: ȳ)
 
 
 # Functions of two numbers
@@ -142,83 +87,42 @@ def takes_second(x, y, z, larger, magnitudes):
 
 
 def choosing(larger, magnitudes):
-    def of_chosen(z̄, x, y, z):
-        return (0.0, z̄) if takes_second(x, y, z, larger, magnitudes) else (z̄, 0.0)
+    def of_chosen(ȳ, x, y, z):
+        return (0.0, ȳ) if takes_second(x, y, z, larger, magnitudes) else (ȳ, 0.0)
 
     return of_chosen
 
 
-def of_sign(z̄, x, y, z):
-    return times(z̄, math.copysign(1.0, plain(x)) * math.copysign(1.0, plain(z))), 0.0
+def of_sign(ȳ, x, z):
+    return times(ȳ, math.copysign(1.0, plain(x)) * math.copysign(1.0, plain(z))), 0.0
 
 
-def of_scale(z̄, x, y, z):
-    return times(z̄, 10.0 ** plain(y)), times(z̄, plain(z) * math.log(10))
+def of_scale(ȳ, y, z):
+    return times(ȳ, 10.0 ** plain(y)), times(ȳ, plain(z) * math.log(10))
 
 
-def of_neighbour(z̄, x, y, z):
-    return (0.0, z̄) if z == y else (z̄, 0.0)
+def of_neighbour(ȳ, y, z):
+    return (0.0, ȳ) if z == y else (ȳ, 0.0)
 
 
-def two(name, cotangents):
-    """Register the method of two numbers, and that of contexts."""
-    method, of_context = vars(Decimal).get(name), vars(Context)[name]
-    if method is not None:
-
-        @rrule(method, Decimal)
-        def method_rule(self, other, context=None):
-            z = method(self, other) if context is None else method(self, other, context)
-
-            def method_pullback(z̄):
-                return (*cotangents(z̄, self, other, z), None)
-
-            return z, method_pullback
-
-    @rrule(of_context, Context)
-    def of_context_rule(context, x, y):
-        z = of_context(context, x, y)
-
-        def of_context_pullback(z̄):
-            return (None, *cotangents(z̄, x, y, z))
-
-        return z, of_context_pullback
-
-
-for name, cotangents in (
+for name, function in (
     *(("add", of_sum), ("subtract", of_difference), ("multiply", of_product), ("divide", of_quotient)),
     *(("remainder", of_remainder), ("remainder_near", of_remainder), ("divmod", of_division)),
     *(("max", choosing(True, False)), ("min", choosing(False, False))),
     *(("max_mag", choosing(True, True)), ("min_mag", choosing(False, True))),
     *(("copy_sign", of_sign), ("scaleb", of_scale), ("next_toward", of_neighbour)),
 ):
-    two(name, cotangents)
-
-
-@rrule(Context.power, Context)
-def power_rule(context, a, b, modulo=None):
-    z = context.power(a, b, modulo)
-
-    def power_pullback(z̄):
-        return (None, *of_power(z̄, a, b, z), None)
-
-    return z, power_pullback
-
-
-@rrule(Decimal.fma, Decimal)
-def fma_rule(self, other, third, context=None):
-    def fma_pullback(w̄):
-        return times(w̄, plain(other)), times(w̄, plain(self)), w̄, None
-
-    return self.fma(other, third, context), fma_pullback
-
-
-@rrule(Context.fma, Context)
-def context_fma_rule(context, a, b, c):
-    def context_fma_pullback(w̄):
-        return None, times(w̄, plain(b)), times(w̄, plain(a)), w̄
-
-    return context.fma(a, b, c), context_fma_pullback
-
+    if hasattr(Decimal, name):
+        cotangents(vars(Decimal)[name], "x, y, context=None", ((Decimal,),), "x, y")(function)
+    cotangents(vars(Context)[name], "context, x, y", ((Context,),), "x, y")(function)
+cotangents(Context.power, "context, x, y, modulo=None", ((Context,),), "x, y")(of_power)
+for target, signature, kinds in (
+    (Decimal.fma, "x, y, w, context=None", ((Decimal,),)),
+    (Context.fma, "context, x, y, w", ((Context,),)),
+):
+    cotangents(
+        target, signature, kinds, x=lambda ȳ, y: times(ȳ, plain(y)), y=lambda ȳ, x: times(ȳ, plain(x)), w=lambda ȳ: ȳ
+    )
 
 # Steps and questions
 for owner in (Decimal, Context):

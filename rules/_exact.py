@@ -10,9 +10,9 @@ import operator
 from decimal import Decimal
 from fractions import Fraction
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Complex, Exact, Real, nondifferentiable, not_implemented, rrule
 from autodiff_hook.strong import over, times
-from autodiff_rules._numbers import binary
 from autodiff_rules._powers import (
     base_cotangent,
     complex_base_cotangent,
@@ -39,118 +39,81 @@ def project(x̄, x):
     return x̄ if isinstance(x, complex) else x̄.real
 
 
-# The cotangents of two numbers, from that of the result
-def of_sum(z̄, x, y, z):
-    return project(z̄, x), project(z̄, y)
+# The cotangents of two numbers
+def of_sum(ȳ, x, y):
+    return project(ȳ, x), project(ȳ, y)
 
 
-def of_difference(z̄, x, y, z):
-    return project(z̄, x), project(-z̄, y)
+def of_difference(ȳ, x, y):
+    return project(ȳ, x), project(-ȳ, y)
 
 
-def of_product(z̄, x, y, z):
-    return project(times(z̄, plain(y).conjugate()), x), project(times(z̄, plain(x).conjugate()), y)
+def of_product(ȳ, x, y):
+    return project(times(ȳ, plain(y).conjugate()), x), project(times(ȳ, plain(x).conjugate()), y)
 
 
-def of_quotient(z̄, x, y, z):
-    x̄ = over(z̄, plain(y).conjugate())
+def of_quotient(ȳ, x, y, z):
+    x̄ = over(ȳ, plain(y).conjugate())
     return project(x̄, x), project(times(-x̄, plain(z).conjugate()), y)
 
 
-def of_remainder(z̄, x, y, z):
-    return z̄, times(-z̄, round(plain((x - z) / y)))
+def of_remainder(ȳ, x, y, z):
+    return ȳ, times(-ȳ, round(plain((x - z) / y)))
 
 
-def of_power(z̄, x, y, z):
+def of_power(ȳ, x, y, z):
     x, y, z = plain(x), plain(y), plain(z)
     if isinstance(x, complex) or isinstance(y, complex):
-        return complex_base_cotangent(z̄, x, y), complex_exponent_cotangent(z̄, x, y, z)
+        return complex_base_cotangent(ȳ, x, y), complex_exponent_cotangent(ȳ, x, y, z)
     if x > 0:
-        return times(z̄ * y, x ** (y - 1)), times(z̄ * z, math.log(x))
-    return base_cotangent(z̄, x, y, z), exponent_cotangent(z̄, x, y, z)
+        return times(ȳ * y, x ** (y - 1)), times(ȳ * z, math.log(x))
+    return base_cotangent(ȳ, x, y, z), exponent_cotangent(ȳ, x, y, z)
 
 
-def of_division(z̄, x, y, z):
-    remainder = z̄[1]
-    return (None, None) if remainder is None else of_remainder(remainder, x, y, z[1])
+def of_division(ȳ, x, y, z):
+    return (None, None) if ȳ[1] is None else of_remainder(ȳ[1], x, y, z[1])
 
 
-def of_steps(z̄, x, y, z):
-    return None, None
-
-
-def operation(function, cotangents):
-    """The rule of a function of two numbers."""
-
-    def operation_rule(x, y):
-        z = function(x, y)
-
-        def operation_pullback(z̄):
-            return cotangents(z̄, x, y, z)
-
-        return z, operation_pullback
-
-    return operation_rule
-
-
-for name, signatures, cotangents in (
+for name, signatures, function in (
     ("add", NUMBERS, of_sum),
     ("sub", NUMBERS, of_difference),
     ("mul", NUMBERS, of_product),
     ("truediv", NUMBERS, of_quotient),
-    ("floordiv", REALS, of_steps),
     ("mod", REALS, of_remainder),
     ("pow", NUMBERS, of_power),
 ):
-    plainly, in_place = getattr(operator, name), getattr(operator, f"i{name}")
-    binary(plainly, in_place, signatures=signatures)(operation(plainly, cotangents))
-binary(divmod, signatures=REALS)(operation(divmod, of_division))
+    both = getattr(operator, name), getattr(operator, f"i{name}")
+    cotangents(both, "x, y", signatures, "x, y")(function)
+cotangents((operator.floordiv, operator.ifloordiv), "x, y", REALS, x=lambda: None)
+cotangents(divmod, "x, y", REALS, "x, y")(of_division)
 
 
-@binary(pow, signatures=NUMBERS)
-def pow_rule(base, exp, mod=None):
-    z = pow(base, exp, mod)
-
-    def pow_pullback(z̄):
-        if mod is None:
-            return (*of_power(z̄, base, exp, z), None)
-        unknown = not_implemented("pow with three arguments")
-        return unknown, unknown, unknown
-
-    return z, pow_pullback
+@cotangents(pow, "base, exp, mod=None", NUMBERS, "base, exp, mod")
+def pow_cotangents(ȳ, y, base, exp, mod):
+    if mod is None:
+        return (*of_power(ȳ, base, exp, y), None)
+    unknown = not_implemented("pow with three arguments")
+    return unknown, unknown, unknown
 
 
-def of_absolute(ȳ, x, y):
+# That of one number
+def of_absolute(ȳ, x):
     return ȳ if x > 0 else -ȳ if x < 0 else 0.0
 
 
-def of_same(ȳ, x, y):
+def of_same(ȳ):
     return ȳ
 
 
-def of_negative(ȳ, x, y):
+def of_negative(ȳ):
     return -ȳ
 
 
-def function_of_one(function, cotangent):
-    """The rule of a function of one number."""
-
-    def function_rule(x):
-        y = function(x)
-
-        def function_pullback(ȳ):
-            return (cotangent(ȳ, x, y),)
-
-        return y, function_pullback
-
-    return function_rule
-
-
-for function, cotangent in (
+for targets, function in (
     *((float, of_same), (operator.pos, of_same), (operator.neg, of_negative)),
-    *((abs, of_absolute), (operator.abs, of_absolute)),
+    ((abs, operator.abs), of_absolute),
 ):
-    rrule(function, Exact)(function_of_one(function, cotangent))
+    cotangents(targets, "x", ((Exact,),))(function)
 
 
 @rrule(complex, Complex, Exact)

@@ -10,30 +10,25 @@ import numbers
 from fractions import Fraction
 from types import FunctionType
 
-from autodiff_hook.registry import Exact, Real, nondifferentiable, not_implemented, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import Exact, Real, nondifferentiable, not_implemented
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import CONSISTS_OF_STEPS
-from autodiff_rules._exact import function_of_one, of_same, plain
+from autodiff_rules._exact import plain
 
 PARTS = ("numerator", "denominator")
 STEPS = "int floor ceil trunc round bool hash str repr format eq lt le gt ge is_integer".split()
 CODE = ("__copy__", "__deepcopy__", "limit_denominator")
 
 
-@rrule(Fraction, Real)
-@rrule(Fraction, Exact)
-def fraction_rule(numerator=0, denominator=None):
-    y = Fraction(numerator, denominator)
-
-    def fraction_pullback(ȳ):
-        if denominator is None:
-            return ȳ, None
-        n̄ = over(ȳ, plain(denominator))
-        return n̄, times(-n̄, plain(y))
-
-    return y, fraction_pullback
+@cotangents(Fraction, "numerator=0, denominator=None", ((Real,), (Exact,)), "numerator, denominator")
+def fraction_cotangents(ȳ, y, denominator):
+    if denominator is None:
+        return ȳ, None
+    n̄ = over(ȳ, plain(denominator))
+    return n̄, times(-n̄, plain(y))
 
 
 @means(Fraction)
@@ -60,29 +55,17 @@ def opaque(method):
         return call_opaque(alg, t, method, args, kwargs, "which computes with the whole numbers of a fraction")
 
 
-@rrule(Fraction.limit_denominator, Fraction)
-def limit_denominator_rule(x, max_denominator=1000000):
-    def limit_denominator_pullback(ȳ):
-        return not_implemented("Fraction.limit_denominator, which is constant between its steps"), None
-
-    return x.limit_denominator(max_denominator), limit_denominator_pullback
-
-
-def whole(part):
-    """Register one of the two whole numbers."""
-
-    @rrule(part, Fraction)
-    def whole_rule(x):
-        def whole_pullback(ȳ):
-            return (not_implemented("that of the numerator and denominator of a Fraction: stay with it, or use float"),)
-
-        return part.__get__(x), whole_pullback
-
-
-rrule(numbers.Rational.__float__, Exact)(function_of_one(float, of_same))
+cotangents(
+    Fraction.limit_denominator,
+    "x, max_denominator=1000000",
+    ((Fraction,),),
+    x=lambda: not_implemented("Fraction.limit_denominator, which is constant between its steps"),
+)
+WHOLE = not_implemented("that of the numerator and denominator of a Fraction: stay with it, or use float")
+cotangents(numbers.Rational.__float__, "x", ((Exact,),), x=lambda ȳ: ȳ)
 for name, member in vars(Fraction).items():
     if name in ("_numerator", "_denominator"):
-        whole(member)
+        cotangents(member, "x", ((Fraction,),), x=lambda: WHOLE)
     elif name.startswith("from_"):
         means(member.__func__)(made)
     elif name.strip("_") in STEPS:

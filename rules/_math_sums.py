@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Array, Real, rrule
+from autodiff_hook.registry import Array, Real
 from autodiff_hook.strong import times
 from autodiff_rules._numbers import REALS, like, repeated
 
@@ -17,104 +17,64 @@ cotangents(math.remainder, "x, y", REALS, x=lambda ȳ: ȳ, y=lambda ȳ, z, x, y:
 cotangents(math.modf, "x", ((Real,),), x=lambda ȳ: ȳ[0])
 
 
-@rrule(math.frexp, Real)
-def frexp_rule(x):
-    mantissa, exponent = math.frexp(x)
-
-    def frexp_pullback(ȳ):
-        return (None if ȳ[0] is None or x == 0 else ȳ[0] * (mantissa / x),)
-
-    return (mantissa, exponent), frexp_pullback
-
-
+cotangents(math.frexp, "x", ((Real,),), x=lambda ȳ, y, x: None if ȳ[0] is None or x == 0 else ȳ[0] * (y[0] / x))
 cotangents(math.ldexp, "x, i", ((Real,),), x=lambda ȳ, i: math.ldexp(ȳ, i), i=lambda ȳ, y: ȳ * y * math.log(2))
 
 
 # Of several numbers
-@rrule(math.hypot, Real)
-def hypot_rule(*coordinates):
-    r = math.hypot(*coordinates)
-
-    def hypot_pullback(r̄):
-        cotangents, unit = [], r or 1.0
-        for x in coordinates:
-            cotangents.append(times(r̄, x / unit))
-        return tuple(cotangents)
-
-    return r, hypot_pullback
+@cotangents(math.hypot, "*coordinates", ((Real,),), "coordinates")
+def hypot_cotangents(ȳ, y, coordinates):
+    parts, unit = [], y or 1.0
+    for x in coordinates:
+        parts.append(ȳ * (x / unit))
+    return tuple(parts)
 
 
-@rrule(math.dist, list, list)
-@rrule(math.dist, list, tuple)
-@rrule(math.dist, tuple, list)
-@rrule(math.dist, tuple, tuple)
-def dist_rule(p, q):
-    r = math.dist(p, q)
-
-    def dist_pullback(r̄):
-        p̄, q̄, unit = [], [], r or 1.0
-        for x, y in zip(p, q):
-            x̄ = times(r̄, (float(x) - float(y)) / unit)
-            p̄.append(x̄)
-            q̄.append(-x̄)
-        return like(p̄, p), like(q̄, q)
-
-    return r, dist_pullback
+SEQUENCES = ((list,), (tuple,))
+PAIRS = ((list, list), (list, tuple), (tuple, list), (tuple, tuple))
 
 
-@rrule(math.dist, Array, Array)
-def array_dist_rule(p, q):
-    r = math.dist(p, q)
-
-    def array_dist_pullback(r̄):
-        p̄ = times(r̄, (p - q) / (r or 1.0))
-        return p̄, -p̄
-
-    return r, array_dist_pullback
-
-
-cotangents(math.fsum, "seq", ((list,), (tuple,)), seq=lambda ȳ, seq: repeated(ȳ, seq))
+@cotangents(math.dist, "p, q", PAIRS, "p, q")
+def dist_cotangents(ȳ, y, p, q):
+    p̄, q̄, unit = [], [], y or 1.0
+    for a, b in zip(p, q):
+        c = ȳ * ((float(a) - float(b)) / unit)
+        p̄.append(c)
+        q̄.append(-c)
+    return like(p̄, p), like(q̄, q)
 
 
-@rrule(math.prod, list)
-@rrule(math.prod, tuple)
-def prod_rule(iterable, *, start=1):
-    def prod_pullback(ȳ):
-        before, product = [], ȳ * start
-        for x in iterable:
-            before.append(product)
-            product = times(product, x)
-        cotangents, after = [], 1.0
-        for i in range(len(iterable) - 1, -1, -1):
-            cotangents.append(times(before[i], after))
-            after = after * iterable[i]
-        return (like(cotangents[::-1], iterable),)
+@cotangents(math.dist, "p, q", ((Array, Array),), "p, q")
+def array_dist_cotangents(ȳ, y, p, q):
+    p̄ = (p - q) / (y or 1.0) * ȳ
+    return p̄, -p̄
 
-    return math.prod(iterable, start=start), prod_pullback
+
+cotangents(math.fsum, "seq", SEQUENCES, seq=lambda ȳ, seq: repeated(ȳ, seq))
+
+
+@cotangents(math.prod, "iterable, *, start=1", SEQUENCES)
+def prod_cotangent(ȳ, iterable, start):
+    before, product = [], ȳ * start
+    for x in iterable:
+        before.append(product)
+        product = product * x
+    cotangents, after = [], 1.0
+    for i in range(len(iterable) - 1, -1, -1):
+        cotangents.append(before[i] * after)
+        after = after * iterable[i]
+    return like(cotangents[::-1], iterable)
+
+
+def products(ȳ, factors, items):
+    """The cotangents of ``items``, of which each is multiplied by one of ``factors``."""
+    parts = []
+    for factor in factors:
+        parts.append(times(ȳ, factor))
+    return like(parts, items)
 
 
 if hasattr(math, "sumprod"):
-
-    @rrule(math.sumprod, list, list)
-    @rrule(math.sumprod, list, tuple)
-    @rrule(math.sumprod, tuple, list)
-    @rrule(math.sumprod, tuple, tuple)
-    def sumprod_rule(p, q):
-        def sumprod_pullback(z̄):
-            p̄, q̄ = [], []
-            for x, y in zip(p, q):
-                p̄.append(times(z̄, y))
-                q̄.append(times(z̄, x))
-            return like(p̄, p), like(q̄, q)
-
-        return math.sumprod(p, q), sumprod_pullback
-
-
+    cotangents(math.sumprod, "p, q", PAIRS, p=lambda ȳ, p, q: products(ȳ, q, p), q=lambda ȳ, p, q: products(ȳ, p, q))
 if hasattr(math, "fma"):
-
-    @rrule(math.fma, Real, Real, Real)
-    def fma_rule(x, y, z):
-        def fma_pullback(w̄):
-            return times(w̄, y), times(w̄, x), w̄
-
-        return math.fma(x, y, z), fma_pullback
+    cotangents(math.fma, "x, y, z", ((Real, Real, Real),), x=lambda ȳ, y: ȳ * y, y=lambda ȳ, x: ȳ * x, z=lambda ȳ: ȳ)

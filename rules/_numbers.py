@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any as AnyType
+import sys
 
 from autodiff_hook.extend import pure
-from autodiff_hook.registry import Array, Complex, Real, Rule, nondifferentiable, rrule
-
-REALS = ((Real, Real), (Real, bool), (bool, Real))
-COMPLEXES = ((Complex, Complex), (Complex, bool), (bool, Complex))
+from autodiff_hook.registry import Array, Complex, Kind, Real, nondifferentiable
 
 
-def binary(*targets: AnyType, signatures: tuple[tuple[AnyType, ...], ...] = REALS) -> Callable[[Rule], Rule]:
-    """Register a rule of two numbers for each target; ``x * (y > 0)`` counts: one of them may be a bool."""
+def _is_truth(cls: type) -> bool:
+    return cls is bool or cls is getattr(sys.modules.get("numpy"), "bool_", None)
 
-    def register(rule: Rule) -> Rule:
-        for target in targets:
-            for signature in signatures:
-                rrule(target, *signature)(rule)
-        return rule
 
-    return register
+Truth = Kind("Truth", 1, _is_truth)
+"""What a comparison of numbers gives, which is a factor in ``x * (y > 0)``."""
+REALS = ((Real, Real), (Real, Truth), (Truth, Real))
+COMPLEXES = ((Complex, Complex), (Complex, Truth), (Truth, Complex))
 
 
 @nondifferentiable

@@ -15,6 +15,12 @@ from autodiff_hook.strong import times
 from autodiff_rules._numbers import project
 
 
+def power_cotangents(ȳ, x, y, z):
+    """The cotangents of the real power ``z = x ** y``."""
+    x̄ = ȳ * y * x ** (y - 1) if x > 0 else base_cotangent(ȳ, x, y, z)
+    return x̄, ȳ * z * math.log(x) if x > 0 else exponent_cotangent(ȳ, x, y, z)
+
+
 def base_cotangent(z̄, x, y, z):
     """``x̄`` of the real power ``z = x ** y`` where ``x`` is not positive (then ``z`` may be complex)."""
     if isinstance(z, complex):

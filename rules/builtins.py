@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import bisect
 import builtins
-import math
 from array import array
 
 from autodiff_hook.extend import cotangents, effects, pure
@@ -32,25 +31,20 @@ from autodiff_rules._constants import (
     declare_names,
     refuse,
 )
-from autodiff_rules._numbers import COMPLEXES, binary, is_array, is_number, is_real, project, repeated
+from autodiff_rules._numbers import COMPLEXES, REALS, is_array, is_number, is_real, project, repeated
 from autodiff_rules._powers import (
-    base_cotangent,
     complex_base_cotangent,
     complex_exponent_cotangent,
-    exponent_cotangent,
+    power_cotangents,
 )
+
+MODULAR = not_implemented("pow with three arguments")
 
 # Conversions (the rules for abs are in the operator pack)
 cotangents((float, float.__float__, int.__float__), "x", ((Real,),), x=lambda ȳ: ȳ)
 
 
-@rrule(float, bool)
-@rrule(float, str)
-def parse_rule(x):
-    def parse_pullback(ȳ):
-        return (None,)
-
-    return float(x), parse_pullback
+cotangents(float, "x, /", ((bool,), (str,)), x=lambda: None)
 
 
 @rrule(complex, Complex)
@@ -66,60 +60,28 @@ def complex_rule(real=0.0, imag=None):
 cotangents((float.real, int.real, int.numerator), "x", ((Real,),), x=lambda ȳ: ȳ)
 
 
-@rrule(float.conjugate, Real)
-@rrule(int.conjugate, Real)
-@rrule(complex.conjugate, Complex)
-def conjugate_rule(x):
-    def conjugate_pullback(ȳ):
-        return (ȳ.conjugate(),)
-
-    return x.conjugate(), conjugate_pullback
-
-
+cotangents((float.conjugate, int.conjugate), "x", ((Real,),), x=lambda ȳ: ȳ.conjugate())
+cotangents(complex.conjugate, "x", ((Complex,),), x=lambda ȳ: ȳ.conjugate())
 cotangents(complex.real, "x", ((Complex,),), x=lambda ȳ: ȳ)
 cotangents(complex.imag, "x", ((Complex,),), x=lambda ȳ, x: project(ȳ * 1j, x))
 
 
 # Arithmetic
-@binary(divmod)
-def divmod_rule(x, y):
-    z = divmod(x, y)
-
-    def divmod_pullback(z̄):
-        remainder = z̄[1]
-        return (None, None) if remainder is None else (remainder, -remainder * (x // y))
-
-    return z, divmod_pullback
-
-
-@rrule(round, Real)
-@rrule(round, Exact)
-def round_rule(number, ndigits=None):
-    def round_pullback(ȳ):
+@cotangents(divmod, "x, y", REALS, "x, y")
+def divmod_cotangents(ȳ, x, y):
+    remainder = ȳ[1]
+    if remainder is None:
         return None, None
-
-    return round(number, ndigits), round_pullback
-
-
-@binary(pow)
-def pow_rule(base, exp, mod=None):
-    z = pow(base, exp, mod)
-
-    def pow_pullback(z̄):
-        base_ = times(times(z̄, exp), base ** (exp - 1)) if base > 0 else base_cotangent(z̄, base, exp, z)
-        exp_ = times(z̄, z * math.log(base)) if base > 0 else exponent_cotangent(z̄, base, exp, z)
-        return base_, exp_, None
-
-    return z, pow_pullback
+    return remainder, -remainder * (x // y)
 
 
-@rrule(pow, Real, Real, Real)
-def modular_pow_rule(base, exp, mod):
-    def modular_pow_pullback(z̄):
-        unknown = not_implemented("pow with three arguments")
-        return unknown, unknown, unknown
+cotangents(round, "number, ndigits=None", ((Real,), (Exact,)), number=lambda: None)
+cotangents(pow, "base, exp, mod", ((Real, Real, Real),), **dict.fromkeys(("base", "exp", "mod"), lambda: MODULAR))
 
-    return pow(base, exp, mod), modular_pow_pullback
+
+@cotangents(pow, "base, exp, mod=None", REALS, "base, exp")
+def pow_cotangents(ȳ, y, base, exp):
+    return power_cotangents(ȳ, base, exp, y)
 
 
 cotangents(
@@ -132,15 +94,13 @@ cotangents(
 
 
 # Sums
-@rrule(sum, list)
-@rrule(sum, tuple)
-def sum_rule(iterable, start=0):
-    y = sum(iterable, start)
-
-    def sum_pullback(ȳ):
-        return summands(ȳ, iterable, y), summand(ȳ, start)
-
-    return y, sum_pullback
+cotangents(
+    sum,
+    "iterable, start=0",
+    ((list,), (tuple,)),
+    iterable=lambda ȳ, y, iterable: summands(ȳ, iterable, y),
+    start=lambda ȳ, start: summand(ȳ, start),
+)
 
 
 def summands(ȳ, items, y):
@@ -235,32 +195,18 @@ frule(min, lambda ẋ, y, items: ẋ[place_of(items, y)])
 pure(position, place_of)
 
 
-@rrule(max, Real, Real)
-def larger_rule(x, y):
-    z = max(x, y)
-
-    second = y > x
-
-    def larger_pullback(z̄):
-        if second:
-            return 0.0, z̄
-        return z̄, 0.0
-
-    return z, larger_pullback
+@cotangents(max, "x, y", ((Real, Real),), "x, y")
+def larger_cotangents(ȳ, x, y):
+    if y > x:
+        return 0.0, ȳ
+    return ȳ, 0.0
 
 
-@rrule(min, Real, Real)
-def smaller_rule(x, y):
-    z = min(x, y)
-
-    second = y < x
-
-    def smaller_pullback(z̄):
-        if second:
-            return 0.0, z̄
-        return z̄, 0.0
-
-    return z, smaller_pullback
+@cotangents(min, "x, y", ((Real, Real),), "x, y")
+def smaller_cotangents(ȳ, x, y):
+    if y < x:
+        return 0.0, ȳ
+    return ȳ, 0.0
 
 
 # What has no derivative

@@ -10,7 +10,7 @@ import math
 from functools import partial
 
 from autodiff_hook.extend import Form, cotangents, elementwise, per, scaled
-from autodiff_hook.registry import Complex, registry, rrule
+from autodiff_hook.registry import Complex, registry
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import COMPARES, declare
 from autodiff_rules._numbers import COMPLEXES, REALS, project
@@ -75,19 +75,14 @@ holomorphic(cmath.atanh, per(lambda x: (1 - x) * (1 + x)))
 cotangents(cmath.phase, "x", ((Complex,),), x=lambda ȳ, x: project(ȳ * 1j / x.conjugate(), x) if x else 0.0)
 
 
-@rrule(cmath.polar, Complex)
-def polar_rule(x):
-    r, φ = cmath.polar(x)
-
-    def polar_pullback(ȳ):
-        x̄ = 0.0
-        if r and ȳ[0] is not None:
-            x̄ = x̄ + ȳ[0] * (x / r)
-        if r and ȳ[1] is not None:
-            x̄ = x̄ + ȳ[1] * 1j / x.conjugate()
-        return (project(x̄, x),)
-
-    return (r, φ), polar_pullback
+@cotangents(cmath.polar, "x", ((Complex,),))
+def polar_cotangent(ȳ, y, x):
+    r, x̄ = y[0], 0.0
+    if r and ȳ[0] is not None:
+        x̄ = x̄ + ȳ[0] * (x / r)
+    if r and ȳ[1] is not None:
+        x̄ = x̄ + ȳ[1] * 1j / x.conjugate()
+    return project(x̄, x)
 
 
 @cotangents(cmath.rect, "r, phi", REALS, "r, phi")

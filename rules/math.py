@@ -13,9 +13,9 @@ from autodiff_hook.registry import Real, rrule
 from autodiff_hook.strong import times
 from autodiff_rules import _math_sums as _math_sums
 from autodiff_rules._constants import COMPARES, CONSISTS_OF_STEPS, IS_OF_INTEGERS, declare
-from autodiff_rules._numbers import REALS, binary
+from autodiff_rules._numbers import REALS
 from autodiff_rules._polygamma import polygamma
-from autodiff_rules._powers import base_cotangent, exponent_cotangent
+from autodiff_rules._powers import power_cotangents
 
 # Exponentials, logarithms and powers
 scalar(math.exp, lambda y: y)
@@ -29,28 +29,13 @@ scalar(math.sqrt, per(lambda y: y, 0.5, pole=True))
 scalar(math.cbrt, per(lambda y: 3 * y * y, pole=True))
 
 
-@rrule(math.log, Real, Real)
-def log_base_rule(x, base):
-    y = math.log(x, base)
-
-    def log_base_pullback(ȳ):
-        scaled = ȳ / math.log(base)
-        return scaled / x, -scaled * y / base
-
-    return y, log_base_pullback
+@cotangents(math.log, "x, base", ((Real, Real),), "x, base")
+def log_base_cotangents(ȳ, y, x, base):
+    scaled = ȳ / math.log(base)
+    return scaled / x, -scaled * y / base
 
 
-@binary(math.pow)
-def pow_rule(x, y):
-    z = math.pow(x, y)
-
-    def pow_pullback(z̄):
-        x̄ = times(times(z̄, y), math.pow(x, y - 1)) if x > 0 else base_cotangent(z̄, x, y, z)
-        ȳ = times(z̄, z * math.log(x)) if x > 0 else exponent_cotangent(z̄, x, y, z)
-        return x̄, ȳ
-
-    return z, pow_pullback
-
+cotangents(math.pow, "x, y", REALS, "x, y")(power_cotangents)
 
 # Trigonometry
 scalar(math.sin, lambda x: math.cos(x))

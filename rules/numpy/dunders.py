@@ -10,7 +10,7 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Array, Deferred, Real, nondifferentiable, registry
 from autodiff_rules import operator as numbers
 from autodiff_rules._definitions import defines
-from autodiff_rules._numbers import COMPLEXES, REALS, binary
+from autodiff_rules._numbers import COMPLEXES, REALS
 from autodiff_rules.numpy import operators, products
 from autodiff_rules.numpy.operators import register_for_arrays
 
@@ -67,8 +67,9 @@ registry.add(np.ndarray.__pow__, (Array, Real), operators.pow_number_rule)
 for name, found in SCALARS.items():
     for rule, signatures, classes in zip(found, (REALS, COMPLEXES), ((np.float64,), (np.float64, np.complex128))):
         for cls in classes:
-            binary(getattr(cls, f"__{name}__"), signatures=signatures)(rule)
-            binary(getattr(cls, f"__r{name}__"), signatures=signatures)(reflected(rule))
+            for signature in signatures:
+                registry.add(getattr(cls, f"__{name}__"), signature, rule)
+                registry.add(getattr(cls, f"__r{name}__"), signature, reflected_when_asked(rule))
 for name, (of_array, of_number) in UNARY.items():
     registry.add(getattr(np.ndarray, f"__{name}__"), (Array,), of_array)
     registry.add(getattr(np.float64, f"__{name}__"), (Real,), of_number)

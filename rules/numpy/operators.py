@@ -9,8 +9,6 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Array, Complex, Deferred, Real, registry
 from autodiff_hook.strong import over, times
-from autodiff_rules import operator as numbers
-from autodiff_rules._numbers import binary
 from autodiff_rules.numpy._shared import conj, float_dtype, through_arrays, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
 
@@ -105,17 +103,3 @@ cotangents(
     real=lambda ȳ, real: unbroadcast(np.full(real.shape, ȳ), real),
     imag=lambda ȳ, imag: unbroadcast(-1j * ȳ, imag),
 )
-
-_SCALARS = {
-    (operator.add, operator.iadd): (numbers.add_rule, numbers.complex_add_rule),
-    (operator.sub, operator.isub): (numbers.sub_rule, numbers.complex_sub_rule),
-    (operator.mul, operator.imul): (numbers.mul_rule, numbers.complex_mul_rule),
-    (operator.truediv, operator.itruediv): (numbers.truediv_rule, numbers.complex_truediv_rule),
-    (operator.pow, operator.ipow): (numbers.pow_rule, numbers.complex_pow_rule),
-    (operator.floordiv, operator.ifloordiv): (numbers.floordiv_rule,),
-    (operator.mod, operator.imod): (numbers.mod_rule,),
-}
-for targets, found in _SCALARS.items():
-    for kind, rule in zip((Real, Complex), found):
-        # A comparison of NumPy's scalars gives a bool of NumPy's, and that is a factor as a bool is.
-        binary(*targets, signatures=((kind, np.bool_), (np.bool_, kind)))(rule)
