@@ -26,7 +26,7 @@ cotangents(math.ldexp, "x, i", ((Real,),), x=lambda ȳ, i: math.ldexp(ȳ, i), i=
 def hypot_cotangents(ȳ, y, coordinates):
     parts, unit = [], y or 1.0
     for x in coordinates:
-        parts.append(ȳ * (x / unit))
+        parts.append(times(ȳ, x / unit))
     return tuple(parts)
 
 
@@ -38,7 +38,7 @@ PAIRS = ((list, list), (list, tuple), (tuple, list), (tuple, tuple))
 def dist_cotangents(ȳ, y, p, q):
     p̄, q̄, unit = [], [], y or 1.0
     for a, b in zip(p, q):
-        c = ȳ * ((float(a) - float(b)) / unit)
+        c = times(ȳ, (float(a) - float(b)) / unit)
         p̄.append(c)
         q̄.append(-c)
     return like(p̄, p), like(q̄, q)
@@ -46,7 +46,7 @@ def dist_cotangents(ȳ, y, p, q):
 
 @cotangents(math.dist, "p, q", ((Array, Array),), "p, q")
 def array_dist_cotangents(ȳ, y, p, q):
-    p̄ = (p - q) / (y or 1.0) * ȳ
+    p̄ = times(ȳ, (p - q) / (y or 1.0))
     return p̄, -p̄
 
 
@@ -58,10 +58,10 @@ def prod_cotangent(ȳ, iterable, start):
     before, product = [], ȳ * start
     for x in iterable:
         before.append(product)
-        product = product * x
+        product = times(product, x)
     cotangents, after = [], 1.0
     for i in range(len(iterable) - 1, -1, -1):
-        cotangents.append(before[i] * after)
+        cotangents.append(times(before[i], after))
         after = after * iterable[i]
     return like(cotangents[::-1], iterable)
 
@@ -77,4 +77,11 @@ def products(ȳ, factors, items):
 if hasattr(math, "sumprod"):
     cotangents(math.sumprod, "p, q", PAIRS, p=lambda ȳ, p, q: products(ȳ, q, p), q=lambda ȳ, p, q: products(ȳ, p, q))
 if hasattr(math, "fma"):
-    cotangents(math.fma, "x, y, z", ((Real, Real, Real),), x=lambda ȳ, y: ȳ * y, y=lambda ȳ, x: ȳ * x, z=lambda ȳ: ȳ)
+    cotangents(
+        math.fma,
+        "x, y, z",
+        ((Real, Real, Real),),
+        x=lambda ȳ, y: times(ȳ, y),
+        y=lambda ȳ, x: times(ȳ, x),
+        z=lambda ȳ: ȳ,
+    )

@@ -12,7 +12,6 @@ from array import array
 
 from autodiff_hook.extend import cotangents, effects, pure
 from autodiff_hook.registry import Complex, Exact, Real, frule, nondifferentiable, not_implemented, rrule
-from autodiff_hook.strong import times
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing

@@ -52,7 +52,7 @@ scalar(math.radians, lambda: math.pi / 180)
 def atan2_cotangents(ȳ, y, x):
     r = math.hypot(x, y) or 1.0
     scaled = ȳ / r
-    return scaled * (x / r), -scaled * (y / r)
+    return times(scaled, x / r), times(-scaled, y / r)
 
 
 # Hyperbolic functions

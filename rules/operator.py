@@ -34,8 +34,8 @@ def complex_quotient_cotangents(ȳ, x, y, z):
 
 
 def integer_power_cotangents(ȳ, x, y, z):
-    x̄ = ȳ * y * x ** (y - 1) if y else 0.0
-    return x̄, ȳ * z * math.log(x) if x > 0 else exponent_cotangent(ȳ, x, y, z)
+    x̄ = times(ȳ * y, x ** (y - 1)) if y else 0.0
+    return x̄, times(ȳ, z * math.log(x)) if x > 0 else exponent_cotangent(ȳ, x, y, z)
 
 
 def both(name, signatures, /, *others, **functions):
