@@ -5,30 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import rrule
 from autodiff_hook.strong import over, times
-from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, restore_axes, unbroadcast
+from autodiff_rules.numpy._shared import conj, reshaped, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 
+PRODUCTS = "a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True"
 
-@array_rrule(np.prod)
-@rrule(np.ndarray.prod)
-@rrule(np.generic.prod)
-def prod_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    y = np.prod(a, axis, dtype, out, keepdims, initial, where)
 
-    def prod_pullback(ȳ):
-        present = a if where is True else np.where(where, a, 1.0)
-        if np.all(np.not_equal(present, 0)):
-            c = over(restore_axes(times(ȳ, conj(y)), a, axis, keepdims), conj(present))
-        else:
-            c = times(restore_axes(times(ȳ, conj(initial)), a, axis, keepdims), conj(others(present, axis)))
-        ī = None
-        if not (isinstance(initial, int) and initial == 1):
-            ī = unbroadcast(times(ȳ, conj(np.prod(present, axis, keepdims=keepdims))), initial)
-        return unbroadcast(c if where is True else np.where(where, c, 0.0), a), None, None, None, None, ī, None
-
-    return y, prod_pullback
+@cotangents((np.prod, np.ndarray.prod, np.generic.prod), PRODUCTS, 1, "a, initial")
+def prod_cotangents(ȳ, y, a, axis, keepdims, initial, where):
+    present = a if where is True else np.where(where, a, 1.0)
+    if np.all(np.not_equal(present, 0)):
+        c = over(restore_axes(times(ȳ, conj(y)), a, axis, keepdims), conj(present))
+    else:
+        c = times(restore_axes(times(ȳ, conj(initial)), a, axis, keepdims), conj(others(present, axis)))
+    ī = None
+    if not (isinstance(initial, int) and initial == 1):
+        ī = unbroadcast(times(ȳ, conj(np.prod(present, axis, keepdims=keepdims))), initial)
+    return unbroadcast(c if where is True else np.where(where, c, 0.0), a), ī
 
 
 def prod_tangent(ẋ, y, a, axis, keepdims, initial, where):
@@ -40,15 +34,10 @@ def prod_tangent(ẋ, y, a, axis, keepdims, initial, where):
     return initial * np.sum(times(ẋ, others(present, axis)), axis, keepdims=keepdims)
 
 
-@array_rrule(np.nanprod)
-def nanprod_rule(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    y, prod_back = prod_rule(np.where(np.isnan(a), 1.0, a), axis, dtype, out, keepdims, initial, where)
-
-    def nanprod_pullback(ȳ):
-        x̄, *rest = prod_back(ȳ)
-        return unbroadcast(np.where(np.isnan(a), 0.0, x̄), a), *rest
-
-    return y, nanprod_pullback
+@cotangents(np.nanprod, PRODUCTS, 1, "a, initial")
+def nanprod_cotangents(ȳ, y, a, axis, keepdims, initial, where):
+    x̄, ī = prod_cotangents(ȳ, y, np.where(np.isnan(a), 1.0, a), axis, keepdims, initial, where)
+    return unbroadcast(np.where(np.isnan(a), 0.0, x̄), a), ī
 
 
 def others(a, axis):

@@ -6,7 +6,7 @@ import numpy as np
 
 from autodiff_hook.extend import Real, cotangents, elementwise, expression
 from autodiff_hook.strong import over, times
-from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
 
 cotangents(np.add, "x1, x2, /", 2, x1=lambda ȳ, x1: unbroadcast(ȳ, x1), x2=lambda ȳ, x2: unbroadcast(ȳ, x2))
@@ -36,17 +36,12 @@ cotangents(
 )
 
 
-@array_rrule(np.divmod, 2)
-def divmod_rule(x1, x2, /):
-    y = np.divmod(x1, x2)
-
-    def divmod_pullback(ȳ):
-        r̄ = ȳ[1]
-        if r̄ is None:
-            return None, None
-        return unbroadcast(r̄, x1), unbroadcast(times(-r̄, y[0]), x2)
-
-    return y, divmod_pullback
+@cotangents(np.divmod, "x1, x2, /", 2, "x1, x2")
+def divmod_cotangents(ȳ, y, x1, x2):
+    r̄ = ȳ[1]
+    if r̄ is None:
+        return None, None
+    return unbroadcast(r̄, x1), unbroadcast(times(-r̄, y[0]), x2)
 
 
 for target, kinds, by_base in (

@@ -10,26 +10,23 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_hook.strong import contraction, times
-from autodiff_rules.numpy._shared import array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import conj, reshaped, unbroadcast
 from autodiff_rules.numpy.products import tensor_product
 from autodiff_rules.numpy.shapes import inverse_permutation
 
 
-@array_rrule(np.tensordot, 2)
-def tensordot_rule(a, b, axes=2):
-    def tensordot_pullback(ȳ):
-        (a_free, a_axes), (b_free, b_axes) = contracted(a, b, axes)
-        split = len(a_free)
-        of_a, of_b = list(range(split)), list(range(split, np.ndim(ȳ)))
-        order = sorted(range(len(a_axes)), key=b_axes.__getitem__)
-        ā = tensor_product(ȳ, conj(b), (of_b, b_free))
-        ā = np.transpose(ā, inverse_permutation(a_free + [a_axes[i] for i in order]))
-        order = sorted(range(len(b_axes)), key=a_axes.__getitem__)
-        b̄ = tensor_product(ȳ, conj(a), (of_a, a_free))
-        b̄ = np.transpose(b̄, inverse_permutation(b_free + [b_axes[i] for i in order]))
-        return unbroadcast(ā, a), unbroadcast(b̄, b), None
-
-    return np.tensordot(a, b, axes), tensordot_pullback
+@cotangents(np.tensordot, "a, b, axes=2", 2, "a, b")
+def tensordot_cotangents(ȳ, a, b, axes):
+    (a_free, a_axes), (b_free, b_axes) = contracted(a, b, axes)
+    split = len(a_free)
+    of_a, of_b = list(range(split)), list(range(split, np.ndim(ȳ)))
+    order = sorted(range(len(a_axes)), key=b_axes.__getitem__)
+    ā = tensor_product(ȳ, conj(b), (of_b, b_free))
+    ā = np.transpose(ā, inverse_permutation(a_free + [a_axes[i] for i in order]))
+    order = sorted(range(len(b_axes)), key=a_axes.__getitem__)
+    b̄ = tensor_product(ȳ, conj(a), (of_a, a_free))
+    b̄ = np.transpose(b̄, inverse_permutation(b_free + [b_axes[i] for i in order]))
+    return unbroadcast(ā, a), unbroadcast(b̄, b)
 
 
 @nondifferentiable
@@ -139,17 +136,14 @@ def explicit(subscripts, ranks):
     return inputs, result, products
 
 
-@array_rrule(np.kron, 2)
-def kron_rule(a, b):
-    def kron_pullback(ȳ):
-        axes = max(np.ndim(a), np.ndim(b))
-        x = np.reshape(a, interleaved(a, axes, 0))
-        y = np.reshape(b, interleaved(b, axes, 1))
-        c = np.reshape(ȳ, np.broadcast_shapes(x.shape, y.shape))
-        ā, b̄ = unbroadcast(times(c, conj(y)), x), unbroadcast(times(c, conj(x)), y)
-        return reshaped(ā, a), reshaped(b̄, b)
-
-    return np.kron(a, b), kron_pullback
+@cotangents(np.kron, "a, b", 2, "a, b")
+def kron_cotangents(ȳ, a, b):
+    axes = max(np.ndim(a), np.ndim(b))
+    x = np.reshape(a, interleaved(a, axes, 0))
+    y = np.reshape(b, interleaved(b, axes, 1))
+    c = np.reshape(ȳ, np.broadcast_shapes(x.shape, y.shape))
+    ā, b̄ = unbroadcast(times(c, conj(y)), x), unbroadcast(times(c, conj(x)), y)
+    return reshaped(ā, a), reshaped(b̄, b)
 
 
 @nondifferentiable
@@ -159,17 +153,12 @@ def interleaved(x, axes, place):
     return [n for length in lengths for n in ((length, 1) if place == 0 else (1, length))]
 
 
-@array_rrule(np.cross, 2)
-def cross_rule(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    y = np.cross(a, b, axisa, axisb, axisc, axis)
+@cotangents(np.cross, "a, b, axisa=-1, axisb=-1, axisc=-1, axis=None", 2, "a, b")
+def cross_cotangents(ȳ, a, b, axisa, axisb, axisc, axis):
     a_axis, b_axis, c_axis = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-
-    def cross_pullback(ȳ):
-        u, v, c = np.moveaxis(a, a_axis, -1), np.moveaxis(b, b_axis, -1), np.moveaxis(ȳ, c_axis, -1)
-        ā = np.moveaxis(unbroadcast(np.cross(conj(v), c), u), -1, a_axis)
-        return ā, np.moveaxis(unbroadcast(np.cross(c, conj(u)), v), -1, b_axis), None, None, None, None
-
-    return y, cross_pullback
+    u, v, c = np.moveaxis(a, a_axis, -1), np.moveaxis(b, b_axis, -1), np.moveaxis(ȳ, c_axis, -1)
+    ā = np.moveaxis(unbroadcast(np.cross(conj(v), c), u), -1, a_axis)
+    return ā, np.moveaxis(unbroadcast(np.cross(c, conj(u)), v), -1, b_axis)
 
 
 @cotangents(np.linalg.cross, "x1, x2, /, *, axis=-1", 2, "x1, x2")
@@ -178,14 +167,9 @@ def linalg_cross_cotangents(ȳ, x1, x2, axis):
     return ā, unbroadcast(np.cross(ȳ, conj(x1), axis=axis), x2)
 
 
-@array_rrule(np.linalg.tensordot, 2)
-def linalg_tensordot_rule(x1, x2, /, *, axes=2):
-    y, tensordot_back = tensordot_rule(x1, x2, axes)
-
-    def tensordot_pullback(ȳ):
-        return tensordot_back(ȳ)[:2]
-
-    return y, tensordot_pullback
+@cotangents(np.linalg.tensordot, "x1, x2, /, *, axes=2", 2, "x1, x2")
+def linalg_tensordot_cotangents(ȳ, x1, x2, axes):
+    return tensordot_cotangents(ȳ, x1, x2, axes)
 
 
 cotangents(

@@ -6,7 +6,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.strong import times
-from autodiff_rules.numpy._shared import ABSENT, array_rrule, float_dtype, restore_axes, unbroadcast
+from autodiff_rules.numpy._shared import ABSENT, float_dtype, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import scatter_add, scatter_along
 
@@ -94,13 +94,10 @@ def sort_tangent(ẋ, a, axis):
     return np.take_along_axis(ẋ, np.argsort(a, axis, "stable"), axis)
 
 
-@array_rrule(np.median)
-def median_rule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    def median_pullback(ȳ):
-        last = to_last(np.asarray(a), axis)
-        count = last.shape[-1]
-        middle = np.argsort(last, -1, "stable")[..., (count - 1) // 2 : count // 2 + 1]
-        c = np.reshape(ȳ, (*last.shape[:-1], 1)) * np.full(middle.shape, 1.0 / middle.shape[-1])
-        return unbroadcast(from_last(scatter_along(last, middle, -1, c), a, axis), a), None, None, None, None
-
-    return np.median(a, axis, out, keepdims=keepdims), median_pullback
+@cotangents(np.median, "a, axis=None, out=None, overwrite_input=False, keepdims=False")
+def median_cotangent(ȳ, a, axis):
+    last = to_last(np.asarray(a), axis)
+    count = last.shape[-1]
+    middle = np.argsort(last, -1, "stable")[..., (count - 1) // 2 : count // 2 + 1]
+    c = np.reshape(ȳ, (*last.shape[:-1], 1)) * np.full(middle.shape, 1.0 / middle.shape[-1])
+    return unbroadcast(from_last(scatter_along(last, middle, -1, c), a, axis), a)

@@ -135,12 +135,9 @@ cotangents(
 )
 
 
-@rrule(np.meshgrid)
-def meshgrid_rule(*xi, copy=True, sparse=False, indexing="xy"):
-    def meshgrid_pullback(ȳ):
-        return tuple([None if c is None else mesh_cotangent(c, i, x, indexing) for i, (c, x) in enumerate(zip(ȳ, xi))])
-
-    return np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing), meshgrid_pullback
+@cotangents(np.meshgrid, "*xi, copy=True, sparse=False, indexing='xy'", 0, "xi")
+def meshgrid_cotangents(ȳ, xi, indexing):
+    return [None if c is None else mesh_cotangent(c, i, x, indexing) for i, (c, x) in enumerate(zip(ȳ, xi))]
 
 
 def mesh_cotangent(c, i, x, indexing):

@@ -5,34 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import nondifferentiable, not_implemented
+from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import over, times
-from autodiff_rules.numpy._shared import array_rrule, restore_axes, unbroadcast
+from autodiff_rules.numpy._shared import restore_axes, unbroadcast
 from autodiff_rules.numpy.extremes import selected
 
-ORDER = not_implemented("that of np.linalg.norm with respect to its order")
+
+def norm_cotangent(ȳ, y, x, ord, axis, keepdims):
+    axes = reduced_axes(x, axis)
+    if len(axes) == 2 and ord not in (None, "fro", "f"):
+        return unbroadcast(matrix_cotangent(ȳ, x, ord, axes, keepdims), x)
+    power = 2 if ord in (None, "fro", "f") else ord
+    return unbroadcast(vector_cotangent(ȳ, x, y, power, axes, keepdims), x)
 
 
-@array_rrule(np.linalg.norm)
-def norm_rule(x, ord=None, axis=None, keepdims=False):
-    y = np.linalg.norm(x, ord, axis, keepdims)
-
-    def norm_pullback(ȳ):
-        axes = reduced_axes(x, axis)
-        if len(axes) == 2 and ord not in (None, "fro", "f"):
-            return unbroadcast(matrix_cotangent(ȳ, x, ord, axes, keepdims), x), ORDER, None, None
-        power = 2 if ord in (None, "fro", "f") else ord
-        return unbroadcast(vector_cotangent(ȳ, x, y, power, axes, keepdims), x), ORDER, None, None
-
-    return y, norm_pullback
+cotangents(
+    np.linalg.norm,
+    "x, ord=None, axis=None, keepdims=False",
+    x=norm_cotangent,
+    ord="that of np.linalg.norm with respect to its order",
+)
 
 
 def norm_tangent(ẋ, y, x, ord, axis, keepdims):
     """The tangent of a norm."""
     if ord is None or ord == "fro":
         return np.sum(np.multiply(x, ẋ), axis=axis, keepdims=keepdims) / np.where(y == 0, 1.0, y)
-    pullback = norm_rule(x, ord, axis, keepdims)[1]
-    return np.sum(np.multiply(pullback(np.ones_like(y))[0], ẋ), axis=axis, keepdims=keepdims)
+    slope = norm_cotangent(np.ones_like(y), y, x, ord, axis, keepdims)
+    return np.sum(np.multiply(slope, ẋ), axis=axis, keepdims=keepdims)
 
 
 @nondifferentiable

@@ -7,7 +7,7 @@ import numpy as np
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
-from autodiff_rules.numpy.extremes import median_rule
+from autodiff_rules.numpy.extremes import median_cotangent
 from autodiff_rules.numpy.indexing import scatter_add
 
 COPYING = ("edge", "reflect", "symmetric", "wrap")
@@ -139,10 +139,10 @@ def from_medians(ȳ, array, widths, stat_length):
         first, last = (count, count) if lengths is None else [min(n, count) for n in lengths[axis]]
         inner = cs[before : before + count]
         if before:
-            lead = median_rule(rows[:first], 0)[1](np.sum(cs[:before], 0))[0]
+            lead = median_cotangent(np.sum(cs[:before], 0), rows[:first], 0)
             inner = inner + np.concatenate((lead, np.zeros((count - first, *lead.shape[1:]))))
         if after:
-            tail = median_rule(rows[count - last :], 0)[1](np.sum(cs[before + count :], 0))[0]
+            tail = median_cotangent(np.sum(cs[before + count :], 0), rows[count - last :], 0)
             inner = inner + np.concatenate((np.zeros((count - last, *tail.shape[1:])), tail))
         c = np.moveaxis(inner, 0, axis)
     return c

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import linear
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import Array, nondifferentiable, rrule
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
@@ -119,12 +119,11 @@ def sliding_window_view_rule(x, window_shape, axis=None, *, subok=False, writeab
     ), sliding_window_view_pullback
 
 
-@rrule(np.broadcast_arrays)
-def broadcast_arrays_rule(*args, subok=False):
-    def broadcast_arrays_pullback(ȳ):
-        return tuple([None if c is None else unbroadcast(c, x) for c, x in zip(ȳ, args)])
+cotangents(np.broadcast_arrays, "*args, subok=False", 0, args=lambda ȳ, args: unbroadcast_back(ȳ, args))
 
-    return np.broadcast_arrays(*args, subok=subok), broadcast_arrays_pullback
+
+def unbroadcast_back(ȳ, arrays):
+    return [None if c is None else unbroadcast(c, x) for c, x in zip(ȳ, arrays)]
 
 
 def atleast_rule(target):
@@ -148,13 +147,9 @@ def reshaped_back(ȳ, arrays):
     return tuple([None if c is None else unbroadcast(c.reshape(np.shape(x)), x) for c, x in zip(cotangents, arrays)])
 
 
-@rrule(np.lib.stride_tricks.as_strided, Array)
-def as_strided_rule(x, shape=None, strides=None, subok=False, writeable=True):
-    def as_strided_pullback(ȳ):
-        places = strided_places(x, shape, strides)
-        return reshaped(scatter_add((np.size(x),), float_dtype(x), places, ȳ), x), *[None] * 4
-
-    return np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable), as_strided_pullback
+@cotangents(np.lib.stride_tricks.as_strided, "x, shape=None, strides=None, subok=False, writeable=True", ((Array,),))
+def as_strided_cotangent(ȳ, x, shape, strides):
+    return reshaped(scatter_add((np.size(x),), float_dtype(x), strided_places(x, shape, strides), ȳ), x)
 
 
 @nondifferentiable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
-from autodiff_rules.numpy._shared import array_rrule
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy.fourier import TRANSPOSED, doubled, forward, half, inverse
 
 
@@ -19,28 +19,16 @@ def inverse_hermitian(ȳ, x, s, axes, norm):
     return half(np.conj(ȳ), x, s, axes, TRANSPOSED[norm])
 
 
-def one_axis(target, cotangent):
-    """Register a transform along one axis."""
-
-    def one_axis_rule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
-        def one_axis_pullback(ȳ):
-            return cotangent(ȳ, x, n, axis, norm), None, None, None, None, None
-
-        return target(x, n, axis, norm, False, workers, plan=plan), one_axis_pullback
-
-    array_rrule(target)(one_axis_rule)
+ONE = "x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None"
+SEVERAL = "x, s=None, axes={}, norm=None, overwrite_x=False, workers=None, *, plan=None"
 
 
-def several_axes(target, cotangent, default):
-    """Register a transform along the axes ``default``, if no others are named."""
-
-    def several_axes_rule(x, s=None, axes=default, norm=None, overwrite_x=False, workers=None, *, plan=None):
-        def several_axes_pullback(ȳ):
-            return cotangent(ȳ, x, s, axes, norm), None, None, None, None, None
-
-        return target(x, s, axes, norm, False, workers, plan=plan), several_axes_pullback
-
-    array_rrule(target)(several_axes_rule)
+def declare(name, back):
+    """Declare the transforms of this name along one axis, two and several."""
+    cotangents(getattr(fft, name), ONE, x=lambda ȳ, x, n, axis, norm: back(ȳ, x, n, axis, norm))
+    for suffix, axes in (("2", (-2, -1)), ("n", None)):
+        several = getattr(fft, f"{name}{suffix}")
+        cotangents(several, SEVERAL.format(axes), x=lambda ȳ, x, s, axes, norm: back(ȳ, x, s, axes, norm))
 
 
 FAMILIES = {
@@ -51,7 +39,5 @@ FAMILIES = {
     "hfft": hermitian,
     "ihfft": inverse_hermitian,
 }
-for name, cotangent in FAMILIES.items():
-    one_axis(getattr(fft, name), cotangent)
-    several_axes(getattr(fft, f"{name}2"), cotangent, (-2, -1))
-    several_axes(getattr(fft, f"{name}n"), cotangent, None)
+for name, back in FAMILIES.items():
+    declare(name, back)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
-from autodiff_rules.numpy._shared import array_rrule
+from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy.fourier import TRANSPOSED, axes_of, cut, ends_scaled
 
 TRANSPOSED_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
@@ -46,34 +46,23 @@ def cotangent_of(ȳ, x, transposed, kind, s, axes, norm, orthogonalize, inverse)
     return cut(c, x, axes)
 
 
-def one_axis(target, transposed, inverse):
-    """Register a transform along one axis."""
-
-    def one_axis_rule(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
-        def one_axis_pullback(ȳ):
-            x̄ = cotangent_of(ȳ, x, transposed, type, n, axis, norm, orthogonalize, inverse)
-            return x̄, None, None, None, None, None, None, None
-
-        return target(x, type, n, axis, norm, False, workers, orthogonalize), one_axis_pullback
-
-    array_rrule(target)(one_axis_rule)
+ONE = "x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None"
+ALL = "x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, orthogonalize=None"
 
 
-def all_axes(target, transposed, inverse):
-    """Register a transform along all axes, if none are named."""
+def declare(name, transposed, inverse):
+    """Declare the transforms of this name along one axis, and along all if none are named."""
 
-    def all_axes_rule(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, orthogonalize=None):
-        def all_axes_pullback(ȳ):
-            x̄ = cotangent_of(ȳ, x, transposed, type, s, axes, norm, orthogonalize, inverse)
-            return x̄, None, None, None, None, None, None
+    def one(ȳ, x, type, n, axis, norm, orthogonalize):
+        return cotangent_of(ȳ, x, transposed, type, n, axis, norm, orthogonalize, inverse)
 
-        return target(x, type, s, axes, norm, False, workers, orthogonalize=orthogonalize), all_axes_pullback
+    def several(ȳ, x, type, s, axes, norm, orthogonalize):
+        return cotangent_of(ȳ, x, transposed, type, s, axes, norm, orthogonalize, inverse)
 
-    array_rrule(target)(all_axes_rule)
+    cotangents(getattr(fft, name), ONE)(one)
+    cotangents(getattr(fft, f"{name}n"), ALL)(several)
 
 
 for transposed, plain, inverse in ((cosine_transposed, "dct", "idct"), (sine_transposed, "dst", "idst")):
-    one_axis(getattr(fft, plain), transposed, False)
-    one_axis(getattr(fft, inverse), transposed, True)
-    all_axes(getattr(fft, f"{plain}n"), transposed, False)
-    all_axes(getattr(fft, f"{inverse}n"), transposed, True)
+    declare(plain, transposed, False)
+    declare(inverse, transposed, True)

@@ -7,11 +7,10 @@ from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import rrule
 from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, declare_names
-from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
-from autodiff_rules.numpy.norms import norm_rule as numpy_norm_rule
+from autodiff_rules.numpy.norms import norm_cotangent
 
 
 def frechet(function, a, direction):
@@ -57,30 +56,23 @@ def solve_continuous_lyapunov_cotangents(ȳ, y, a, q):
     return unbroadcast(ā, a), unbroadcast(q̄, q)
 
 
-@array_rrule(linalg.norm)
-def norm_rule(a, ord=None, axis=None, keepdims=False, check_finite=True):
-    _, pullback = numpy_norm_rule(a, ord, axis, keepdims)
-
-    def norm_pullback(ȳ):
-        return (*pullback(ȳ), None)
-
-    return linalg.norm(a, ord, axis, keepdims, check_finite), norm_pullback
+cotangents(
+    linalg.norm,
+    "a, ord=None, axis=None, keepdims=False, check_finite=True",
+    a=lambda ȳ, y, a, ord, axis, keepdims: norm_cotangent(ȳ, y, a, ord, axis, keepdims),
+    ord="that of scipy.linalg.norm with respect to its order",
+)
 
 
-@rrule(linalg.block_diag)
-def block_diag_rule(*arrs):
-    y = linalg.block_diag(*arrs)
-
-    def block_diag_pullback(ȳ):
-        parts, row, column = [], 0, 0
-        for x in arrs:
-            rows, columns = np.shape(np.atleast_2d(x))[-2:]
-            block = ȳ[..., row : row + rows, column : column + columns]
-            parts.append(reshaped(unbroadcast(block, np.atleast_2d(x)), x))
-            row, column = row + rows, column + columns
-        return tuple(parts)
-
-    return y, block_diag_pullback
+@cotangents(linalg.block_diag, "*arrs", 0, "arrs")
+def block_diag_cotangents(ȳ, arrs):
+    parts, row, column = [], 0, 0
+    for x in arrs:
+        rows, columns = np.shape(np.atleast_2d(x))[-2:]
+        block = ȳ[..., row : row + rows, column : column + columns]
+        parts.append(reshaped(unbroadcast(block, np.atleast_2d(x)), x))
+        row, column = row + rows, column + columns
+    return parts
 
 
 @cotangents(linalg.toeplitz, "c, r=None", 1, "c, r")

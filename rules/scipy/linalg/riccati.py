@@ -10,7 +10,8 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_hook.extend import cotangents
+from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
 
 TOLERANCE = 1e-6
@@ -34,43 +35,34 @@ def over(e, c):
     return c if e is None else np.linalg.solve(e, c)
 
 
-@array_rrule(linalg.solve_continuous_are, 4)
-def continuous_rule(a, b, q, r, e=None, s=None, balanced=True):
-    """Of ``eᴴ x a + aᴴ x e - (eᴴ x b + s) r⁻¹ (bᴴ x e + sᴴ) + q = 0``."""
-    x = linalg.solve_continuous_are(a, b, q, r, e, s, balanced)
-
-    def continuous_pullback(x̄):
-        xe = x if e is None else np.matmul(x, e)
-        given = np.matmul(adjoint(b), xe)
-        k = np.linalg.solve(r, given if s is None else given + adjoint(s))
-        require_solved(product(adjoint(xe), a), product(adjoint(a), xe), -product(adjoint(k), r, k), q)
-        c = a - np.matmul(b, k)
-        λ = linalg.solve_continuous_lyapunov(over(e, c), within(e, x̄))
-        ā = -2.0 * np.matmul(xe, λ)
-        ē = None if e is None else unbroadcast(-2.0 * product(x, c, λ), e)
-        return (*shared(a, b, q, r, ā, k, λ), ē, None if s is None else s_cotangent(s, λ, k), None)
-
-    return x, continuous_pullback
+EQUATION = "a, b, q, r, e=None, s=None, balanced=True"
 
 
-@array_rrule(linalg.solve_discrete_are, 4)
-def discrete_rule(a, b, q, r, e=None, s=None, balanced=True):
-    """Of ``aᴴ x a - eᴴ x e - (aᴴ x b + s) (r + bᴴ x b)⁻¹ (bᴴ x a + sᴴ) + q = 0``."""
-    x = linalg.solve_discrete_are(a, b, q, r, e, s, balanced)
+@cotangents(linalg.solve_continuous_are, EQUATION, 4, "a, b, q, r, e, s")
+def continuous_cotangents(ȳ, y, a, b, q, r, e, s):
+    """Of ``eᴴ y a + aᴴ y e - (eᴴ y b + s) r⁻¹ (bᴴ y e + sᴴ) + q = 0``."""
+    ye = y if e is None else np.matmul(y, e)
+    given = np.matmul(adjoint(b), ye)
+    k = np.linalg.solve(r, given if s is None else given + adjoint(s))
+    require_solved(product(adjoint(ye), a), product(adjoint(a), ye), -product(adjoint(k), r, k), q)
+    c = a - np.matmul(b, k)
+    λ = linalg.solve_continuous_lyapunov(over(e, c), within(e, ȳ))
+    ē = None if e is None else unbroadcast(-2.0 * product(y, c, λ), e)
+    return (*shared(a, b, q, r, -2.0 * np.matmul(ye, λ), k, λ), ē, s_cotangent(s, λ, k))
 
-    def discrete_pullback(x̄):
-        given = product(adjoint(b), x, a)
-        inner = r + product(adjoint(b), x, b)
-        k = np.linalg.solve(inner, given if s is None else given + adjoint(s))
-        before = x if e is None else product(adjoint(e), x, e)
-        require_solved(product(adjoint(a), x, a), -before, -product(adjoint(k), inner, k), q)
-        c = a - np.matmul(b, k)
-        λ = linalg.solve_discrete_lyapunov(over(e, c), -within(e, x̄))
-        ā = -2.0 * product(x, c, λ)
-        ē = None if e is None else unbroadcast(2.0 * product(x, e, λ), e)
-        return (*shared(a, b, q, r, ā, k, λ), ē, None if s is None else s_cotangent(s, λ, k), None)
 
-    return x, discrete_pullback
+@cotangents(linalg.solve_discrete_are, EQUATION, 4, "a, b, q, r, e, s")
+def discrete_cotangents(ȳ, y, a, b, q, r, e, s):
+    """Of ``aᴴ y a - eᴴ y e - (aᴴ y b + s) (r + bᴴ y b)⁻¹ (bᴴ y a + sᴴ) + q = 0``."""
+    given = product(adjoint(b), y, a)
+    inner = r + product(adjoint(b), y, b)
+    k = np.linalg.solve(inner, given if s is None else given + adjoint(s))
+    before = y if e is None else product(adjoint(e), y, e)
+    require_solved(product(adjoint(a), y, a), -before, -product(adjoint(k), inner, k), q)
+    c = a - np.matmul(b, k)
+    λ = linalg.solve_discrete_lyapunov(over(e, c), -within(e, ȳ))
+    ē = None if e is None else unbroadcast(2.0 * product(y, e, λ), e)
+    return (*shared(a, b, q, r, -2.0 * product(y, c, λ), k, λ), ē, s_cotangent(s, λ, k))
 
 
 def require_solved(*terms):
@@ -87,4 +79,4 @@ def shared(a, b, q, r, ā, k, λ):
 
 
 def s_cotangent(s, λ, k):
-    return unbroadcast(2.0 * np.matmul(λ, adjoint(k)), s)
+    return None if s is None else unbroadcast(2.0 * np.matmul(λ, adjoint(k)), s)

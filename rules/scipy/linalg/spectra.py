@@ -61,48 +61,34 @@ def eig_rule(
     return y, eig_pullback
 
 
-@array_rrule(linalg.matrix_balance)
-def matrix_balance_rule(A, permute=True, scale=True, separate=False, overwrite_a=False):
-    """The similar matrix ``t⁻¹ a t``, where ``t`` permutes, and scales by powers of two: a constant."""
-    y = linalg.matrix_balance(A, permute, scale, separate)
-
-    def matrix_balance_pullback(ȳ):
-        if ȳ[0] is None:
-            return None, None, None, None, None
-        h = adjoint(linalg.matrix_balance(A, permute, scale)[1] if separate else y[1])
-        return unbroadcast(np.matmul(np.linalg.solve(h, ȳ[0]), h), A), None, None, None, None
-
-    return y, matrix_balance_pullback
+@cotangents(linalg.matrix_balance, "A, permute=True, scale=True, separate=False, overwrite_a=False")
+def matrix_balance_cotangent(ȳ, y, A, permute, scale, separate):
+    """Of the similar matrix ``t⁻¹ A t``, where ``t`` permutes, and scales by powers of two: a constant."""
+    if ȳ[0] is None:
+        return None
+    h = adjoint(linalg.matrix_balance(A, permute, scale)[1] if separate else y[1])
+    return unbroadcast(np.matmul(np.linalg.solve(h, ȳ[0]), h), A)
 
 
-@array_rrule(linalg.eigh)
-def eigh_rule(a, b=None, *, lower=True, eigvals_only=False, **options):
-    y = linalg.eigh(a, b, lower=lower, eigvals_only=eigvals_only, **not_overwriting(options))
-
-    def eigh_pullback(ȳ):
-        w̄, v̄ = (ȳ, None) if eigvals_only else ȳ
-        w, v = linalg.eigh(a, b, lower=lower, **not_overwriting(options)) if eigvals_only else y
-        return eigh_cotangents(a, b, w, v, w̄, v̄, lower, options)
-
-    return y, eigh_pullback
+OPTIONS = "overwrite_a=False, overwrite_b=False, type=1, check_finite=True, subset_by_index=None, subset_by_value=None"
 
 
-@array_rrule(linalg.eigvalsh)
-def eigvalsh_rule(a, b=None, *, lower=True, **options):
-    y = linalg.eigvalsh(a, b, lower=lower, **not_overwriting(options))
-
-    def eigvalsh_pullback(ȳ):
-        w, v = linalg.eigh(a, b, lower=lower, **not_overwriting(options))
-        return eigh_cotangents(a, b, w, v, ȳ, None, lower, options)
-
-    return y, eigvalsh_pullback
+@cotangents(linalg.eigh, f"a, b=None, *, lower=True, eigvals_only=False, {OPTIONS}, driver=None", 1, "a, b")
+def eigh_back(ȳ, y, a, b, lower, eigvals_only, type, subset_by_index, subset_by_value):
+    w̄, v̄ = (ȳ, None) if eigvals_only else ȳ
+    subset = {"subset_by_index": subset_by_index, "subset_by_value": subset_by_value}
+    w, v = linalg.eigh(a, b, lower=lower, type=type, **subset) if eigvals_only else y
+    return eigh_cotangents(a, b, w, v, w̄, v̄, lower, type, subset)
 
 
-def not_overwriting(options):
-    return {name: value for name, value in options.items() if name not in ("overwrite_a", "overwrite_b")}
+@cotangents(linalg.eigvalsh, f"a, b=None, *, lower=True, {OPTIONS}, driver=None", 1, "a, b")
+def eigvalsh_back(ȳ, a, b, lower, type, subset_by_index, subset_by_value):
+    subset = {"subset_by_index": subset_by_index, "subset_by_value": subset_by_value}
+    w, v = linalg.eigh(a, b, lower=lower, type=type, **subset)
+    return eigh_cotangents(a, b, w, v, ȳ, None, lower, type, subset)
 
 
-def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
+def eigh_cotangents(a, b, w, v, w̄, v̄, lower, type, subset):
     """Those of ``a`` and ``b`` where a v = b v w and vᴴ b v is the identity.
 
     A variation of v is v c with c[i, j] = (vᴴ (da - w[j] db) v)[i, j] / (w[j] - w[i]), and c[i, i] is half of
@@ -110,8 +96,7 @@ def eigh_cotangents(a, b, w, v, w̄, v̄, lower, options):
     """
     if v̄ is None and w̄ is None:
         return None, None
-    partial = any(options.get(name) is not None for name in ("subset_by_index", "subset_by_value"))
-    if options.get("type", 1) != 1 or (partial and v̄ is not None):
+    if type != 1 or v̄ is not None and any(limits is not None for limits in subset.values()):
         raise NotDifferentiable("scipy.linalg.eigh is differentiable for type 1; with a subset, in the eigenvalues")
     size, v = np.shape(w)[-1], determined("scipy.linalg.eigh", v, w)
     inner = np.zeros((size, size)) if w̄ is None else np.eye(size) * w̄[..., None, :]

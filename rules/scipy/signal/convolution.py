@@ -6,7 +6,8 @@ import numpy as np
 from scipy import signal
 from scipy.signal import _signaltools, _sigtools
 
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_hook.extend import cotangents
+from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._borders import extended
 from autodiff_rules.scipy._standins import stand_in
 
@@ -28,34 +29,24 @@ def flipped(x):
     return np.conj(np.flip(x))
 
 
-def convolve_rule(in1, in2, mode="full", method="auto"):
-    y = _signaltools.convolve(in1, in2, mode, method)
-
-    def convolve_pullback(ȳ):
-        c = whole(ȳ, in1, in2, mode)
-        a = _signaltools.correlate(c, np.asarray(in2), "valid", method)
-        b = _signaltools.correlate(c, np.asarray(in1), "valid", method)
-        return unbroadcast(a, in1), unbroadcast(b, in2), None, None
-
-    return y, convolve_pullback
+def convolve_cotangents(ȳ, in1, in2, mode, method):
+    c = whole(ȳ, in1, in2, mode)
+    a = _signaltools.correlate(c, np.asarray(in2), "valid", method)
+    b = _signaltools.correlate(c, np.asarray(in1), "valid", method)
+    return unbroadcast(a, in1), unbroadcast(b, in2)
 
 
-def correlate_rule(in1, in2, mode="full", method="auto"):
+def correlate_cotangents(ȳ, in1, in2, mode, method):
     """The convolution with the conjugate backwards."""
-    y = _signaltools.correlate(in1, in2, mode, method)
-
-    def correlate_pullback(ȳ):
-        c = whole(ȳ, in1, in2, mode)
-        a = _signaltools.correlate(c, flipped(in2), "valid", method)
-        b = _signaltools.correlate(c, np.asarray(in1), "valid", method)
-        return unbroadcast(a, in1), unbroadcast(flipped(b), in2), None, None
-
-    return y, correlate_pullback
+    c = whole(ȳ, in1, in2, mode)
+    a = _signaltools.correlate(c, flipped(in2), "valid", method)
+    b = _signaltools.correlate(c, np.asarray(in1), "valid", method)
+    return unbroadcast(a, in1), unbroadcast(flipped(b), in2)
 
 
 for owner in (signal, _signaltools):
-    array_rrule(owner.convolve, 2)(convolve_rule)
-    array_rrule(owner.correlate, 2)(correlate_rule)
+    cotangents(owner.convolve, "in1, in2, mode='full', method='auto'", 2, "in1, in2")(convolve_cotangents)
+    cotangents(owner.correlate, "in1, in2, mode='full', method='auto'", 2, "in1, in2")(correlate_cotangents)
 
 BORDERS = {0: "constant", 4: "reflect", 8: "wrap"}
 

@@ -12,35 +12,25 @@ import numpy as np
 from scipy import signal
 from scipy.signal import _signaltools
 
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_hook.extend import cotangents
+from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._standins import stand_in
 
 
-def lfilter_rule(b, a, x, axis=-1, zi=None):
-    result = signal.lfilter(b, a, x, axis, zi)
-
-    def lfilter_pullback(ȳ):
-        y = result if zi is None else result[0]
-        ȳ, state = (ȳ, None) if zi is None else ȳ
-        ȳ = np.zeros(np.shape(y)) if ȳ is None else ȳ
-        b̄, ā, x̄, z̄ = cotangents(ȳ, state, y, np.asarray(b), np.asarray(a), np.asarray(x), axis)
-        return (
-            unbroadcast(b̄, b),
-            unbroadcast(ā, a),
-            unbroadcast(x̄, x),
-            None,
-            None if zi is None else unbroadcast(z̄, zi),
-        )
-
-    return result, lfilter_pullback
+def lfilter_cotangents(ȳ, y, b, a, x, axis, zi):
+    y = y if zi is None else y[0]
+    ȳ, state = (ȳ, None) if zi is None else ȳ
+    ȳ = np.zeros(np.shape(y)) if ȳ is None else ȳ
+    b̄, ā, x̄, z̄ = of_all(ȳ, state, y, np.asarray(b), np.asarray(a), np.asarray(x), axis)
+    z̄ = None if zi is None else unbroadcast(z̄, zi)
+    return unbroadcast(b̄, b), unbroadcast(ā, a), unbroadcast(x̄, x), z̄
 
 
-array_rrule(_signaltools.lfilter, 3)(lfilter_rule)
-if signal.lfilter is not _signaltools.lfilter:
-    array_rrule(signal.lfilter, 3)(lfilter_rule)
+for module in dict.fromkeys((signal, _signaltools)):
+    cotangents(module.lfilter, "b, a, x, axis=-1, zi=None", 3, "b, a, x, zi")(lfilter_cotangents)
 
 
-def cotangents(ȳ, state, y, b, a, x, axis):
+def of_all(ȳ, state, y, b, a, x, axis):
     """Those of b, a, x and the first state."""
     b, a = np.reshape(b, -1), np.reshape(a, -1)
     leading, length = a[0], max(np.size(a), np.size(b)) - 1

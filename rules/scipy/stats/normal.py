@@ -6,7 +6,8 @@ import numpy as np
 from scipy import stats
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import not_implemented, rrule
+from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import not_implemented
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.decompositions import one_triangle
 
@@ -14,27 +15,20 @@ MULTIVARIATE = type(stats.multivariate_normal)
 AT_SINGULAR = not_implemented("that of scipy.stats.multivariate_normal with respect to a singular covariance")
 
 
-@rrule(MULTIVARIATE.logpdf, MULTIVARIATE)
-def logpdf_rule(self, x, mean=None, cov=1, allow_singular=False):
-    y = self.logpdf(x, mean, cov, allow_singular)
-
-    def logpdf_pullback(ȳ):
-        return None, *cotangents(np.where(np.isneginf(y), 0.0, ȳ) if allow_singular else ȳ, x, mean, cov), None
-
-    return y, logpdf_pullback
+GIVEN = "self, x, mean=None, cov=1, allow_singular=False"
 
 
-@rrule(MULTIVARIATE.pdf, MULTIVARIATE)
-def pdf_rule(self, x, mean=None, cov=1, allow_singular=False):
-    y = self.pdf(x, mean, cov, allow_singular)
-
-    def pdf_pullback(ȳ):
-        return None, *cotangents(ȳ * y, x, mean, cov), None
-
-    return y, pdf_pullback
+@cotangents(MULTIVARIATE.logpdf, GIVEN, ((MULTIVARIATE,),), "x, mean, cov")
+def logpdf_cotangents(ȳ, y, x, mean, cov, allow_singular):
+    return of_all(np.where(np.isneginf(y), 0.0, ȳ) if allow_singular else ȳ, x, mean, cov)
 
 
-def cotangents(ȳ, x, mean, cov):
+@cotangents(MULTIVARIATE.pdf, GIVEN, ((MULTIVARIATE,),), "x, mean, cov")
+def pdf_cotangents(ȳ, y, x, mean, cov):
+    return of_all(ȳ * y, x, mean, cov)
+
+
+def of_all(ȳ, x, mean, cov):
     """Those of x, mean and cov from one of the logarithm of the density.
 
     K. B. Petersen, M. S. Pedersen, The Matrix Cookbook, 2012, (86) and (57), (61). SciPy reads the lower triangle
