@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, effects
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
 
@@ -70,6 +70,9 @@ def require_solved(*terms):
     rest = np.max(np.abs(sum(terms)))
     if not rest <= TOLERANCE * max(np.max(np.abs(x)) for x in terms):
         raise NotDifferentiable("what scipy.linalg has returned does not solve the Riccati equation: no derivative")
+
+
+effects(require_solved)
 
 
 def shared(a, b, q, r, ā, k, λ):
