@@ -146,3 +146,46 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
         items.append(item)
         keys.append(item if key is None else key(item))
     return [items[place] for place in order_of(keys, reverse)]
+
+
+def _one(a: Any) -> Any:
+    yield a
+
+
+def _two(a: Any, b: Any) -> Any:
+    yield a
+    yield b
+
+
+def _three(a: Any, b: Any, c: Any) -> Any:
+    yield a
+    yield b
+    yield c
+
+
+def _four(a: Any, b: Any, c: Any, d: Any) -> Any:
+    yield a
+    yield b
+    yield c
+    yield d
+
+
+def _five(a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
+    yield a
+    yield b
+    yield c
+    yield d
+    yield e
+
+
+def _six(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
+    yield a
+    yield b
+    yield c
+    yield d
+    yield e
+    yield f
+
+
+ONE_BY_ONE: Any = (_one, _two, _three, _four, _five, _six)
+"""Generators of so many things."""

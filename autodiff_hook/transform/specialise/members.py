@@ -14,6 +14,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
 from autodiff_hook.transform.specialise import (
+    apart,
     attributes,
     changing,
     dicts,
@@ -166,6 +167,10 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         if attributes.is_object(inf, getattr(value.value, name, None)):
             return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
+    if name in ("keys", "values", "items") and not args:
+        parts = apart.entries(inf, s, name)
+        if parts is not None:
+            return apart.begin(inf, s, parts)
     if isinstance(value, Outside):
         if name in ("keys", "values", "items"):
             dicts.ask_for_any_key(inf, value)

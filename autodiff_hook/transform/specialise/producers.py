@@ -36,7 +36,7 @@ from autodiff_hook.transform.specialise.versions import Versions
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
 
-_MOST = 4
+_MOST = 6
 """Of how many yields a generator is followed."""
 
 

@@ -21,6 +21,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made, value_or_zero
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
+    apart,
     assigned,
     attributes,
     cells,
@@ -466,6 +467,9 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(method, FunctionType) and not inf.one_way:
         inf.assume(s.operands[0])
         return call_known(inf, s, method, s.operands, {})
+    parts = apart.items(inf, s.operands[0])
+    if parts is not None:
+        return apart.begin(inf, s, parts)
     if s.result is not None:
         inf.started.add(s.result)
     s.operands = [lists.listed(inf, s, named_tuples.plain(inf, s, s.operands[0]))]

@@ -1,0 +1,110 @@
+"""Iterations over a few things of several kinds, functions or objects of several classes.
+
+Each is known by itself, so the body of the loop stands once for each of them, as it does for the yields of a generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.equivalents.iterating import ONE_BY_ONE
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    Abstract,
+    Bound,
+    Closure,
+    Fresh,
+    Known,
+    Outside,
+    Partial,
+    Record,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import is_plain
+from autodiff_hook.transform.specialise.calling import inline_call
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import is_virtual, join
+from autodiff_hook.transform.specialise.plans import spread
+
+_MOST: Final = len(ONE_BY_ONE)
+
+
+def items(inf: Inference, operand: Operand) -> list[Operand] | None:
+    """What comes out of an iteration, one by one; None if it is of one kind, or not known so."""
+    kind = inf.type_of(operand)
+    if isinstance(kind, Known) and type(kind.value) is tuple:
+        kind = Tuple(tuple(map(Known, kind.value)))
+    if inf.one_way or not isinstance(kind, (Tuple, Outside)) or kind.cls not in (tuple, list, dict):
+        return None
+    if kind.cls is dict:
+        keys = _keys(kind)
+        return None if keys is None or _parts(inf, operand, kind, keys) is None else list(map(Constant, keys))
+    count = len(kind.items) if isinstance(kind, Tuple) else len(kind.example)
+    return _parts(inf, operand, kind, range(count))
+
+
+def entries(inf: Inference, s: Statement, name: str) -> list[Operand] | None:
+    """The same of ``mapping.items()``, ``.keys()`` and ``.values()``."""
+    owner = s.operands[0]
+    kind = inf.type_of(owner)
+    if inf.one_way or not isinstance(kind, (Tuple, Outside)) or kind.cls is not dict:
+        return None
+    keys = _keys(kind)
+    values = None if keys is None else _parts(inf, owner, kind, keys)
+    if keys is None or values is None:
+        return None
+    if name == "values":
+        return values
+    names = list(map(Constant, keys))
+    return [inf.before(s, "build_tuple", [k, v]) for k, v in zip(names, values)] if name == "items" else list(names)
+
+
+def begin(inf: Inference, s: Statement, parts: list[Operand]) -> Abstract | None:
+    """Let a statement make a generator of these."""
+    return inline_call(inf, s, ONE_BY_ONE[len(parts) - 1], parts, {})
+
+
+def _keys(kind: Tuple | Outside) -> Sequence[Any] | None:
+    """The keys of a dict."""
+    if isinstance(kind, Tuple):
+        return kind.keys
+    return list(kind.example) if all(map(is_plain, kind.example)) else None
+
+
+def _parts(inf: Inference, owner: Operand, kind: Tuple | Outside, keys: Sequence[Any]) -> list[Operand] | None:
+    if not 0 < len(keys) <= _MOST:
+        return None
+    if isinstance(kind, Tuple):
+        return spread(inf, owner, keys) if _are_several(kind.items) else None
+    if any(type(x) is tuple and x[0] != "outside" and x[1] == id(kind.example) for x in inf.program.changed):
+        return None
+    held = [kind.example[key] for key in keys]
+    uniform = kind.cls is dict and ("outside", id(kind.example)) not in inf.program.changed
+    if uniform and not any(map(_is_callable, held)):
+        return None
+    whole = inf.final(owner)
+    inf.world.length(whole, kind.example)
+    return [inf.world.part(whole, kind.example, key, True) for key in keys]
+
+
+def _is_callable(value: Any) -> bool:
+    return any(map(_is_callable, value)) if type(value) in (tuple, list) else callable(value)
+
+
+def _are_several(kinds: Sequence[Abstract]) -> bool:
+    """Whether values have to be known one by one."""
+    if len({kind.cls for kind in kinds if isinstance(kind, (Fresh, Outside, Record))}) > 1:
+        return True
+    together = reduce(join, kinds)
+    if together == kinds[0]:
+        return False
+    return any(map(_is_code, kinds)) or together is ANY and not any(map(is_virtual, kinds))
+
+
+def _is_code(kind: Abstract) -> bool:
+    if isinstance(kind, Tuple):
+        return any(map(_is_code, kind.items))
+    return isinstance(kind, (Closure, Bound, Partial)) or isinstance(kind, Known) and _is_callable(kind.value)
