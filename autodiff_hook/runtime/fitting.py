@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter, countOf, itemgetter
@@ -126,7 +127,7 @@ def is_alone(array: Any, *others: Any) -> bool:
 def _shows(value: Any, array: Any) -> bool:
     if isinstance(value, np.ndarray):
         return np.may_share_memory(value, array)
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list, deque)):
         return any([_shows(x, array) for x in value])
     if isinstance(value, dict):
         return any([_shows(x, array) for x in value.values()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container
 from typing import Any
 
@@ -28,7 +29,7 @@ class NameGuards(Guards):
         if isinstance(example, np.ndarray):
             self.require(self.call(is_alone, here, *others))
             return
-        whole = copied_from(example) in self.changed
+        whole = copied_from(example) in self.changed and type(example) is not deque
         mine = self.call(given_ids if whole else itself, here)
         for other in others:
             self.require(self.call(elsewhere, other, mine))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import deque
 from collections.abc import Container
 from dataclasses import replace
 from types import CellType, CodeType, MethodType
@@ -38,6 +39,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.places import appended_to, copied_from, place_of
+from autodiff_hook.transform.specialise.queues import queue
 
 
 def _is_container(value: Abstract) -> bool:
@@ -79,6 +81,8 @@ class Prologue(CodeGuards, NameGuards):
         self.slots: dict[Operand, Slot] = {}
         """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
         self.changing: dict[Variable, Any] = {}
+        self.queues: dict[Variable, Variable] = {}
+        """The lists of the items of deques."""
         self.own_globals = False
         self.closure: Variable | None = None
 
@@ -327,6 +331,8 @@ class Prologue(CodeGuards, NameGuards):
 
     def guarded(self, operand: Variable, value: Any, loose: bool = False) -> Operand:
         """A value from outside: the object itself if it is code, else a value of its type."""
+        if type(value) is deque and copied_from(value) in self.changed:
+            return self._queue(operand, value)
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
         if loose and type(value) is str:
             abstract = Instance(str, example=value)
@@ -355,6 +361,21 @@ class Prologue(CodeGuards, NameGuards):
             return Constant(value)
         self.types[operand] = replace(abstract, at=operand) if isinstance(abstract, Outside) else abstract
         self.outside.add(operand)
+        return operand
+
+    def _queue(self, operand: Variable, value: Any) -> Operand:
+        """A deque from outside, of which the program takes a copy: its items are loaded as a list."""
+        held, items = list(value), self.call(list, operand)
+        kind = described(held) if held else List(Site(), example=[])
+        if not isinstance(kind, List) or any(map(sites_in, kind.site.kinds())):
+            raise Refused("a deque of several kinds of things, or of lists or objects")
+        self.check(operand, Outside(deque))
+        self.check(items, kind if held else Tuple((), list))
+        self.require_equal(self.emit("getattr", operand, data="maxlen"), value.maxlen)
+        self.types[items] = _of_copy(kind, held)
+        self.types[operand] = queue(self.types[items], value)
+        self.changing[operand], self.queues[operand] = value, items
+        self.outside |= {operand, items}
         return operand
 
     def parameters(

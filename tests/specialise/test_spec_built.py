@@ -252,3 +252,35 @@ def test_what_is_kept_is_an_object():
     check(kept, 1.5, specialised=None)
     assert {type(body) for body in KEPT} == {Body}
     assert {body.x for body in KEPT} == {2.25}
+
+
+class Row:
+    def __init__(self, x):
+        self.items, self.count = [x, x * x, x * 2.0], 0
+
+    def __setitem__(self, place, x):
+        self.items[place] = x
+        self.count += 1
+
+    def __iter__(self):
+        yield from self.items
+
+    def __len__(self):
+        return self.count
+
+
+def by_special_methods(x):
+    rows, s = [Row(x), Row(x * 0.5)], 0.0
+    for row in rows:
+        row[1] = x * 3.0
+        rows[0][0] = row.items[2] * x
+        for item in row:
+            s += item * item
+        if row:
+            s *= len(row)
+    return s + sum(rows[0])
+
+
+def test_special_methods():
+    for x in (0.7, 1.2):
+        check_slopes(by_special_methods, x)

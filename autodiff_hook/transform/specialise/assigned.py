@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.analysis import closure, passed_on
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.specialise import altered, dicts, saying
+from autodiff_hook.transform.specialise import altered, dicts, queues, saying
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -115,9 +115,13 @@ def take_copies(inf: Inference) -> dict[Variable, Variable]:
     return found
 
 
-def _copy(inf: Inference, here: Variable, own: Variable) -> Statement:
+def _copy(inf: Inference, here: Variable, own: Variable) -> list[Statement]:
     """Make a copy where the program begins; what writes it back."""
     _require_one_name(inf, here)
+    if here in inf.world.queues:
+        begin, end = queues.copied(inf, here, own)
+        inf.outer.first.statements[:0] = begin
+        return end
     _require_real(inf.types[here])
     is_list, value = isinstance(inf.types[here], List), inf.world.changing[here]
     if copied_from(value) not in inf.program.changed:
@@ -132,7 +136,7 @@ def _copy(inf: Inference, here: Variable, own: Variable) -> Statement:
         back = Statement("setitem", [here, Constant(Ellipsis), own], None)
     inf.plans[make] = ITEMS if make.op == "build_list" else PARTS if is_list else COPY
     inf.outer.first.statements.insert(0, make)
-    return back
+    return [back]
 
 
 def _require_appended(inf: Inference, here: Variable, own: Variable) -> None:
@@ -153,7 +157,7 @@ def require_apart(inf: Inference, blocks: list[Block], copies: dict[Variable, Va
     for block in blocks:
         kept = list(block.terminator.operands) if block.terminator.kind == "return" else []
         for s in block.statements:
-            if inf.plans.get(s) == ASSIGN and s.operands[0] not in copies:
+            if inf.plans.get(s) == ASSIGN and copies.keys().isdisjoint(s.operands):
                 s.operands = [originals.get(x, x) for x in s.operands]
                 kept += s.operands
             elif inf.plans.get(s) in (APPEND, STORE) and isinstance(inf.type_of(s.operands[0]), Reference):
@@ -174,7 +178,7 @@ def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
     for holder in inf.outer.holders.values():
         _require_own_attributes(inf, holder)
         last += _assignments(inf, holder)
-    last += [_copy(inf, here, own) for here, own in copies.items()]
+    last += [s for here, own in copies.items() for s in _copy(inf, here, own)]
     inf.plans.update(dict.fromkeys([s for s in last if s.result is None], ASSIGN))
     if last:
         _end_with(inf, last)

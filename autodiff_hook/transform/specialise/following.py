@@ -24,9 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Iterator,
     Known,
     List,
-    Outside,
     Producer,
-    Record,
     Reference,
     Tuple,
     same_dtype,
@@ -34,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import pure, require_inert
 
 _DOUBLE: Final = np.dtype(float)
@@ -74,8 +72,8 @@ def listed(
 
 def _is_iterated(kind: Abstract, inf: Inference) -> bool:
     """Whether a value is an iterator, or an object of which code gives one."""
-    found = isinstance(kind, (Fresh, Outside, Record)) and kind.cls not in (list, dict)
-    own = found and isinstance(look(inf, kind.cls, "__iter__"), FunctionType)  # type: ignore[attr-defined]
+    cls = object_class(kind)
+    own = cls is not None and isinstance(look(inf, cls, "__iter__"), FunctionType)
     return own or isinstance(kind, (Producer, Iterator))
 
 
@@ -92,11 +90,12 @@ def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | No
 
 def truth(inf: Inference, kind: Abstract, negated: bool) -> FunctionType | None:
     """What tells whether an object holds, by ``__bool__`` or by its length."""
-    if not isinstance(kind, (Fresh, Outside, Record)) or kind.cls in (list, dict):
+    cls = object_class(kind)
+    if cls is None:
         return None
-    if isinstance(look(inf, kind.cls, "__bool__"), FunctionType):
+    if isinstance(look(inf, cls, "__bool__"), FunctionType):
         found: Any = operating.fails if negated else operating.holds
-    elif isinstance(look(inf, kind.cls, "__len__"), FunctionType):
+    elif isinstance(look(inf, cls, "__len__"), FunctionType):
         found = operating.is_empty if negated else operating.is_filled
     else:
         return None

@@ -185,6 +185,12 @@ def class_of(value: Abstract) -> type | None:
     return value.cls if isinstance(value, (Fresh, Outside, Record, Tuple)) else built_class(value)
 
 
+def object_class(value: Abstract) -> type | None:
+    """The class that the special methods of an object are looked up in; None for lists, dicts and tuples."""
+    cls = None if isinstance(value, Tuple) else class_of(value)
+    return None if cls in (list, dict) else cls
+
+
 def special_method(
     inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
 ) -> tuple[FunctionType, list[Operand]] | None:

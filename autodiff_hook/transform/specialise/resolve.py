@@ -87,7 +87,7 @@ from autodiff_hook.transform.specialise.members import (
     method_call,
     method_loaded,
 )
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
@@ -101,6 +101,7 @@ from autodiff_hook.transform.specialise.plans import (
     spread,
 )
 from autodiff_hook.transform.specialise.questions import item_of
+from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.reducing import reduced
 from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
 from autodiff_hook.transform.specialise.vectorizing import vectorized
@@ -115,6 +116,8 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused(f"{s.op} is not specialised")
     if s.op in _OF_VALUES and require_value(inf, s, s.operands[: _OF_VALUES[s.op]]):
         return None
+    for operand in s.operands:
+        ask_for_queue(inf, operand)
     return meaning(inf, s)
 
 
@@ -463,7 +466,8 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
     kind = inf.type_of(s.operands[0])
     if isinstance(kind, Producer):
         return alias(inf, s, s.operands[0])
-    method = look(inf, kind.cls, "__iter__") if isinstance(kind, (Fresh, Outside, Record)) else None
+    cls = object_class(kind)
+    method = None if cls is None else look(inf, cls, "__iter__")
     if isinstance(method, FunctionType) and not inf.one_way:
         inf.assume(s.operands[0])
         return call_known(inf, s, method, s.operands, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Final
 
 import numpy as np
@@ -20,12 +21,13 @@ from autodiff_hook.transform.specialise.abstract import (
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import array_before, call_known
+from autodiff_hook.transform.specialise.calling import array_before, call_known, inline_call
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
     number_types,
 )
+from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.views import redirect
 
@@ -33,7 +35,7 @@ _REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
 _IN_PLACE: Final = ("+", "-", "*", "/", "**")
 
 
-def store(inf: Inference, s: Statement) -> Abstract:
+def store(inf: Inference, s: Statement) -> Abstract | None:
     """``owner[key] = value``."""
     if isinstance(inf.type_of(s.operands[0]), Array):
         key = inf.type_of(s.operands[1])
@@ -41,6 +43,11 @@ def store(inf: Inference, s: Statement) -> Abstract:
             s.operands[1] = array_before(inf, s, s.operands[1])
         redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
+    cls = object_class(owner)
+    method = None if cls is None else look(inf, cls, "__setitem__")
+    if isinstance(method, FunctionType):
+        inf.assume(s.operands[0])
+        return inline_call(inf, s, method, list(s.operands), {})
     if isinstance(owner, Outside) and owner.cls is dict and isinstance(key, Known) and type(key.value) is str:
         return assigned.write(inf, s, owner.example, s.operands[0], key.value)
     if isinstance(key, List):
@@ -59,7 +66,7 @@ def store(inf: Inference, s: Statement) -> Abstract:
     return Known(None)
 
 
-def entry(inf: Inference, s: Statement) -> Abstract:
+def entry(inf: Inference, s: Statement) -> Abstract | None:
     """One step of a dict comprehension."""
     s.op = "setitem"
     return store(inf, s)

@@ -18,6 +18,10 @@ class World(Protocol):
     def changing(self) -> dict[Variable, Any]:
         """The lists and arrays from outside, as they were loaded, that the program changes."""
 
+    @property
+    def queues(self) -> dict[Variable, Variable]:
+        """The lists of the items of deques from outside that the program works on."""
+
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global: an operand, guarded on entry, or None."""
 
