@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
+
 from autodiff_hook.extend import pure
 from autodiff_hook.registry import Array, Complex, Kind, Real, nondifferentiable
 
@@ -14,6 +16,7 @@ def _is_truth(cls: type) -> bool:
 
 Truth = Kind("Truth", 1, _is_truth)
 """What a comparison of numbers gives, which is a factor in ``x * (y > 0)``."""
+_COMPLEX = (complex, np.complexfloating)
 REALS = ((Real, Real), (Real, Truth), (Truth, Real))
 COMPLEXES = ((Complex, Complex), (Complex, Truth), (Truth, Complex))
 
@@ -38,7 +41,7 @@ pure(is_real, is_number, is_array)
 
 def project(x̄, x):
     """The cotangent of a complex function's argument ``x``: real if ``x`` is."""
-    return x̄.real if is_real(x) else x̄
+    return x̄ if isinstance(x, _COMPLEX) else x̄.real
 
 
 def repeated(ȳ, items):

@@ -72,12 +72,12 @@ holomorphic(cmath.atanh, per(lambda x: (1 - x) * (1 + x)))
 
 
 # Polar coordinates; the angle of 0 has derivative 0
-cotangents(cmath.phase, "x", ((Complex,),), x=lambda ȳ, x: project(ȳ * 1j / x.conjugate(), x) if x else 0.0)
+cotangents(cmath.phase, "x", ((Complex,),), x=lambda ȳ, x: project(ȳ * 1j / x.conjugate(), x) if x else 0j)
 
 
 @cotangents(cmath.polar, "x", ((Complex,),))
 def polar_cotangent(ȳ, y, x):
-    r, x̄ = y[0], 0.0
+    r, x̄ = y[0], 0j
     if r and ȳ[0] is not None:
         x̄ = x̄ + ȳ[0] * (x / r)
     if r and ȳ[1] is not None:

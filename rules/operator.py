@@ -74,7 +74,7 @@ complex_pow_rule = both(
     x=lambda ȳ, x, y: complex_base_cotangent(ȳ, x, y),
     y=lambda ȳ, z, x, y: complex_exponent_cotangent(ȳ, x, y, z),
 )
-cotangents((abs, operator.abs), "x", ((Complex,),), x=lambda ȳ, y, x: ȳ * (x / y) if y else 0.0)
+cotangents((abs, operator.abs), "x", ((Complex,),), x=lambda ȳ, y, x: ȳ * (x / y) if y else 0j)
 
 
 @cotangents(over, "cotangent, divisor", (*REALS, *COMPLEXES), "cotangent, divisor")

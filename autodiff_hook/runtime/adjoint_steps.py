@@ -13,12 +13,13 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.runtime.tangents import partial
+from autodiff_hook.runtime.tangents import along_slope, partial, units
 from autodiff_hook.strong import PLAIN, contraction
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, Optional
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, call, inline_call
-from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.infer import LOAD, Inference
+from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.lattice import is_none, number_types
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.parts import is_basic_key
@@ -198,6 +199,14 @@ def _product(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> 
     return inline_call(inf, s, called, args, {})
 
 
+def _item_or_none(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """What is read before a loop that may have no iteration: as an item, and no error if there is none."""
+    found = _instead(inf, s, "getitem", args)
+    if s.op == "getitem" and inf.plans.get(s) == LOAD:
+        s.op, s.operands, s.data = "call", [Constant(called), *args], ()
+    return found
+
+
 def _contraction(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     s.operands, s.data = args, ()
     return call(inf, s, args[0], args[1:], {})
@@ -223,5 +232,7 @@ _STEPS: Final[dict[str, Step]] = {
 
 BODIES.update({function: _product for function in PLAIN})
 BODIES[contraction] = _contraction
+BODIES[item_or_none] = _item_or_none
 BODIES[partial] = _present_or(_number)
+BODIES.update({function: _followed(function) for function in (units, along_slope)})
 BODIES.update({RUNTIME[name]: step for name, step in _STEPS.items()})

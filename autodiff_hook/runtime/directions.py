@@ -40,14 +40,19 @@ def dot(slope: Any, tangent: Any) -> Any:
     if isinstance(slope, np.ndarray):
         if slope.shape != tangent.shape:
             raise Misshapen
-        return np.sum(slope * tangent)
-    return slope * tangent
+        return np.sum((slope.conj() * tangent).real) if np.iscomplexobj(slope) else np.sum(slope * tangent)
+    return (slope.conjugate() * tangent).real if np.iscomplexobj(slope) else slope * tangent
 
 
 class Misshapen(Given):
     """A tangent is not like what it is the tangent of; the carried program says so."""
 
     reason = Reason("a tangent of another shape")
+
+
+def transposing(pullback: Any, value: Any, tangents: tuple[Any, ...]) -> Any:
+    """The tangent of what a rule gave: its pullback is linear, so that its gradient anywhere is its transpose."""
+    return gradient(lambda cotangent: along(pullback(cotangent), tangents), value)[0]
 
 
 def row(f: Any, place: int, args: tuple[Any, ...], direction: Any) -> Any:

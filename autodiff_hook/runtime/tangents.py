@@ -191,6 +191,16 @@ def partial(derivative: Any) -> Any:
     return 0.0 if derivative is None else derivative
 
 
+def units(value: Any, unit: Any) -> Any:
+    """A cotangent like an array, of one number."""
+    return np.full(value.shape, unit)
+
+
+def along_slope(slope: Any, tangent: Any) -> Any:
+    """What a tangent contributes to a real value that has this gradient."""
+    return (slope.conjugate() * tangent).real
+
+
 def transposed(pullback: Any, value: Any, tangents: Any) -> Any:
     """The tangent of what a rule gave, by the transpose of its pullback."""
     found = transpose(pullback, value, tangents)
@@ -210,5 +220,7 @@ def completed(value: Any, tangent: Any) -> Any:
 TANGENTS: Final[dict[str, Any]] = {
     "partial": partial,
     "zero_tangent": zero_tangent,
+    "units": units,
+    "along_slope": along_slope,
     "transposed": transposed,
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.registry import registry, rrule
+from autodiff_hook.registry import frule, registry, rrule
 from autodiff_hook.transform.improve.shortcuts import fresh
 
 
@@ -85,4 +85,10 @@ def updated_rule(array: Any, key: Any, value: Any) -> Any:
 
 
 registry.trust(updated_rule)
+frule(
+    updated,
+    lambda ẋ, y, array, key, value: updated(ẋ, key, 0.0),
+    None,
+    lambda ẋ, y, array, key, value: updated(np.zeros_like(y), key, ẋ),
+)
 fresh(updated, cleared)

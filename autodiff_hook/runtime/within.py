@@ -20,12 +20,14 @@ from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import operator_of
 from autodiff_hook.runtime.inner_programs import Within
+from autodiff_hook.runtime.tangents import transposed
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.calling import BODIES, inline_call
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
 from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
 
 Work = Callable[[Inference, Statement, Operand, Any, list[Operand]], None]
@@ -202,7 +204,7 @@ def _along(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Ab
 
 
 def _products(inf: Inference, gradients: Operand, tangents: Operand) -> Iterator[Statement]:
-    if is_none(inf.type_of(tangents)):
+    if is_none(inf.type_of(tangents)) or is_none(inf.type_of(gradients)):
         return
     if isinstance(inf.type_of(gradients), Tuple):
         for slope, tangent in zip(spread(inf, gradients), spread(inf, tangents), strict=True):
@@ -214,6 +216,11 @@ def _products(inf: Inference, gradients: Operand, tangents: Operand) -> Iterator
 def _followed(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """A function of ``directions`` that is Python code."""
     inline_call(inf, s, called, args, {})
+
+
+def _transposed(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+    """What has no forward form, in the tangent of a program."""
+    inline_call(inf, s, directions.transposing, args, {})
 
 
 def _product(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
@@ -229,6 +236,7 @@ BODIES.update(
         api.withgradient: partial(_gradients, True),
         api.jvp: _in_direction,
         api.hvp: _product,
+        api.stop_gradient: stop,
         directions.gradient_at: _at_place,
         directions.tangent_at: _at_place,
         directions.along: _along,
@@ -236,6 +244,7 @@ BODIES.update(
         directions.row: _followed,
         directions.slopes_along: _followed,
         operators.Operator: _operated,
+        transposed: _transposed,
     }
 )
 BODIES.update({work: partial(_applied, placed) for work, placed in _WORKS.items()})

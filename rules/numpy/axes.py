@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-from autodiff_hook.registry import nondifferentiable
-
 
 def to_last(x, axis):
     """``x`` with ``axis`` (None: all; a tuple: those) as its last axis."""
@@ -15,8 +13,9 @@ def to_last(x, axis):
         return x.reshape(-1)
     if not isinstance(axis, tuple):
         return np.moveaxis(x, axis, -1)
-    order, shape = gathered(x, axis)
-    return x.transpose(order).reshape(shape)
+    moved = np.moveaxis(x, sorted([i % np.ndim(x) for i in axis]), last_axes(axis))
+    kept = moved.shape[: moved.ndim - len(axis)]
+    return moved.reshape((*kept, math.prod(moved.shape[len(kept) :])))
 
 
 def from_last(c, x, axis):
@@ -25,14 +24,10 @@ def from_last(c, x, axis):
         return c.reshape(np.shape(x))
     if not isinstance(axis, tuple):
         return np.moveaxis(c, -1, axis)
-    order, _ = gathered(x, axis)
-    return c.reshape([np.shape(x)[i] for i in order]).transpose(np.argsort(order))
+    places = sorted([i % np.ndim(x) for i in axis])
+    return np.moveaxis(c.reshape(np.moveaxis(x, places, last_axes(axis)).shape), last_axes(axis), places)
 
 
-@nondifferentiable
-def gathered(x, axis):
-    """The order of axes that has those in ``axis`` last, and the shape where these are one."""
-    reduced = [i % np.ndim(x) for i in axis]
-    kept = [i for i in range(np.ndim(x)) if i not in reduced]
-    lengths = np.shape(x)
-    return kept + sorted(reduced), [*[lengths[i] for i in kept], math.prod([lengths[i] for i in reduced])]
+def last_axes(axis):
+    """The places of as many axes at the end, in their order."""
+    return tuple(range(-len(axis), 0))

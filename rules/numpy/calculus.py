@@ -138,6 +138,19 @@ def interp_cotangents(ȳ, x, xp, fp, left, right):
     )
 
 
+def interp_slope(x, xp, fp):
+    """The derivative of ``np.interp`` by ``x``."""
+    nodes, values = np.asarray(xp), np.asarray(fp)
+    low, high = segments(x, nodes)
+    width = np.where(high == low, 1.0, nodes[high] - nodes[low])
+    return np.where(np.less(x, nodes[0]) | np.greater(x, nodes[-1]), 0.0, (values[high] - values[low]) / width)
+
+
+def interp_tangent(ḟp, x, xp, left, right):
+    """What the tangent of the values contributes to that of ``np.interp``."""
+    return np.interp(x, xp, ḟp, None if left is None else 0.0, None if right is None else 0.0)
+
+
 @defines(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
     """``np.interp`` with a period: the nodes of one, and one more on either side."""

@@ -24,10 +24,7 @@ def hermitian_of(a, uplo):
 
 def half_triangle(c, uplo="L"):
     """One triangle of matrices, with half of the diagonal."""
-    c = np.tril(c) if uplo in "Ll" else np.triu(c)
-    diagonal = np.arange(np.shape(c)[-1])
-    c[..., diagonal, diagonal] *= 0.5
-    return c
+    return (np.tril(c) if uplo in "Ll" else np.triu(c)) * (1.0 - 0.5 * np.eye(np.shape(c)[-1]))
 
 
 _DIRECTLY = 32
@@ -44,13 +41,16 @@ def inverse_of_lower(low):
 def _invert(low, inverse):
     n = np.shape(low)[-1]
     if n <= _DIRECTLY:
-        inverse[...] = np.linalg.inv(low)
+        inverse[...] = np.linalg.inv(np.tril(low))
         return
     k = n // 2
     first, last = inverse[..., :k, :k], inverse[..., k:, k:]
     _invert(low[..., :k, :k], first)
     _invert(low[..., k:, k:], last)
     inverse[..., k:, :k] = np.matmul(np.matmul(last, low[..., k:, :k]), -first)
+
+
+cotangents(inverse_of_lower, "low", ((),), low=lambda ȳ, y: -np.tril(np.matmul(np.matmul(adjoint(y), ȳ), adjoint(y))))
 
 
 @array_rrule(np.linalg.cholesky)
@@ -65,6 +65,12 @@ def cholesky_rule(a, /, *, upper=False):
         return (unbroadcast(one_triangle(whole, "U" if upper else "L"), a),)
 
     return y, cholesky_pullback
+
+
+def cholesky_tangent(ȧ, low):
+    """The tangent of a lower triangular factor (I. Murray, arXiv:1602.07527)."""
+    inverse = inverse_of_lower(low)
+    return np.matmul(low, half_triangle(np.matmul(np.matmul(inverse, hermitian_of(ȧ, "L")), adjoint(inverse))))
 
 
 @cotangents(np.linalg.pinv, "a, rcond=None, hermitian=False, **options")
@@ -135,6 +141,13 @@ def eigvalsh_cotangent(ȳ, a, UPLO):
     return unbroadcast(one_triangle(np.matmul(v * ȳ[..., None, :], adjoint(v)), UPLO), a)
 
 
+def eigvalsh_tangent(ȧ, a, uplo):
+    """The tangent of the eigenvalues of Hermitian matrices."""
+    w, v = np.linalg.eigh(a, uplo)
+    v = determined("np.linalg.eigh", v, w)
+    return np.real(np.sum(conj(v) * np.matmul(hermitian_of(ȧ, uplo), v), -2))
+
+
 @cotangents(np.linalg.svd, "a, full_matrices=True, compute_uv=True, hermitian=False")
 def svd_back(ȳ, y, a, compute_uv, hermitian):
     whole = hermitian_of(a, "L") if hermitian else a
@@ -149,6 +162,12 @@ def singular_cotangent(a, s̄):
     """The cotangent of ``a`` from that of its singular values."""
     u, s, vh = np.linalg.svd(a, False)
     return np.matmul(determined("np.linalg.svd", u, s) * s̄[..., None, :], vh)
+
+
+def singular_tangent(ȧ, a):
+    """The tangent of the singular values of ``a``."""
+    u, s, vh = np.linalg.svd(a, False)
+    return np.real(np.sum(conj(determined("np.linalg.svd", u, s)) * np.matmul(ȧ, adjoint(vh)), -2))
 
 
 def svd_cotangent(name, a, y, ȳ):

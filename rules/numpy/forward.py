@@ -10,7 +10,8 @@ from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy._shared import stretched
 from autodiff_rules.numpy.accumulations import prod_tangent
 from autodiff_rules.numpy.arithmetic import nonzero_square
-from autodiff_rules.numpy.calculus import diff_tangent
+from autodiff_rules.numpy.calculus import diff_tangent, interp_slope, interp_tangent
+from autodiff_rules.numpy.decompositions import cholesky_tangent, eigvalsh_tangent, inverse_of_lower, singular_tangent
 from autodiff_rules.numpy.extremes import extreme_tangent, sort_tangent
 from autodiff_rules.numpy.linalg import adjugate, adjugate_slope, det_tangent, slogdet_tangent, solve_tangent
 from autodiff_rules.numpy.norms import norm_tangent
@@ -20,7 +21,7 @@ from autodiff_rules.numpy.selection import clip_tangent
 
 FIRST = (
     "reshape split array_split hsplit vsplit dsplit delete trapezoid concatenate stack "
-    "hstack vstack dstack column_stack roll tile repeat diag compress"
+    "hstack vstack dstack column_stack roll tile repeat diag compress take_along_axis nansum"
 )
 """What is linear in its first argument, whatever the others are."""
 for _target in (
@@ -32,7 +33,8 @@ for _target in (
 # What is linear in each of two arguments.
 for _target in (
     *(np.dot, np.ndarray.dot, np.matmul, operator.matmul, operator.imatmul, np.inner, np.outer, np.vdot, np.kron),
-    *(np.cross, np.tensordot, np.convolve, operator.mul, operator.imul),
+    *(np.cross, np.tensordot, np.convolve, np.correlate, np.matvec, np.vecmat, np.vecdot, operator.mul, operator.imul),
+    *(np.linalg.cross, np.linalg.matmul, np.linalg.outer, np.linalg.tensordot, np.linalg.vecdot),
 ):
     frule(_target, LINEAR, LINEAR)
 
@@ -129,5 +131,28 @@ for _target in (np.ndarray.clip, np.generic.clip):
         lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 1, self, min, max),
         lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 2, self, min, max),
     )
+frule(np.linalg.cholesky, lambda ȧ, y, a: cholesky_tangent(ȧ, y))
+frule(np.linalg.eigvalsh, lambda ȧ, y, a, UPLO: eigvalsh_tangent(ȧ, a, UPLO))
+frule(np.linalg.svdvals, lambda ȧ, y, x: singular_tangent(ȧ, x))
+frule(inverse_of_lower, lambda ȧ, y, low: -np.matmul(np.matmul(y, np.tril(ȧ)), y))
+frule(np.full, None, lambda ẋ, y, shape, fill_value, dtype, order: stretched(ẋ, y))
+frule(np.full_like, None, lambda ẋ, y, a, fill_value, dtype, order, subok, shape: stretched(ẋ, y))
+frule(
+    np.append,
+    lambda ẋ, y, arr, values, axis: np.append(ẋ, np.zeros(np.shape(values)), axis),
+    lambda ẋ, y, arr, values, axis: np.append(np.zeros(np.shape(arr)), ẋ, axis),
+)
+frule(
+    np.insert,
+    lambda ẋ, y, arr, obj, values, axis: np.insert(ẋ, obj, np.zeros(np.shape(values)), axis),
+    None,
+    lambda ẋ, y, arr, obj, values, axis: np.insert(np.zeros(np.shape(arr)), obj, ẋ, axis),
+)
+frule(
+    np.interp,
+    lambda ẋ, y, x, xp, fp, left, right: np.multiply(ẋ, interp_slope(x, xp, fp)),
+    None,
+    lambda ẋ, y, x, xp, fp, left, right: interp_tangent(ẋ, x, xp, left, right),
+)
 frule(np.unwrap, lambda ṗ, y, p, discont, axis: stretched(ṗ, y))
 frule(np.diff, lambda ẋ, y, x, n, axis, prepend, append: diff_tangent(ẋ, n, axis, prepend, append))

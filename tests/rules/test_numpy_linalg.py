@@ -13,7 +13,7 @@ from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.numpy.decompositions import determined
+from autodiff_rules.numpy.decompositions import determined, inverse_of_lower
 from autodiff_rules.numpy.linalg import adjugate, solved
 
 MATMUL_SHAPES = (
@@ -485,6 +485,13 @@ def test_rules_with_several_results():
     check_rule(np.linalg.lstsq, TALL, normal(len(TALL), 2), None, second_order=True)
     check_rule(np.linalg.lstsq, TALL, normal(len(TALL)), None)
     check_rule(solved, square, normal(len(S), 2), second_order=True)
+
+
+@pytest.mark.parametrize("size", [3, 40])
+def test_inverses_of_triangles_read_one(size):
+    low = normal(size, size) / size + 2.0 * np.eye(size)
+    assert inverse_of_lower(low) == pytest.approx(np.linalg.inv(np.tril(low)))
+    check_rule(inverse_of_lower, low, second_order=True)
 
 
 def test_vectors_of_values_that_are_apart():

@@ -70,12 +70,14 @@ from autodiff_hook.transform.specialise.plans import (
 )
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
+from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.writing import named_output, written
 
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
 """Functions, and classes of callables, in whose calls' place the program gets a body that is made for it, or another
 statement, of which it is known what it gives."""
+BODIES[stopped] = stop
 
 
 def call(
@@ -194,6 +196,8 @@ def call_known(
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
+    if isinstance(function, Body):
+        return inline_call(inf, s, function.function, args, kwargs)
     if isinstance(function, managers.Silence):
         return known_as(inf, s, None)
     if managers.is_silent(function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
@@ -266,7 +270,11 @@ def call_known(
             raise Refused(f"a call of {named(function)}, whose result may have another length")
         return pure(inf, s, result)
     if registry.is_constant(function):
-        raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
+        if not isinstance(function, FunctionType):
+            raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
+        given = inf.before(s, "build_tuple", args)
+        options = inf.before(s, "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)])
+        return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, options], {})
     if isinstance(function, FunctionType) and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
     cached = type(function) is functools._lru_cache_wrapper
@@ -520,9 +528,13 @@ def _is_none(inf: Inference, value: Any) -> bool:
     return isinstance(value, (Constant, Variable)) and inert_class(inf.type_of(value)) is type(None)
 
 
+_COMPLEX: Final[frozenset[type]] = frozenset({complex, np.complex64, np.complex128})
+
+
 def _may_be_complex(types: list[Abstract]) -> bool:
-    exponent = number_types(types[1])
-    if number_types(types[0]) is None or exponent is None:
+    """Whether a power of real numbers may be complex, which their types do not say."""
+    base, exponent = map(number_types, types)
+    if base is None or exponent is None or not _COMPLEX.isdisjoint(base | exponent):
         return False
     value = types[1].value if isinstance(types[1], Known) else None
     return exponent != {int} and not (isinstance(value, float) and value.is_integer())

@@ -1,15 +1,16 @@
 """The tangents of what rules give, and where tangents are found.
 
 The tangent of a number made of numbers is the sum of the partial derivatives, which the pullback has for the cotangent
-one, times the tangents. That of an array is made by the forward forms of the function, where it has some; where it has
-none, by the transpose of the pullback.
+one, times the tangents; where complex numbers take part, that of each of its real parts is. That of an array is made by
+the forward forms of the function, where it has some; where it has none, by the transpose of the pullback.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from inspect import signature
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 
@@ -29,6 +30,12 @@ from autodiff_hook.transform.specialise.templates import body_of
 
 Path = tuple[int, ...]
 ONE: Final = Constant(1.0)
+_Way = Literal["constant", "arithmetic", "partials", "diagonal", "halves", "forms", "transpose"]
+_ARITHMETIC: Final[dict[Any, str]] = {
+    **dict.fromkeys((operator.add, operator.iadd), "+"),
+    **dict.fromkeys((operator.sub, operator.isub), "-"),
+    **dict.fromkeys((operator.truediv, operator.itruediv), "/"),
+}
 _VARIADIC: Final = 4
 """The flag of code that takes any number of arguments by position."""
 
@@ -41,7 +48,7 @@ class Rules(PrimalHalf):
         self.tangents: dict[tuple[Variable, Path], Operand] = {}
         self.moved: dict[Statement, list[tuple[int, Operand]]] = {}
         """The arguments of rules that have tangents, with their places."""
-        self.ways: dict[Statement, Literal["constant", "partials", "diagonal", "forms", "transpose"]] = {}
+        self.ways: dict[Statement, _Way] = {}
 
     def _is_numbered(self, item: Abstract) -> bool:
         return True
@@ -104,12 +111,18 @@ class Rules(PrimalHalf):
         use = self.uses[s] = use_of(plan, s, self.runtime)
         moved = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
         self.moved[s] = [(i, x) for i, x in moved if not self._is_place(plan, i, x)]
+        numbers, diagonal = self._is_of_numbers(s, use), self._is_diagonal(s, plan, use)
+        by_parts = (numbers or diagonal) and self._is_complex(s, use)
         if not self.moved[s]:
             self.ways[s] = "constant"
-        elif self._is_of_numbers(s, use):
+        elif numbers and plan.target in _ARITHMETIC and not self.runtime["strong"]:
+            self.ways[s] = "arithmetic"
+        elif numbers and not by_parts:
             self.ways[s] = "partials"
-        elif self._is_diagonal(s, plan, use):
+        elif diagonal and not by_parts:
             self.ways[s] = "diagonal"
+        elif by_parts and not self._is_product(s, plan):
+            self.ways[s] = "halves"
         elif self._has_forms(s, plan):
             self.ways[s] = "forms"
             op = "binary" if s.op == "inplace" else s.op
@@ -132,6 +145,10 @@ class Rules(PrimalHalf):
             return forms == [LINEAR]
         return None not in forms and (len(forms) == 1 or not isinstance(kind, Tuple))
 
+    def _is_product(self, s: Statement, plan: RulePlan) -> bool:
+        """Whether the tangent is the same function of that of an argument, for each of these."""
+        return all(self._form(plan, place) is LINEAR for place, _ in self.moved[s])
+
     def _is_of_numbers(self, s: Statement, use: Use) -> bool:
         """Whether a number is made of numbers."""
         kinds = [self.program.type_of(x) for x in (s.result, *use.arguments) if x is not None]
@@ -146,6 +163,10 @@ class Rules(PrimalHalf):
             and isinstance(result, Array)
             and isinstance(self.program.type_of(use.arguments[0]), Array)
         )
+
+    def _is_complex(self, s: Statement, use: Use) -> bool:
+        """Whether the result or an argument may be complex."""
+        return any(may_be_complex(self.program.type_of(x)) for x in (s.result, *use.arguments) if x is not None)
 
     def _is_place(self, plan: RulePlan, place: int, operand: Operand) -> bool:
         """Whether an argument only says where: a whole number beside the one that the function is linear in."""
@@ -172,6 +193,10 @@ class Rules(PrimalHalf):
             tangent = self._zero(s.made, (), out)
         elif self.ways[s] in ("partials", "diagonal"):
             tangent, out = self._by_pullback(s, out)
+        elif self.ways[s] == "arithmetic":
+            tangent = self._by_arithmetic(s, plan, out)
+        elif self.ways[s] == "halves":
+            tangent, out = self._by_halves(s, out)
         elif self.ways[s] == "forms":
             tangent = self._by_forms(s, plan, out)
         else:
@@ -209,22 +234,58 @@ class Rules(PrimalHalf):
                 part = self._call("partial", part, out)
             if numbers:
                 part = self._product(part, self._tangent(operand, (), out), out)
-            total = part if total is None else self.builder.emit(out, "binary", total, part, data="+")
+            total = part if total is None else self._binary(total, "+", part, out)
         if total is None:
             total = self._zero(s.made, (), out)
         return total, out
 
+    def _by_arithmetic(self, s: Statement, plan: RulePlan, out: Block) -> Operand:
+        """The tangent of a sum, a difference or a quotient of numbers."""
+        x, y = self.uses[s].arguments
+        dx, dy = self._tangent(x, (), out), self._tangent(y, (), out)
+        op = _ARITHMETIC[plan.target]
+        if op != "/":
+            return dy if op == "+" and dx is ZERO else dx if dy is ZERO else self._binary(dx, op, dy, out)
+        shifted = dx if dy is ZERO else self._binary(dx, "-", self._binary(s.made, "*", dy, out), out)
+        return self._binary(shifted, "/", y, out)
+
+    def _binary(self, x: Operand, op: str, y: Operand, out: Block) -> Operand:
+        return self.builder.emit(out, "binary", x, y, data=op)
+
+    def _by_halves(self, s: Statement, out: Block) -> tuple[Operand, Block]:
+        """The tangents of the real and of the imaginary part, each the sum of its slopes times tangents."""
+        tangent, out = self._half(s, ONE, out)
+        if may_be_complex(self.program.type_of(s.made)):
+            imaginary, out = self._half(s, Constant(1j), out)
+            tangent = self._binary(tangent, "+", self._binary(imaginary, "*", Constant(1j), out), out)
+        return tangent, out
+
+    def _half(self, s: Statement, unit: Constant, out: Block) -> tuple[Operand, Block]:
+        use, total = self.uses[s], cast(Operand, NONE)
+        cotangent: Operand = unit
+        if isinstance(self.program.type_of(s.made), Array):
+            cotangent = self._call("units", s.made, unit, out)
+        places = {place for place, _ in self.moved[s]}
+        wanted = [place in places for place in range(len(use.arguments))]
+        slopes, out, _ = splice(self.builder, use, cotangent, wanted, lambda v, o: v, out, s.position)
+        for place, operand in self.moved[s]:
+            if not (isinstance(slopes[place], Constant) and slopes[place].value is None):  # type: ignore[union-attr]
+                slope = self._call("partial", slopes[place], out)
+                part = self._call("along_slope", slope, self._tangent(operand, (), out), out)
+                total = part if total is NONE else self._binary(total, "+", part, out)
+        return self._zero(s.made, (), out) if total is NONE else total, out
+
     def _product(self, partial: Operand, tangent: Operand, out: Block) -> Operand:
         if self.runtime["strong"]:
             return self.builder.emit(out, "call", Constant(times), tangent, partial, data=())
-        return self.builder.emit(out, "binary", partial, tangent, data="*")
+        return self._binary(partial, "*", tangent, out)
 
     def _by_forms(self, s: Statement, plan: RulePlan, out: Block) -> Operand:
         """The sum of what the tangents of the arguments contribute."""
         total: Operand | None = None
         for place, operand in self.moved[s]:
             part = self._contribution(s, plan, place, self._whole(operand, (), out), out)
-            total = part if total is None else self.builder.emit(out, "binary", total, part, data="+")
+            total = part if total is None else self._binary(total, "+", part, out)
         assert total is not None
         return total
 
@@ -290,6 +351,14 @@ def _asks_for_memory(plan: RulePlan) -> bool:
         return False
     order = plan.values[code.co_varnames.index("order")]
     return not isinstance(order, Constant) or order.value not in ("C", "F", parameters["order"].default)
+
+
+def may_be_complex(value: Abstract) -> bool:
+    """Whether a number or an array may be complex."""
+    value = content_of(value)
+    if isinstance(value, Array):
+        return value.dtype is None or value.dtype.kind == "c"
+    return not (number_types(value) or frozenset()).isdisjoint({complex, np.complex128, np.complex64})
 
 
 def _moves(value: Abstract) -> bool:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.improve.pairs import calls
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -43,6 +42,7 @@ from autodiff_hook.transform.specialise.infer import (
     Program,
     RulePlan,
 )
+from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.joint_primal import ZERO
 from autodiff_hook.transform.specialise.lattice import content_of, differentiable
 from autodiff_hook.transform.specialise.lists import Source
@@ -229,10 +229,12 @@ class Pushforward(Rules):
             whole = self._whole(s.operands[-1], (), out)
             self.tangents[result, ()] = builder.emit(out, "call_method", whole, data=("copy", ()))
         else:
-            if s.op not in ("getitem", "getattr"):
+            early = calls(s, item_or_none)
+            if not early and s.op not in ("getitem", "getattr"):
                 raise Refused(f"{s.op} has no tangent", s)
-            owner, *key = s.operands[-2:]
-            part = builder.emit(out, s.op, self._whole(owner, (), out), *key, data=s.data)
+            owner, *key = s.operands[1:] if early else s.operands[-2:]
+            called = s.operands[:1] if early else ()
+            part = builder.emit(out, s.op, *called, self._whole(owner, (), out), *key, data=s.data)
             if result in self.memory.copied:
                 part = builder.emit(out, "call_method", part, data=("copy", ()))
             self._spread(result, part, out)
@@ -272,10 +274,7 @@ def _require_plain(value: Abstract, seen: set[Site]) -> None:
             for kind in value.site.kinds():
                 _require_plain(kind, seen)
     elif isinstance(value, Array):
-        if value.dtype is None or value.dtype.kind not in "fb":
+        if value.dtype is None or value.dtype.kind not in "fcb":
             raise Refused("a tangent of an array that is not of floats")
-    elif isinstance(value, Number):
-        if value.types & {complex, np.complex128}:
-            raise Refused("a complex tangent")
-    elif differentiable(value) and not isinstance(value, Iterator):
+    elif differentiable(value) and not isinstance(value, (Iterator, Number)):
         raise Refused("a tangent of an object")

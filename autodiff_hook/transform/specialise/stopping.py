@@ -1,0 +1,49 @@
+"""What has no derivative because it is declared: ``stop_gradient``, and functions that are constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Number, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.plans import alias, pure
+from autodiff_hook.transform.specialise.wording import named
+
+
+def stopped(x: Any) -> Any:
+    """``x``, which has no derivative in typed programs."""
+    return x
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The code of a function, whatever is declared of the function."""
+
+    function: FunctionType
+
+
+def without_derivative(body: Any, args: Any, kwargs: Any) -> Any:
+    """What stands in the place of a call of what is declared to have no derivative."""
+    return stopped(body(*args, **kwargs))
+
+
+def stop(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """``stop_gradient``, of numbers, arrays and tuples of them."""
+    if len(args) != 1:
+        raise Refused("stop_gradient of several values")
+    kind = inf.type_of(args[0])
+    if isinstance(kind, (Number, Array)):
+        s.op, s.operands, s.data = "call", [Constant(stopped), *args], ()
+        return pure(inf, s, kind)
+    if isinstance(kind, Tuple) and kind.cls is tuple:
+        items = [inf.before(s, "project", args, i) for i in range(len(kind.items))]
+        parts = [inf.before(s, "call", [Constant(stopped), x], ()) for x in items]
+        s.op, s.operands, s.data = "build_tuple", parts, None
+        return inf.evaluate(inf, s)
+    if isinstance(kind, (Known, Instance)):
+        return alias(inf, s, args[0])
+    raise Refused(f"stop_gradient of {named(kind)}")
