@@ -17,7 +17,7 @@ from autodiff_hook.runtime.tangents import along_slope, partial, units
 from autodiff_hook.strong import PLAIN, contraction
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, Optional
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import BODIES, call, inline_call
+from autodiff_hook.transform.specialise.calling import BODIES, STEPS, call, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, Inference
 from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.lattice import is_none, number_types
@@ -230,9 +230,13 @@ _STEPS: Final[dict[str, Step]] = {
     "float_list": _followed(_floats),
 }
 
-BODIES.update({function: _product for function in PLAIN})
-BODIES[contraction] = _contraction
-BODIES[item_or_none] = _item_or_none
-BODIES[partial] = _present_or(_number)
-BODIES.update({function: _followed(function) for function in (units, along_slope)})
-BODIES.update({RUNTIME[name]: step for name, step in _STEPS.items()})
+_BODIES: Final[dict[Any, Step]] = {
+    **{function: _product for function in PLAIN},
+    **{function: _followed(function) for function in (units, along_slope)},
+    **{RUNTIME[name]: step for name, step in _STEPS.items()},
+    contraction: _contraction,
+    item_or_none: _item_or_none,
+    partial: _present_or(_number),
+}
+BODIES.update(_BODIES)
+STEPS.update(_BODIES)

@@ -23,7 +23,7 @@ from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.runtime.tangents import transposed
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
-from autodiff_hook.transform.specialise.calling import BODIES, inline_call
+from autodiff_hook.transform.specialise.calling import BODIES, STEPS, inline_call
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
 from autodiff_hook.transform.specialise.plans import spread
@@ -247,6 +247,7 @@ BODIES.update(
         transposed: _transposed,
     }
 )
+STEPS.add(api.stop_gradient)
 BODIES.update({work: partial(_applied, placed) for work, placed in _WORKS.items()})
 BODIES.update(
     {

@@ -77,6 +77,8 @@ from autodiff_hook.transform.specialise.writing import named_output, written
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
 """Functions, and classes of callables, in whose calls' place the program gets a body that is made for it, or another
 statement, of which it is known what it gives."""
+STEPS: Final[set[Any]] = {stopped}
+"""Those that are so on one way, too."""
 BODIES[stopped] = stop
 
 
@@ -212,7 +214,7 @@ def call_known(
         return call_known(inf, s, *target, {})
     placed = BODIES.get(type(function)) or (BODIES.get(function) if is_hashable(function) else None)
     if placed is not None and not kwargs:
-        if inf.one_way:
+        if inf.one_way and function not in STEPS:
             raise Refused(f"a call of {named(function)} on one way")
         return placed(inf, s, function, args)
     if is_hashable(function):
