@@ -75,7 +75,7 @@ class Lifetimes:
             self.fresh.append(key)
             if len(self.fresh) > MANY:
                 self.look_through()
-        elif cls.__weakrefoffset__:
+        elif tells_death(cls):
             enter_weakly(self.table, reference, tokens)
         else:
             self.table[key] = reference, tokens
@@ -86,7 +86,7 @@ class Lifetimes:
         cls, key = type(owner), id(dictionary)
         if id(cls) not in SEEN:
             watch(cls)
-        if cls.__weakrefoffset__:
+        if tells_death(cls):
             holder = Owner(owner, _owner_gone)
             holder.lifetimes, holder.key = self, key
             self.table[key] = holder, tokens, dictionary
@@ -233,10 +233,15 @@ def alive(table: Table) -> Table:
     return {key: entry for key, entry in found.items() if type(entry[0]) not in _WEAK or entry[0]() is not None}
 
 
+def tells_death(cls: type) -> bool:
+    """Whether weak references to an object learn of its death: SWIG's have a place for them, and leave them behind."""
+    return bool(cls.__weakrefoffset__) and cls.__name__ != "SwigPyObject"
+
+
 def enter_weakly(table: Table, reference: Any, *known: Any) -> None:
     """Enter what is known of a reference until it dies, if that can be told."""
     key = id(reference)
-    if type(reference).__weakrefoffset__:
+    if tells_death(type(reference)):
         holder = Weak(reference, _gone)
         holder.table, holder.key = table, key
         table[key] = holder, *known

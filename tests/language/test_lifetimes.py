@@ -17,6 +17,7 @@ import pytest
 from lifetime_modes import AT, MODES, carried, slope
 
 from autodiff_hook import pullback
+from autodiff_hook.algebras.lifetimes import enter_weakly
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -712,3 +713,10 @@ def with_collections_everywhere(function, *args):
 )
 def test_collections_may_run_anywhere(make):
     assert with_collections_everywhere(carried, make([])) == pytest.approx([slope(make([]))], rel=1e-5)
+
+
+def test_objects_that_leave_weak_references_behind_are_held():
+    """Those of SWIG do, whose freed memory the collector would come to."""
+    made, table = type("SwigPyObject", (), {})(), {}
+    enter_weakly(table, made, None)
+    assert table[id(made)][0] is made
