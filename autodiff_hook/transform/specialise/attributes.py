@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.objects import (
     assign,
     assigns_plainly,
     class_of,
+    is_descriptor,
     is_set_by_code,
     look,
     look_after,
@@ -189,7 +190,7 @@ def _slot(inf: Inference, s: Statement, value: Dict, owner: Operand, name: str, 
 
 
 def _require_slot(cls: type, name: str, found: Any) -> None:
-    if has_in_type(cls, name) and not isinstance(found, MemberDescriptorType):
+    if has_in_type(cls, name) and is_descriptor(found) and not isinstance(found, MemberDescriptorType):
         raise Refused(f"the attribute {name} of objects and of their class")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import _HAS_DEFAULT_FACTORY, dataclass  # type: ignore[attr-defined]
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -206,7 +206,7 @@ def bind(
 
 
 _PLAIN: Final = (int, float, str, bytes, bool, type(None), FunctionType, type)
-_MARKS: Final = (object, type(Ellipsis), type(np._NoValue))
+_MARKS: Final = (object, type(Ellipsis), type(np._NoValue), type(_HAS_DEFAULT_FACTORY))
 """What stands for an argument that is not given, and has nothing but its identity."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator
 import sys
@@ -21,6 +22,7 @@ from autodiff_hook.transform.specialise import (
     dicts,
     draws,
     following,
+    helpers,
     managers,
     named_tuples,
     partials,
@@ -293,12 +295,18 @@ def call_known(
     raise Refused(f"a call of {named(function)}")
 
 
+def _made_anew(inf: Inference, s: Statement, cls: type, values: dict[str, Operand]) -> Abstract | None:
+    return call(inf, s, Constant(cls), [], values)
+
+
 def _for_all_ways(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Callable[[], Abstract | None] | None:
     """What does a call where more than one way is followed: other statements, or a definition; None if nothing does."""
     if function is dict and not args and kwargs:
         return lambda: dicts.called(inf, s, kwargs)
+    if function is dataclasses.replace:
+        return lambda: _made_anew(inf, s, *helpers.replaced(inf, s, args, kwargs))
     if function is getattr and not kwargs:
         return lambda: _attribute_by_name(inf, s, args)
     if function is iter and len(args) == 1:

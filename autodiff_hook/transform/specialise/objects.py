@@ -139,6 +139,11 @@ def is_set_by_code(found: Any) -> bool:
 def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``object.__setattr__(owner, name, value)``, as frozen dataclasses have it."""
     target, name = map(inf.type_of, args[:2])
+    cls = built_class(target)
+    if isinstance(target, Dict) and cls is not None and isinstance(name, Known) and len(args) == 3:
+        if is_set_by_code(look(inf, cls, name.value)):
+            raise Refused("a data descriptor is assigned")
+        return dicts.store_slot(inf, s, args[0], target, name.value, args[2])
     if not isinstance(target, Fresh) or not isinstance(name, Known) or len(args) != 3:
         return None
     if (target.cls, name.value) in inf.program.changed:

@@ -46,7 +46,7 @@ from autodiff_hook.transform.specialise.objects import (
     write_plainly,
 )
 from autodiff_hook.transform.specialise.places import ask_for_objects
-from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure
+from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
 
@@ -200,6 +200,8 @@ def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
     if not args:
         return known_as(inf, s, 0.0)
     kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if isinstance(kind, Instance) and kind.cls is str:
+        return pure(inf, s, Number(frozenset({float}), example=1.0))
     if not isinstance(kind, Known) or type(kind.value) is not str:
         return None
     try:
@@ -222,6 +224,9 @@ def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     if isinstance(value, Dict):
         examples = list(value.example) if isinstance(value.example, dict) else []
         return pure(inf, s, lists.new(inf, s, examples, dicts.any_key(inf, value)))
+    if isinstance(value, Tuple) and value.cls in (list, tuple):
+        s.op, s.operands, s.data = "build_list", spread(inf, args[0]), None
+        return inf.evaluate(inf, s)
     return lists.copy_of(inf, s, args[0]) if value is not None else None
 
 

@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise import (
     dicts,
     displays,
     following,
+    helpers,
     lists,
     managers,
     matching,
@@ -539,4 +540,5 @@ _MEANINGS: Final[dict[str, Meaning]] = {
 }
 
 BODIES[functools.reduce] = reduced
+BODIES[operator.itemgetter] = BODIES[operator.attrgetter] = helpers.getter
 BODIES[np.vectorize] = vectorized

@@ -7,6 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -71,7 +72,7 @@ def is_fixed(value: Any) -> bool:
     return any([value is x for x in _FIXED]) or type(value) in (CodeType, re.Pattern) or is_grid(value)
 
 
-_FIXED: Final = (NotImplemented, Ellipsis, sys.version_info, np._NoValue)
+_FIXED: Final = (NotImplemented, Ellipsis, sys.version_info, np._NoValue, _HAS_DEFAULT_FACTORY)
 
 
 def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:

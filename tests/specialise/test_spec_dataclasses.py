@@ -1,0 +1,161 @@
+"""Dataclasses: default factories, frozen ones, ``replace``, several in lists; getters as keys of sorting."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import InitVar, dataclass, field, replace
+from operator import attrgetter, itemgetter
+
+import pytest
+from specialised_cases import check, check_all_ways
+
+import autodiff_hook as ad
+
+
+@dataclass
+class Layer:
+    w: float
+    b: float = 0.1
+    seen: list = field(default_factory=list)
+
+
+def layers(x, y):
+    stack = [Layer(x), Layer(y, 0.3)]
+    v = 0.5
+    for _ in range(3):
+        for layer in stack:
+            v = math.tanh(layer.w * v + layer.b)
+            layer.seen.append(v)
+            layer.b = layer.b * 0.5 + 0.1 * v
+    return v + sum(sum(layer.seen) for layer in stack) + sum(Layer(x, seen=[y]).seen)
+
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+    y: float = 2.0
+
+    def __add__(self, other):
+        return Point(self.x + other.x, self.y + other.y)
+
+    def scaled(self, k):
+        return replace(self, x=self.x * k)
+
+
+def frozen(x, y):
+    p = Point(x, y)
+    for _ in range(4):
+        p = (p + Point(0.1)).scaled(0.5)
+    points = [Point(x * i, y / (i + 1)) for i in range(4)]
+    points.sort(key=lambda q: q.y)
+    return p.x * p.y + sum(q.x * i for i, q in enumerate(points)) + replace(points[1], y=x).y
+
+
+def getters(x, y):
+    pairs = [("a", x), ("b", y), ("a", x * y)]
+    points = [Point(x * i, y / (i + 1)) for i in range(4)]
+    both = itemgetter(0, 1)([x, y])
+    largest = max(points, key=attrgetter("x"))
+    return sorted(pairs, key=operator.itemgetter(1))[0][1] * both[1] + largest.y * attrgetter("y", "x")(largest)[1]
+
+
+class Vector:
+    def __init__(self, *parts):
+        self.parts = list(parts)
+
+    def __iter__(self):
+        return iter(self.parts)
+
+
+def copied(x, y):
+    v = Vector(x, y)
+    total = sum(v) * x
+    v.parts[0] = y * y
+    return total + v.parts[0] * list((x, y))[1]
+
+
+def numbers_of_texts(x, y):
+    total = 0.0
+    for word in "2.5 x 1e-1 y".split():
+        total = total * y + (x if word == "x" else y if word == "y" else float(word))
+    return total
+
+
+@pytest.mark.parametrize("f", [layers, frozen, getters, copied, numbers_of_texts])
+def test_dataclasses_are_typed(f):
+    check_all_ways(f, 0.7, 1.3)
+
+
+class Counter:
+    count = 0.5
+
+    def __init__(self):
+        self.added = 0
+
+    def add(self, v):
+        self.count = self.count + v
+
+
+def of_the_class_first(x, y):
+    counters = [Counter(), Counter()]
+    for i in range(4):
+        counters[i % 2].add(x * i)
+    return counters[0].count * counters[1].count + y * Counter().count
+
+
+def of_the_class_in_turn(x, y):
+    counters = [Counter(), Counter(), Counter()]
+    counters[0].add(x)
+    total = 0.0
+    for c in counters:
+        total += c.count * y
+    return total
+
+
+@dataclass
+class Derived:
+    a: float
+    scale: InitVar[float] = 2.0
+    b: float = field(init=False, default=0.0)
+
+    def __post_init__(self, scale):
+        self.b = self.a * scale
+
+
+def derived(x, y):
+    d = Derived(x, y)
+    return replace(d, a=y, scale=x).b * d.b
+
+
+@pytest.mark.parametrize("f", [of_the_class_first, of_the_class_in_turn, derived])
+def test_what_need_not_be_typed_is_right(f):
+    check(f, 0.7, 1.3, specialised=None)
+
+
+def another_field(x, y):
+    return replace(Point(x, y), z=1.0).x
+
+
+def fixed(x, y):
+    points = [Point(x, y), Point(y, x)]
+    for p in points:
+        p.x = 1.0
+    return points[0].x
+
+
+def no_number(x, y):
+    total = 0.0
+    for word in ["1", "one"]:
+        total += float(word) * x * y
+    return total
+
+
+@pytest.mark.parametrize("f", [another_field, fixed, no_number])
+def test_errors_are_those_of_the_plain_call(f):
+    for _ in range(2):
+        with pytest.raises(Exception) as expected:
+            f(0.7, 1.3)
+        with pytest.raises(type(expected.value)) as found:
+            ad.gradient(f, 0.7, 1.3)
+        assert str(found.value) == str(expected.value)
