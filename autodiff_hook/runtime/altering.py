@@ -10,11 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.fitting import is_alone
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.fitting import everything, is_alone
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.memories import hides
-from autodiff_hook.runtime.mirror import attributes_of
 from autodiff_hook.transform.improve.shortcuts import effects
 from autodiff_hook.transform.specialise.infer import Given
 
@@ -75,46 +73,33 @@ class Alter:
 
     def __call__(self, *references: Any) -> list[Altered]:
         """Keep what the objects are that can be reached."""
-        found, arrays = _reached(references, self.names)
+        reached = everything(references)
+        found = _attributes(reached, self.names)
         made = [Altered(found[cls], names) for cls, names in self.names.items()]
-        _require_alone([x for each in made for x in each.arrays], arrays)
+        _require_alone([x for each in made for x in each.arrays], reached)
         _OPEN.altered.append(made)
         return made
 
 
-def _require_alone(changed: list[Any], arrays: list[Any]) -> None:
+def _require_alone(changed: list[Any], reached: list[Any]) -> None:
     """Give up if an array that is changed can be seen in another place, or what may show one can be reached."""
     if changed:
-        lying = Counter([id(root_of(x)) for x in arrays if isinstance(x, np.ndarray)])
+        lying = Counter([id(root_of(x)) for x in reached if isinstance(x, np.ndarray)])
         alone = [x is not None and is_alone(x) and lying[id(root_of(x))] == 1 for x in changed]
-        if not all(alone) or any(map(hides, arrays)):
+        if not all(alone) or any(map(hides, reached)):
             raise Given("an array that is changed may be seen in another place")
 
 
-def _reached(references: tuple[Any, ...], classes: Any) -> tuple[dict[type, list[Any]], list[Any]]:
-    """The attributes of objects of some classes that can be reached, each with its own; and what is no container."""
+def _attributes(reached: list[Any], classes: Any) -> dict[type, list[Any]]:
+    """The attributes of the objects of some classes, each with its own."""
     found: dict[type, list[Any]] = {cls: [] for cls in classes}
-    seen, pending, rest = set[int](), list(references), list[Any]()
-    while pending:
-        x = pending.pop()
-        cls = type(x)
-        if cls in _ATOMS or cls not in (tuple, np.ndarray) and id(x) in seen:
-            continue
-        seen.add(id(x))
-        if cls in (list, tuple):
-            pending += x
-        elif cls is dict:
-            pending += x.values()
-        elif kind_of(cls) == "object":
-            if cls in found:
-                found[cls].append(dictionary_of(x))
-            pending += [part for _, part in attributes_of(x)]
-        else:
-            rest.append(x)
+    for x in reached:
+        if type(x) in found:
+            found[type(x)].append(dictionary_of(x))
     held = [id(own) for attributes in found.values() for own in attributes]
     if len(set(held)) < len(held):
         raise Given("objects that share their attributes")
-    return found, rest
+    return found
 
 
 def leave(altered: list[Altered]) -> None:

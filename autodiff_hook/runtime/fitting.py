@@ -121,17 +121,31 @@ def is_alone(array: Any, *others: Any) -> bool:
     flags = array.flags
     if not (flags.writeable and flags.forc) or lender_of(array) is not None or HOLDERS.of(root_of(array)):
         return False
-    return not any([_shows(x, array) for x in others])
+    return not any([_shows(x, array) for x in everything(others)])
 
 
 def _shows(value: Any, array: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return np.may_share_memory(value, array)
-    if isinstance(value, (tuple, list, deque)):
-        return any([_shows(x, array) for x in value])
-    if isinstance(value, dict):
-        return any([_shows(x, array) for x in value.values()])
-    return hides(value)
+    return np.may_share_memory(value, array) if isinstance(value, np.ndarray) else hides(value)
+
+
+def everything(references: Iterable[Any]) -> list[Any]:
+    """What can be reached: each list, dict and object once, and what they hold as often as it is held."""
+    seen, pending, found = set[int](), list(references), list[Any]()
+    while pending:
+        x = pending.pop()
+        cls = type(x)
+        if cls in _ATOMS or cls not in (tuple, np.ndarray) and id(x) in seen:
+            continue
+        found.append(x)
+        seen.add(id(x))
+        kind = kind_of(cls)
+        if kind in ("list", "tuple", "set") or isinstance(x, deque):
+            pending += x
+        elif kind == "dict":
+            pending += x.values()
+        if kind not in ("number", "array", "inert"):
+            pending += [part for _, part in attributes_of(x)]
+    return found
 
 
 def within(reference: Any, once: bool = True) -> set[int] | None:

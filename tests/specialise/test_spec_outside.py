@@ -340,6 +340,37 @@ def test_lists_that_come_to_be_one():
     assert ad.gradient(module.f, 1.5) == pytest.approx((3 * 1.5**2 + 3.0,))
 
 
+class Pointed:
+    def __init__(self, at):
+        self.at = at
+
+
+def _hold(how, array):
+    """Objects, one of which holds an array in some way."""
+    beside = Pointed(np.ones(2))
+    if how == "deeper":
+        beside.rest = [Pointed((array,))]
+        return [Pointed(np.ones(2)), beside]
+    return [Pointed(array[:] if how == "view" else array), beside]
+
+
+@pytest.mark.parametrize("how", ["itself", "view", "deeper"])
+def test_arrays_that_objects_in_lists_hold(how):
+    module = made()
+    exec(
+        "def f(x):\n    field[0] = x * 2.0\n    s = 0.0\n    for p in held:\n        s += p.at[0] * x\n    return s",
+        vars(module),
+    )
+    module.held = [Pointed(np.ones(2)), Pointed(np.ones(2))]
+    for _ in range(3):
+        assert ad.gradient(module.f, 3.0) == (2.0,)
+    module.held = _hold(how, module.field)
+    for _ in range(3):
+        module.field[0] = 1.0
+        assert ad.gradient(module.f, 3.0) == ((2.0 if how == "deeper" else 13.0),)
+        assert module.field[0] == 6.0
+
+
 def test_arrays_that_come_to_share_memory():
     module = made()
     exec("def f(x):\n    field[0] = x * x\n    return np.sum(window) * x", vars(module))
