@@ -287,7 +287,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     arrays = [owner for owner, *_ in inference.commits if isinstance(inference.type_of(owner), Array)]
     if arrays and (aim or any(map(holds_objects, known.types))):
         raise Refused("an array is changed in place, and objects are given, or has_aux")
-    result = _act(builder, last, inference, result)
+    result = act(builder, last, inference, result)
     finish(builder, last, assigned)
     last.terminator = Terminator("return", [result])
     made = known.made(builder, own, polished=form != "split" and not strong)
@@ -357,7 +357,7 @@ class _Clock:
         self.last = now
 
 
-def _act(builder: Builder, out: Block, inference: Inference, result: Operand) -> Operand:
+def act(builder: Builder, out: Block, inference: Inference, result: Operand) -> Operand:
     """What can be seen from outside comes last; warnings first, because they may be errors. Returns the result."""
     for message, category, globals_, line in inference.warnings:
         place = (Constant(globals_), Constant(line))

@@ -8,7 +8,7 @@ from autodiff_hook.ir.types import Constant, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import holds_objects
-from autodiff_hook.runtime.programs import Made, Understood, finish, following, is_returned
+from autodiff_hook.runtime.programs import Made, Understood, act, finish, following, is_returned
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded, slot_tangents, tangent_at, zero_tangent
@@ -24,19 +24,20 @@ def pushforward_ir(call: Call, one_way: int = 0, strong: bool = False, acts: boo
 
     ``acts``: it may change what is outside.
     """
-    return following(call, one_way, partial(_value_and_tangent, strong), acts=acts)
+    return following(call, one_way, partial(_value_and_tangent, strong, acts), acts=acts)
 
 
-def _value_and_tangent(strong: bool, known: Understood) -> Made:
+def _value_and_tangent(strong: bool, acts: bool, known: Understood) -> Made:
     value = known.inference.type_of(known.shape.exit.params[0])
     if not is_returned(value):
         raise Refused(f"a value of forward mode that is {named(value)}")
-    program, pushed, seeds = pushed_program(known, strong)
+    program, pushed, seeds = pushed_program(known, strong, acts=acts)
     builder, last, result, tangent = pushed
     builder.emit(last, "call", Constant(RUNTIME["no_nan"]), tangent, data=(), result=False)
     tangent = builder.emit(last, "call", Constant(given_back), result, tangent, data=())
+    both = act(builder, last, known.inference, builder.emit(last, "build_tuple", result, tangent))
     finish(builder, last, program.assigned)
-    last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
+    last.terminator = Terminator("return", [both])
     checks = [s for s in known.prologue.block.statements if s.result in seeds.values()]
     made = known.made(builder, [*checks, *program.primal], polished=True)
     verify(made.ir)
@@ -44,11 +45,11 @@ def _value_and_tangent(strong: bool, known: Understood) -> Made:
 
 
 def pushed_program(
-    known: Understood, strong: bool = False, aim: tuple[int, ...] = ()
+    known: Understood, strong: bool = False, aim: tuple[int, ...] = (), acts: bool = False
 ) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
     """The program with tangents of the part of the value that ``aim`` leads to, and those of its sources."""
     inference, shape = known.inference, known.shape
-    if inference.warnings or inference.commits or inference.strict:
+    if inference.strict or not acts and (inference.warnings or inference.commits):
         raise Refused("a program with effects, in forward mode")
     moving = [(i, p) for i, p in enumerate(known.params) if known.call.shape.moving[i]]
     with known.located():
