@@ -1,4 +1,4 @@
-"""``emit``: the passes in order."""
+"""``emit``: the passes in order, and the order of the segments in the code."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from autodiff_hook.emit import versions
 from autodiff_hook.emit.assemble import Assembler
 from autodiff_hook.emit.borrow import borrow
 from autodiff_hook.emit.graph import Graph
-from autodiff_hook.emit.items import CellVar
-from autodiff_hook.emit.layout import layout
+from autodiff_hook.emit.items import CellVar, Segment
 from autodiff_hook.emit.linear import fuse_locals, linear
 from autodiff_hook.emit.lower import Lowering, improve
 from autodiff_hook.emit.slots import Liveness, Slots
 from autodiff_hook.emit.weave import Weaver
+from autodiff_hook.ir.analysis import postorder
 from autodiff_hook.ir.types import IR, Variable
 
 
@@ -66,3 +66,25 @@ def _reserved(ir: IR, cells: list[str]) -> set[int]:
     """Slots that must keep their parameter: it became a cell, or ``super()`` looks for it there."""
     reserved = {i for i, name in enumerate(ir.signature.names) if name in cells}
     return reserved | {0} if "__class__" in ir.free_names and ir.signature.names else reserved
+
+
+def layout(segments: list[Segment]) -> list[Segment]:
+    """Loops contiguous and followed by what they leave to; what only exceptions reach comes last."""
+    seen: set[Segment] = set()
+    hot = _ordered([segments[0]], seen)
+    cold: list[Segment] = []
+    pending = hot
+    while pending:
+        handlers = [h for s in pending for h in s.handlers if h not in seen]
+        pending = _ordered(handlers, seen)
+        cold += pending
+    return hot + cold
+
+
+def _ordered(roots: list[Segment], seen: set[Segment]) -> list[Segment]:
+    """Reverse postorder; of two successors the one in fewer loops, or later in the source, comes later."""
+    return postorder(reversed(roots), _targets, seen)[::-1]
+
+
+def _targets(segment: Segment) -> list[Segment]:
+    return sorted(segment.exit.targets, key=lambda s: (s.nesting, -s.rank))

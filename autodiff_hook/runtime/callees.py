@@ -20,7 +20,7 @@ from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
-from autodiff_hook.lift.shared import shared
+from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.finishing import simplified, small_of
 from autodiff_hook.runtime.recording import Question, Recorded, asked_again

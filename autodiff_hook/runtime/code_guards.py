@@ -1,4 +1,4 @@
-"""Guards on code: that functions, modules and classes are what they were when a program was made."""
+"""Guards on code, and on names: that functions, modules and classes are what they were when a program was made."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import builtins
 import importlib
 import importlib.util
 import sys
+from collections import deque
 from collections.abc import Container
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from autodiff_hook.ir.types import Constant, Variable
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
-from autodiff_hook.runtime.guards import Guards
+from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
+from autodiff_hook.runtime.guards import Guards, identity
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
+from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.objects import is_descriptor
-from autodiff_hook.transform.specialise.places import place_of
+from autodiff_hook.transform.specialise.places import copied_from, place_of
 from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
 
@@ -32,7 +37,14 @@ def _is_of_class(value: Any) -> bool:
 
 
 class CodeGuards(Guards):
-    """Guards on what is loaded as code, or asked of modules and classes; nothing is ``changed`` that is loaded."""
+    """Guards on what is loaded as code, or asked of modules and classes; nothing is ``changed`` that is loaded.
+
+    Lists, dicts, arrays and objects from outside that the program is ``changing`` are guarded to be known by one name.
+    """
+
+    types: dict[Variable, Abstract]
+    changing: dict[Variable, Any]
+    """The lists and arrays that the program changes."""
 
     def __init__(self, f: Any, params: list[Variable], changed: Container[Any]) -> None:
         super().__init__(params)
@@ -135,3 +147,32 @@ class CodeGuards(Guards):
         """What the program assigns is not read as it was on entry."""
         if place_of(example, name) in self.changed:
             raise Refused(f"{name}, which the program assigns, is asked for in another way")
+
+    def alone(self, here: Operand, example: Any, others: list[Operand]) -> None:
+        """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
+        if isinstance(example, np.ndarray):
+            self.require(self.call(is_alone, here, *others))
+            return
+        whole = copied_from(example) in self.changed and type(example) is not deque
+        mine = self.call(given_ids if whole else itself, here)
+        for other in others:
+            self.require(self.call(elsewhere, other, mine))
+
+    def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
+        """Guard that two objects from outside are two, with attributes of their own."""
+        if example is another:
+            raise Refused("an object that is known in two ways is changed")
+        if self.is_new("apart", identity(owner), identity(other)):
+            if hasattr(example, "__dict__") and hasattr(another, "__dict__"):
+                if example.__dict__ is another.__dict__:
+                    raise Refused("two objects share their attributes, and some are assigned")
+                owner, other = (self.emit("getattr", x, data="__dict__") for x in (owner, other))
+            self.require(self.emit("is_not", owner, other))
+
+    def require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
+        """What is from outside is none of these arguments, nor in them; they are looked through once."""
+        if references:
+            key = "given", *references
+            if key not in self.loaded:
+                self.loaded[key] = self.call(given_ids, *references)
+            self.require(self.call(elsewhere, outside, self.loaded[key]))

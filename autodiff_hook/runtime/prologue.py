@@ -19,7 +19,6 @@ from autodiff_hook.runtime.fitting import apart
 from autodiff_hook.runtime.guards import identity
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of
-from autodiff_hook.runtime.name_guards import NameGuards
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -67,7 +66,7 @@ class Slot(NamedTuple):
     path: tuple[tuple[int, int], ...] = ()
 
 
-class Prologue(CodeGuards, NameGuards):
+class Prologue(CodeGuards):
     """Loads what a program needs from outside, on entry; the ``World`` of its inference."""
 
     def __init__(self, f: Any, one_way: bool = False, changed: Container[Any] = ()) -> None:

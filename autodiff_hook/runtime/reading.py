@@ -17,7 +17,7 @@ import numpy as np
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import edges_with_received
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
-from autodiff_hook.lift.shared import shared
+from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import READING_METHODS, place_of_out, places_of_native
 

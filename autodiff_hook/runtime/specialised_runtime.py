@@ -189,64 +189,18 @@ def float_list(items: list[Any]) -> list[float]:
     return list(map(float, items))
 
 
-RUNTIME: Final[dict[str, Any]] = {
-    "accumulate": accumulate,
-    "counted": counted,
-    "number": number,
-    "array": array,
-    "real": real,
-    "rewritten": rewritten,
-    "no_nan": no_nan,
-    "no_nan_if_infinite": no_nan_if_infinite,
-    "undefined": undefined,
-    "buffer": buffer,
-    "dict_buffer": dict_buffer,
-    "slots_buffer": slots_buffer,
-    "record_buffer": record_buffer,
-    "begin_slots": begin_slots,
-    "begun_slots": begun_slots,
-    "blank": blank,
-    "add_items": add_items,
-    "add_slice": add_slice,
-    "add_run": add_run,
-    "list_gradient": list_gradient,
-    "part": part,
-    "named_part": named_part,
-    "tuple_cotangent": tuple_cotangent,
-    "checking": Checking,
-    "numbers": numbers,
-    "seed": seed,
-    "refill": refill,
-    "warn": warn,
-    "zeros_like": zeros_like,
-    "add_at": add_at,
-    "add_item": add_item,
-    "add_part": add_part,
-    "first": first,
-    "fitted": fitted,
-    "surviving": surviving,
-    "folded": folded,
-    "taken": taken,
-    "number_gradient": number_gradient,
-    "array_gradient": array_gradient,
-    "float_list": float_list,
-    "object_gradients": object_gradients,
-}
+_CALLED: Final[tuple[Any, ...]] = (
+    *(accumulate, counted, number, array, real, rewritten, no_nan, no_nan_if_infinite, undefined, buffer),
+    *(dict_buffer, slots_buffer, record_buffer, begin_slots, begun_slots, blank, add_items, add_slice, add_run),
+    *(list_gradient, part, named_part, tuple_cotangent, numbers, seed, refill, warn, zeros_like, add_at),
+    *(add_item, add_part, first, fitted, surviving, folded, taken, number_gradient, array_gradient, float_list),
+    object_gradients,
+)
+RUNTIME: Final[dict[str, Any]] = {function.__name__: function for function in _CALLED} | {"checking": Checking}
 
 # What the typed pass may know of these functions
 
-effects(
-    begin_slots,
-    add_at,
-    add_item,
-    add_items,
-    add_part,
-    add_run,
-    add_slice,
-    refill,
-    rewritten,
-    warn,
-)
+effects(begin_slots, add_at, add_item, add_items, add_part, add_run, add_slice, refill, rewritten, warn)
 MIRRORING.add(zeros_like)
 LOOKING.update((no_nan, no_nan_if_infinite, no_nan_in_product, undefined))
 effects(*LOOKING)

@@ -5,8 +5,8 @@ import gc
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.printer import to_text
 from autodiff_hook.lift import lift
-from autodiff_hook.lift import shared as table
-from autodiff_hook.lift.shared import shared
+from autodiff_hook.lift import lifting as table
+from autodiff_hook.lift.lifting import shared
 
 
 def made(source):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,6 @@ from autodiff_hook.transform.improve.pairs import SOURCES, Pair, calls
 from autodiff_hook.transform.improve.rebuilding import Rebuilding, cost
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, FRESH, MIRRORING, declared
 from autodiff_hook.transform.improve.site import is_elementwise
-from autodiff_hook.transform.improve.turning import INDEX, by_index, parts_of
 from autodiff_hook.transform.specialise.abstract import INT, Array, List, Number, Optional, Record, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import substitute
 from autodiff_hook.transform.specialise.invariants import is_math, item_or_none
@@ -290,3 +290,37 @@ def _goes_on(block: Block, own: set[Operand]) -> bool:
     """Whether the way on from a block of an iteration takes items only of what is the iteration's own."""
     terminator = block.terminator
     return terminator.kind != "next" or terminator.operands[0] in own
+
+
+INDEX: Final = object()
+"""The form of an index; that of an item is the list that it lies in, that of a tuple a tuple of forms."""
+
+
+def parts_of(statements: Iterable[Statement], item: Variable, form: Any) -> dict[Operand, Any] | None:
+    """The forms of what ``statements`` take out of an item; None if they do something else with what is a tuple."""
+    forms: dict[Operand, Any] = {item: form}
+    for s in statements:
+        if any(type(forms.get(x)) is tuple for x in s.operands):
+            if s.op == "unpack":
+                forms[s.made] = forms[s.operands[0]]
+            elif s.op == "project":
+                forms[s.made] = forms[s.operands[0]][s.data]
+            else:
+                return None
+    return forms
+
+
+def by_index(
+    statements: list[Statement], forms: dict[Operand, Any], index: Variable, known: dict[Operand, Operand]
+) -> list[Statement]:
+    """The statements, which take items out of the lists; ``known``: what is the index."""
+    kept = []
+    for s in statements:
+        form = forms.get(s.result) if s.op in ("unpack", "project") else None  # type: ignore[arg-type]
+        if form is None:
+            kept.append(s)
+        elif form is INDEX:
+            known[s.made] = index
+        elif type(form) is not tuple:
+            kept.append(Statement("getitem", [form, index], s.result, None, s.position))
+    return kept

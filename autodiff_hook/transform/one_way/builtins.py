@@ -21,8 +21,8 @@ from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, 
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import CONVERSIONS, by_name, converted, is_object
-from autodiff_hook.transform.one_way.ordering import sorted_
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.sequences import sorted_
 from autodiff_hook.transform.one_way.signatures import asked
 from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised

@@ -1,21 +1,24 @@
-"""Lists, tuples and dicts as wholes, on one way: their length and truth, what is in them, what they are together."""
+"""Lists, tuples and dicts as wholes, on one way: their length and truth, what is in them, sums, sorting."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, is_nothing
 from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.containers import KEYED, changeable, is_adopted, new, parts
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_container
+from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -198,3 +201,34 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
     count = length(inf, operand)
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
+
+
+Args = list[Operand]
+
+
+def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
+    """``sorted(items, key=…, reverse=…)``: each comparison decides about the way."""
+    held = list(parts(inf, args[0]))
+    key, backwards = kwargs.get("key", Constant(None)), bool(inf.pin(kwargs.get("reverse", Constant(False))))
+    keys = held if is_nothing(key) else [inf.call(key, [x]) for x in held]
+    known = [known_value(inf, k) for k in keys]
+    order = list(range(len(held)))
+    if all(v is not UNKNOWN for v in known):
+        order.sort(key=known.__getitem__, reverse=backwards)
+    else:
+
+        def difference(i: int, j: int) -> int:
+            return compared(inf, keys[i], keys[j])
+
+        order.sort(key=functools.cmp_to_key(difference), reverse=backwards)
+    return containers.new(inf, list, [held[i] for i in order])
+
+
+def compared(inf: Path, a: Operand, b: Operand) -> int:
+    """-1, 0 or 1, as a number is less than another one, equal or greater."""
+    for value in (inf.type_of(a), inf.type_of(b)):
+        if number_types(value) is None and not is_object(value):
+            raise Refused("a sequence that is sorted")
+    if inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])):
+        return -1
+    return 1 if inf.pin(inf.perform("truth", [inf.perform("compare", [b, a], "<")])) else 0

@@ -12,7 +12,7 @@ import numpy as np
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
-from autodiff_hook.lift.shared import shared
+from autodiff_hook.lift.lifting import shared
 from autodiff_hook.reports import Reason
 
 

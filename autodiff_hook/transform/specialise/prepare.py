@@ -2,11 +2,12 @@
 
 Aliases are gone, values that are known are constants, branches that cannot be taken are cut, chains of
 blocks are merged. There is one exit, an item that ``next`` hands over enters a block of its own, and each
-loop has one way in and one latch.
+loop has one way in and one latch. What is used up by an iteration is used once: how far one has come is not followed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +17,7 @@ from autodiff_hook.ir.analysis import (
     dominates,
     dominators,
     natural_loops,
+    passed_on,
     predecessors,
     reverse_postorder,
 )
@@ -39,6 +41,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Container,
     Error,
     Fresh,
+    Iterator,
     Known,
     Lookup,
     Partial,
@@ -53,10 +56,10 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
 from autodiff_hook.transform.specialise.lattice import (
+    differentiable,
     is_true,
     join,
 )
-from autodiff_hook.transform.specialise.lazily import require_once
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
 from autodiff_hook.transform.specialise.places import ask_for_copies
@@ -281,3 +284,27 @@ def _require_reducible(ir: IR, loops: list[Loop]) -> None:
                 loop = headers.get(edge.target)
                 if loop is None or block not in loop.latches:
                     raise Refused("control flow that no loop describes")
+
+
+def require_once(blocks: list[Block], loops_of: Mapping[Block, list[Loop]], inference: Inference) -> None:
+    """``Refused`` if an iterator is used twice."""
+    program = inference.program
+    homes: dict[Operand, Block] = {}
+    for block in blocks:
+        for s in block.statements:
+            kind = program.type_of(s.result) if s.result is not None else None
+            if s.result is not None and s.op == "call" and isinstance(kind, Iterator) and differentiable(kind):
+                homes[s.result] = block
+    if not homes:
+        return
+    used: set[Operand] = set()
+    for block in blocks:
+        for s in block.statements:
+            for x in s.operands:
+                if x in homes:
+                    if x in used or loops_of[homes[x]] != loops_of[block]:
+                        raise Refused("an iterator is used more than once", s)
+                    used.add(x)
+        given = passed_on(block)
+        if not homes.keys().isdisjoint(given):
+            raise Refused("an iterator has several names")

@@ -39,7 +39,6 @@ from autodiff_hook.transform.specialise import (
     sets,
     stores,
     texts,
-    unpacking,
 )
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -103,9 +102,8 @@ from autodiff_hook.transform.specialise.plans import (
 )
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
-from autodiff_hook.transform.specialise.reducing import reduced
 from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
-from autodiff_hook.transform.specialise.vectorizing import vectorized
+from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -493,8 +491,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "in": _in,
     "not_in": _in,
     "build_tuple": _build_tuple,
-    "unpack": unpacking.unpack,
-    "unpack_rest": unpacking.with_rest,
+    "unpack": displays.unpack,
+    "unpack_rest": displays.with_rest,
     "project": _project,
     "getitem": _getitem,
     "build_list": _build_tuple,

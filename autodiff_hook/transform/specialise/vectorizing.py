@@ -1,4 +1,4 @@
-"""``np.vectorize`` as a loop over the numbers of an array."""
+"""``np.vectorize`` and ``functools.reduce``, which are loops."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import vectorizing
+from autodiff_hook.semantics.equivalents import iterating, vectorizing
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, same_dtype
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import PURE, Given, Inference
 from autodiff_hook.transform.specialise.lattice import number_types
-from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.plans import items_of, known_as, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, checked
 
 _DOUBLE: Final = np.dtype(float)
@@ -63,3 +63,16 @@ def _require_float(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
 
 OF_ALL_WAYS[require_plain] = checked
 OF_ALL_WAYS[vectorizing.require_float] = _require_float
+
+
+def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+    """Without a value to begin with, the items have to be known one by one."""
+    if len(args) not in (2, 3):
+        raise Refused("a call of functools.reduce")
+    function, items, *initial = args
+    if not initial:
+        if not items_of(inf.type_of(items)):
+            raise Refused("functools.reduce of items that are not known one by one")
+        first, *rest = spread(inf, items)
+        items, initial = inf.before(s, "build_tuple", rest), [first]
+    inline_call(inf, s, iterating.reduced, [function, items, *initial], {})
