@@ -17,10 +17,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import Checking, pair
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.semantics.library import (
-    array_like,
-    number_like,
-)
+from autodiff_hook.semantics.library import array_like, number_like
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.scope import module_of_callable
 from autodiff_hook.semantics.structures import gather

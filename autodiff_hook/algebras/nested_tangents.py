@@ -13,21 +13,11 @@ from autodiff_hook.algebras.nested import Carried, Nested, added, carry, fitted,
 from autodiff_hook.algebras.nested_tape import NestedTape
 from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, is_other_field, places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Token
-from autodiff_hook.algebras.tangents import (
-    Moving,
-    Tangents,
-    UnknownTangent,
-    lacking,
-    one_like,
-    placed,
-)
+from autodiff_hook.algebras.tangents import Moving, Tangents, UnknownTangent, lacking, one_like, placed
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import Checking
-from autodiff_hook.semantics.library import (
-    replaced,
-    taken,
-)
+from autodiff_hook.semantics.library import replaced, taken
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.structures import gather
 from autodiff_hook.strong import quietly

@@ -20,13 +20,7 @@ from autodiff_hook.registry import NotImplementedCotangent, registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.parted import part_at
-from autodiff_hook.semantics.library import (
-    hooked,
-    keyed_pullback,
-    reshaped_pullback,
-    stored_pullback,
-    taken_pullback,
-)
+from autodiff_hook.semantics.library import hooked, keyed_pullback, reshaped_pullback, stored_pullback, taken_pullback
 from autodiff_hook.strong import quietly
 
 

@@ -27,9 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import (
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import lookup
 from autodiff_hook.transform.specialise.places import assigned_to
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed

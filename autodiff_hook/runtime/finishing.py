@@ -25,9 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import is_total, item_or_none, sites_changed, sums_floats
 from autodiff_hook.transform.specialise.lasting import Lasting
-from autodiff_hook.transform.specialise.lattice import (
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.prepare import Shape
 
 

@@ -21,10 +21,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import (
-    reached,
-    sites_in,
-)
+from autodiff_hook.transform.specialise.lattice import reached, sites_in
 from autodiff_hook.transform.specialise.lists import is_flat
 
 

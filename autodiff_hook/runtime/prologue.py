@@ -33,9 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain
-from autodiff_hook.transform.specialise.lattice import (
-    sites_in,
-)
+from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.places import appended_to, copied_from, place_of
 from autodiff_hook.transform.specialise.queues import queue

@@ -39,22 +39,8 @@ from autodiff_hook.semantics.comparing import compares_by_code
 from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.instances import instantiate
-from autodiff_hook.semantics.iteration import (
-    get_iter,
-    is_iterated_by_code,
-    is_iterated_by_type,
-    is_iteration,
-    is_view,
-)
-from autodiff_hook.semantics.meanings import (
-    CALLING,
-    LAZY,
-    MEANINGS,
-    WITH_OPTIONS,
-    Args,
-    Kwargs,
-    meaning_of,
-)
+from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_code, is_iterated_by_type, is_iteration, is_view
+from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses
 from autodiff_hook.semantics.outputs import call_with_out, writes_result

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from types import (
-    FunctionType,
-)
+from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.semantics.iteration import (
-    python_method,
-)
+from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import MEANINGS, Args, Kwargs, apply
 from autodiff_hook.semantics.opaque import call_opaque
 

@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Known,
-    Number,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number
 
 LARGE: Final = 1 << 14
 """From this number of elements on an array is worth some calls to save a pass over it."""

@@ -18,9 +18,7 @@ from autodiff_hook.transform.improve.polish import polish, program_start
 from autodiff_hook.transform.improve.reuse import reuse
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.improve.sinking import sink
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import resolve, substitute
 from autodiff_hook.transform.specialise.folding import computed, merge
 from autodiff_hook.transform.specialise.invariants import sums_floats

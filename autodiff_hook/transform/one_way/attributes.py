@@ -14,15 +14,7 @@ from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.lookup import has_in_type, is_plainly
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Fresh,
-    Known,
-    Number,
-    Outside,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import is_set_by_code, look

@@ -10,11 +10,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Error,
-    Fresh,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias

@@ -13,15 +13,7 @@ from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import (
-    Array,
-    Fresh,
-    Instance,
-    Known,
-    List,
-    Number,
-    Outside,
-)
+from autodiff_hook.transform.specialise.abstract import Array, Fresh, Instance, Known, List, Number, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named

@@ -28,15 +28,7 @@ from autodiff_hook.transform.one_way.derived_values import (
     plainly,
 )
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Bound,
-    Fresh,
-    Known,
-    Outside,
-    Super,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Outside, Super
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as

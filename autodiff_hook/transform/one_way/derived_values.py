@@ -14,14 +14,7 @@ from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UFUNCS
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import (
-    MISSING,
-    Abstract,
-    Array,
-    Container,
-    Fresh,
-    Outside,
-)
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Container, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
 from autodiff_hook.transform.specialise.objects import look

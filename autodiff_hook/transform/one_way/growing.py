@@ -10,11 +10,7 @@ from autodiff_hook.transform.one_way.containers import is_adopted, pairs, parts
 from autodiff_hook.transform.one_way.iterating import items
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Fresh,
-    Outside,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import known_as
 

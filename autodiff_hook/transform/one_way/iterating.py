@@ -13,15 +13,7 @@ from autodiff_hook.transform.one_way.derived import rows
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Container,
-    Fresh,
-    List,
-    Outside,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias

@@ -19,16 +19,9 @@ from autodiff_hook.transform.one_way.iterating import VALUES, items
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Bound,
-    Closure,
-    Container,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import (
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 Args = list[Operand]

@@ -14,19 +14,9 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
-from autodiff_hook.transform.specialise.abstract import (
-    ANY,
-    Abstract,
-    Bound,
-    Fresh,
-    Instance,
-    Known,
-    Outside,
-)
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Bound, Fresh, Instance, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-)
+from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.managers import ERRSTATE, Silence, is_silent, only_silences
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as

@@ -32,13 +32,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
 )
-from autodiff_hook.transform.specialise.abstract import (
-    Iterator as IteratorOf,
-)
+from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, cleans_up, is_plain, lifted
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-)
+from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.wording import named
 
 _DEPTH: Final = 60

@@ -54,10 +54,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.objects import class_of, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate

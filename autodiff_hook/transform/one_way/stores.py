@@ -24,9 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-)
+from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.views import base_of, is_sure

@@ -36,15 +36,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Super,
     Tuple,
 )
-from autodiff_hook.transform.specialise.abstract import (
-    Iterator as IteratorOf,
-)
+from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import is_numpy
 from autodiff_hook.transform.specialise.results import abstract_of

@@ -7,10 +7,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Operand
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import (
-    Container,
-    Known,
-)
+from autodiff_hook.transform.specialise.abstract import Container, Known
 
 UNKNOWN: Final = object()
 """What ``known_value`` says of a value that is not known."""

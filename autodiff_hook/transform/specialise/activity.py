@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Dict,
-    Iterator,
-    Reference,
-)
+from autodiff_hook.transform.specialise.abstract import Dict, Iterator, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import differentiable, reached, sites_in

@@ -46,20 +46,9 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused, bind
 from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import (
-    differentiable,
-    example_of,
-    inert_class,
-    is_none,
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import differentiable, example_of, inert_class, is_none, number_types
 from autodiff_hook.transform.specialise.lists import item_of_list
-from autodiff_hook.transform.specialise.objects import (
-    class_of,
-    is_simple,
-    look,
-    special_method,
-)
+from autodiff_hook.transform.specialise.objects import class_of, is_simple, look, special_method
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import (
     alias,

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    ANY,
-    Abstract,
-    Cell,
-    Dict,
-    Known,
-    Site,
-)
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Cell, Dict, Known, Site
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.dicts import into_dict, item_of_dict
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, Alias, Inference

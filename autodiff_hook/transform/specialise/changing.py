@@ -10,15 +10,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import dicts, lists
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Closure,
-    Dict,
-    Known,
-    List,
-    Outside,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.following import may_be_mapping

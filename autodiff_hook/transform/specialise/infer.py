@@ -67,15 +67,7 @@ from autodiff_hook.transform.specialise.bodies import (
 )
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
-from autodiff_hook.transform.specialise.lattice import (
-    content_of,
-    is_none,
-    is_true,
-    item_like,
-    join,
-    reached,
-    sites_in,
-)
+from autodiff_hook.transform.specialise.lattice import content_of, is_none, is_true, item_like, join, reached, sites_in
 from autodiff_hook.transform.specialise.merging import Merging
 from autodiff_hook.transform.specialise.refining import Test, refine
 from autodiff_hook.transform.specialise.worklist import Worklist

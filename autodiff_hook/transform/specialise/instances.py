@@ -29,9 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import (
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.wording import named
 
 

@@ -18,19 +18,8 @@ from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.liveness import live_from
-from autodiff_hook.ir.types import (
-    Block,
-    Constant,
-    Edge,
-    Operand,
-    Statement,
-    Terminator,
-    Variable,
-)
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Reference,
-)
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.specialise.abstract import Abstract, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents

@@ -11,19 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Dict,
-    Optional,
-    Record,
-    Reference,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Optional, Record, Reference, Tuple
 from autodiff_hook.transform.specialise.joint_primal import NONE, PrimalHalf, leaves_of
-from autodiff_hook.transform.specialise.lattice import (
-    content_of,
-)
+from autodiff_hook.transform.specialise.lattice import content_of
 from autodiff_hook.transform.specialise.lists import has_slots, slots_pattern
 
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.ir.types import (
-    Block,
-    Constant,
-    Edge,
-    Operand,
-    Statement,
-    Variable,
-)
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,

@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Array,
-    List,
-    Number,
-    Reference,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Array, List, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, LOAD, PARTS, READ, STORE, TAKE
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO

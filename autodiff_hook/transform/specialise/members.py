@@ -44,15 +44,8 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
 from autodiff_hook.transform.specialise.infer import Alias, Inference
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-    inert_class,
-    number_types,
-)
-from autodiff_hook.transform.specialise.objects import (
-    class_of,
-    look,
-)
+from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
+from autodiff_hook.transform.specialise.objects import class_of, look
 from autodiff_hook.transform.specialise.places import copied_from
 from autodiff_hook.transform.specialise.plans import (
     alias,

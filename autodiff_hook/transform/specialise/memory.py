@@ -15,21 +15,10 @@ from typing import Any
 from autodiff_hook.ir.analysis import closure, dominates, dominators, passed_on, successors
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Dict,
-    List,
-    Reference,
-    Site,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
-from autodiff_hook.transform.specialise.lattice import (
-    reached,
-    sites_in,
-)
+from autodiff_hook.transform.specialise.lattice import reached, sites_in
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
 
 TypeOf = Callable[[Operand], Abstract]

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autodiff_hook.ir.types import Edge, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Fresh,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused
 
 if TYPE_CHECKING:

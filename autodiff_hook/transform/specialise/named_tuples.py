@@ -8,11 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Optional,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Optional, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, bind
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.objects import look

@@ -20,9 +20,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Alias, Inference
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-)
+from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.wording import named
 
 

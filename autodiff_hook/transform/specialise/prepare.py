@@ -55,11 +55,7 @@ from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
-from autodiff_hook.transform.specialise.lattice import (
-    differentiable,
-    is_true,
-    join,
-)
+from autodiff_hook.transform.specialise.lattice import differentiable, is_true, join
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
 from autodiff_hook.transform.specialise.places import ask_for_copies

@@ -11,15 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from autodiff_hook.ir.analysis import (
-    Loop,
-    closure,
-    count_uses,
-    dominates,
-    dominators,
-    natural_loops,
-    reverse_postorder,
-)
+from autodiff_hook.ir.analysis import Loop, closure, count_uses, dominates, dominators, natural_loops, reverse_postorder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import Producer
 from autodiff_hook.transform.specialise.bodies import (

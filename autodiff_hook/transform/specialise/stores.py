@@ -10,23 +10,11 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.operations import BINARY
 from autodiff_hook.transform.specialise import assigned, dicts, lists
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Dict,
-    Known,
-    List,
-    Outside,
-    Tuple,
-    same_dtype,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Known, List, Outside, Tuple, same_dtype
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import array_before, call_known, inline_call
 from autodiff_hook.transform.specialise.infer import STORE, Inference
-from autodiff_hook.transform.specialise.lattice import (
-    built_class,
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import built_class, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.views import redirect

@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import (
-    UNBOUND,
-    Block,
-    Constant,
-    Edge,
-    Operand,
-    Statement,
-    Terminator,
-    Variable,
-)
+from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.transform.specialise.bodies import (
     Body,

@@ -8,21 +8,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Statement
-from autodiff_hook.transform.specialise.abstract import (
-    BOOL,
-    INT,
-    MISSING,
-    Abstract,
-    Instance,
-    Known,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import BOOL, INT, MISSING, Abstract, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-    inert_class,
-)
+from autodiff_hook.transform.specialise.lattice import example_of, inert_class
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.results import outcome
 

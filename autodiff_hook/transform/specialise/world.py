@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from autodiff_hook.ir.types import Operand, Variable
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import Load
 
 
