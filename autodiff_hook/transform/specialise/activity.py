@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Dict, Iterator, Reference
+from autodiff_hook.transform.specialise.abstract import Dict, Iterator, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, Program, RulePlan
-from autodiff_hook.transform.specialise.lattice import differentiable, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import content_of, differentiable, reached, sites_in
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.spreading import Spread, flat, sources
 
@@ -67,6 +67,17 @@ class _Sites:
         sites = {self.own[v] for v in found if v in self.own}
         if sites:
             found.update(v for v, reached in self.reached.items() if not sites.isdisjoint(reached))
+
+
+def part_taken(s: Statement, path: tuple[int, ...], program: Program) -> tuple[Operand, tuple[int, ...]]:
+    """Of which operand of a structural statement a part of its result is a part, and which."""
+    if s.op in ("build_tuple", "build_list", "build_map"):
+        return s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]], path[1:]
+    whole = content_of(program.type_of(s.operands[0]))
+    assert isinstance(whole, Tuple)
+    index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
+    index = whole.keys.index(index) if whole.cls is dict else index
+    return s.operands[0], (index % len(whole.items), *path)
 
 
 def _collect(program: Program, shape: Shape) -> set[Variable]:

@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Reference,
     Tuple,
 )
+from autodiff_hook.transform.specialise.activity import part_taken
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.joint_buffers import is_zero
@@ -155,19 +156,9 @@ class Cotangents(Items):
     def _reverse_structural(self, s: Statement, out: Block) -> None:
         taken = [(path, self._take(s.made, path, out)) for path in self._paths(s.made)]
         for path, cotangent in taken:
-            if s.op in ("build_tuple", "build_list", "build_map"):
-                operand = s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]]
-                if isinstance(operand, Variable):
-                    self._add(operand, path[1:], cotangent, out)
-            else:
-                owner = s.operands[0]
-                assert isinstance(owner, Variable)
-                whole = self.program.types[owner]
-                assert isinstance(whole, Tuple)
-                index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
-                index = whole.keys.index(index) if whole.cls is dict else index
-                length = len(whole.items)
-                self._add(owner, (index % length, *path), cotangent, out)
+            operand, part = part_taken(s, path, self.program)
+            if isinstance(operand, Variable):
+                self._add(operand, part, cotangent, out)
 
     def _reverse_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
         result = self.program.types[s.made]

@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
+from autodiff_hook.transform.specialise.activity import part_taken
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
@@ -176,17 +177,7 @@ class Pushforward(Rules):
 
     def _push_structural(self, s: Statement, out: Block) -> None:
         for path in self._moving(s.made):
-            if s.op in ("build_tuple", "build_list", "build_map"):
-                operand = s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]]
-                self.tangents[s.made, path] = self._tangent(operand, path[1:], out)
-                continue
-            owner = s.operands[0]
-            assert isinstance(owner, Variable)
-            whole = content_of(self.program.types[owner])
-            assert isinstance(whole, Tuple)
-            index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
-            index = whole.keys.index(index) if whole.cls is dict else index
-            self.tangents[s.made, path] = self._tangent(owner, (index % len(whole.items), *path), out)
+            self.tangents[s.made, path] = self._tangent(*part_taken(s, path, self.program), out)
 
     def _push_beginning(self, s: Statement, out: Block) -> None:
         """An empty list or dict, or an array that the program fills."""
