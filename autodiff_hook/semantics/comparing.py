@@ -11,10 +11,8 @@ from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.iteration import get_iter, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, as_function, means
 from autodiff_hook.semantics.methods import apply_method, attempts
-from autodiff_hook.semantics.operations import COMPARE
+from autodiff_hook.semantics.operations import COMPARE, COMPARING_METHODS, MIRRORED
 
-_MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
-_METHODS: Final = {op: f"__{function.__name__}__" for op, function in COMPARE.items()}
 _NUMBERS: Final = frozenset({float, int, bool})
 
 
@@ -28,7 +26,7 @@ def compare(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if type(a) in _NUMBERS and type(b) in _NUMBERS:
         return COMPARE[op](a, b), None
     if not quiet(alg, t):
-        for method, reflected in attempts(a, b, _METHODS[op], _METHODS[_MIRRORED[op]], compares=True):
+        for method, reflected in attempts(a, b, COMPARING_METHODS[op], COMPARING_METHODS[MIRRORED[op]], compares=True):
             if method is None:
                 break
             value, token = apply_method(alg, t, method, a, b, reflected)

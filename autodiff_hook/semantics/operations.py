@@ -35,6 +35,11 @@ COMPARE: Final[dict[str, Any]] = {
     **{"<": operator.lt, "<=": operator.le, "==": operator.eq},
     **{"!=": operator.ne, ">": operator.gt, ">=": operator.ge},
 }
+MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
+METHODS: Final = {op: f"__{name}__" for op, name in NAMES.items()}
+UNARY_METHODS: Final = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+COMPARING_METHODS: Final = {op: f"__{function.__name__}__" for op, function in COMPARE.items()}
+"""The special methods of operators."""
 UFUNCS: Final = {
     **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
     **{"%": np.remainder, "**": np.power, "@": np.matmul},

@@ -18,12 +18,11 @@ from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import apply, as_function, meaning_of, means
 from autodiff_hook.semantics.methods import apply_method, attempts
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
-from autodiff_hook.semantics.operations import BINARY, INPLACE, NAMES, UFUNCS, UNARY
+from autodiff_hook.semantics.operations import BINARY, INPLACE, METHODS, NAMES, UFUNCS, UNARY, UNARY_METHODS
 from autodiff_hook.semantics.overrides import call_overridden, overrides
 from autodiff_hook.semantics.rules import call_rule, rule_for, whole_tokens
 from autodiff_hook.semantics.sequences import concatenate, repeat
 
-_UNARY_METHODS: Final = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 _UNARY_UFUNCS: Final = {"-": np.negative, "+": np.positive, "~": np.invert}
 
 
@@ -61,7 +60,7 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
     if op in UFUNCS and isinstance(a, (np.ndarray, np.generic)) and overrides(b) and not overrides(a):
         return call_overridden(alg, (None, *t), UFUNCS[op], (a, b), {})
     tried = False
-    for method, reflected in attempts(a, b, f"__{NAMES[op]}__", f"__r{NAMES[op]}__"):
+    for method, reflected in attempts(a, b, METHODS[op], f"__r{NAMES[op]}__"):
         if method is None:
             break
         tried = True
@@ -71,7 +70,7 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
     else:
         if tried:
             refuse(op, a, b)
-    meaning = meaning_of(builtin_method(a, f"__{NAMES[op]}__"))
+    meaning = meaning_of(builtin_method(a, METHODS[op]))
     operands, tokens = (a, b), t
     if meaning is None and (type(a) in (int, bool) or kind(a) == "dict"):
         # An int knows nothing of a float, nor of one of a derived class; a Counter nothing of other dicts.
@@ -175,12 +174,12 @@ def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
         if whole is None:
             return call_rule(alg, t, rule, function, (a,), {})
         return (function(a), None) if whole[0] is None else alg.call_rule(rule, function, (a,), {}, whole)
-    method = python_method(a, _UNARY_METHODS[op])
+    method = python_method(a, UNARY_METHODS[op])
     if method is not None:
         return apply(alg, (None, *t), method, (a,), {})
     if kind(a) == "array":
         return apply(alg, (None, *t), _UNARY_UFUNCS[op], (a,), {})
-    meaning = meaning_of(builtin_method(a, _UNARY_METHODS[op]))
+    meaning = meaning_of(builtin_method(a, UNARY_METHODS[op]))
     if meaning is not None:
         return meaning(alg, t, (a,), {})
     return call_opaque(alg, t, function, (a,), {}, "which has no rule for these types")

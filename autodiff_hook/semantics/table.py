@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, ended, some
+from autodiff_hook.runtime.cotangents import part
 from autodiff_hook.runtime.lookup import MISSING
 from autodiff_hook.semantics import (
     attributes,
@@ -43,11 +44,6 @@ from autodiff_hook.semantics.meanings import Meaning
 def tuple_token(*parts: Any) -> Any:
     """The token of a tuple from those of its elements; None if all are zero."""
     return parts if some(parts) else None
-
-
-def part(token: Any, index: int) -> Any:
-    """The token of one element of a tuple."""
-    return None if token is None else token[index]
 
 
 def _operation(meaning: Meaning) -> Callable[..., Result]:

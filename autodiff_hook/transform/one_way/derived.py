@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
+from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, NAMES, UNARY, UNARY_METHODS
 from autodiff_hook.transform.one_way.containers import guarded_length
 from autodiff_hook.transform.one_way.derived_values import (
     ARRAY,
@@ -34,11 +34,10 @@ from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
 from autodiff_hook.transform.specialise.wording import named
 
-_COMPARISONS: Final = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 _FUNCTIONS: Final[dict[Any, Any]] = {
     ARRAY["__getitem__"]: operator.getitem,
     ARRAY["__len__"]: len,
-    **{ARRAY[f"__{name}__"]: COMPARE[symbol] for symbol, name in _COMPARISONS.items()},
+    **{ARRAY[name]: COMPARE[symbol] for symbol, name in COMPARING_METHODS.items()},
 }
 
 
@@ -82,14 +81,13 @@ def _binary(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _compare(inf: Path, s: Statement) -> Abstract | None:
-    if any(_method(inf, x, f"__{name}__") for x in s.operands for name in _COMPARISONS.values()):
+    if any(_method(inf, x, name) for x in s.operands for name in COMPARING_METHODS.values()):
         return None
     return computed(inf, s, COMPARE[s.data], s.operands)
 
 
 def _unary(inf: Path, s: Statement) -> Abstract | None:
-    name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[s.data]
-    return None if _method(inf, s.operands[0], name) else computed(inf, s, UNARY[s.data], s.operands)
+    return None if _method(inf, s.operands[0], UNARY_METHODS[s.data]) else computed(inf, s, UNARY[s.data], s.operands)
 
 
 def _getitem(inf: Path, s: Statement) -> Abstract | None:

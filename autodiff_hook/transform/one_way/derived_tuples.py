@@ -6,7 +6,7 @@ from collections import namedtuple
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand, Statement
-from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.semantics.operations import COMPARING_METHODS, NAMES
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path
@@ -15,14 +15,13 @@ from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
 
 _FIELD: Final = type(namedtuple("_Fields", "x").x)  # type: ignore[attr-defined]
-_COMPARISONS: Final = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _METHODS: Final[dict[str, tuple[int | None, tuple[str, ...]]]] = {
     "getitem": (0, ("__getitem__",)),
     **dict.fromkeys(("unpack", "get_iter"), (0, ("__iter__",))),
     **dict.fromkeys(("truth", "not"), (0, ("__bool__", "__len__"))),
     "get_len": (0, ("__len__",)),
     **dict.fromkeys(("in", "not_in"), (1, ("__contains__",))),
-    "compare": (None, _COMPARISONS),
+    "compare": (None, tuple(COMPARING_METHODS.values())),
 }
 """The operand of an operation that may be such an object, and what its class must not say of it; None: all operands."""
 

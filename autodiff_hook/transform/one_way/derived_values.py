@@ -10,7 +10,7 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UFUNCS
+from autodiff_hook.semantics.operations import BINARY, COMPARE, METHODS, UFUNCS
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path
@@ -26,7 +26,7 @@ ARRAY: Final = np.ndarray.__dict__
 """What arrays have of their class."""
 _NUMPY_OF: Final[dict[Any, np.ufunc]] = {
     **{BINARY[symbol]: ufunc for symbol, ufunc in UFUNCS.items()},
-    **{ARRAY[f"__{NAMES[symbol]}__"]: ufunc for symbol, ufunc in UFUNCS.items()},
+    **{ARRAY[METHODS[symbol]]: ufunc for symbol, ufunc in UFUNCS.items()},
     **dict(zip(COMPARE.values(), (np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal))),
     **{operator.neg: np.negative, operator.pos: np.positive, abs: np.absolute},
 }

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import asked_in_turn
-from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, MIRRORED
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
@@ -18,20 +18,12 @@ from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
-_COMPARISONS: Final = {
-    "==": ("__eq__", "__eq__"),
-    "!=": ("__ne__", "__ne__"),
-    "<": ("__lt__", "__gt__"),
-    ">": ("__gt__", "__lt__"),
-    "<=": ("__le__", "__ge__"),
-    ">=": ("__ge__", "__le__"),
-}
 _SILENT: Final = frozenset({float, int, bool, complex, type(None)})
 
 
 OF_FLOATS: Final = {
-    **{getattr(float, f"__{NAMES[symbol]}__"): ("binary", symbol) for symbol in ("+", "-", "*", "/", "//", "%", "**")},
-    **{getattr(float, name): ("compare", symbol) for symbol, (name, _) in _COMPARISONS.items()},
+    **{getattr(float, METHODS[symbol]): ("binary", symbol) for symbol in ("+", "-", "*", "/", "//", "%", "**")},
+    **{getattr(float, name): ("compare", symbol) for symbol, name in COMPARING_METHODS.items()},
     **{float.__neg__: ("unary", "-"), float.__pos__: ("unary", "+")},
 }
 """The operations that methods of ``float`` are, called by their names."""
@@ -55,7 +47,7 @@ def operated(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     left, right = map(inf.type_of, operands)
     if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
         return None
-    name = f"__{NAMES[symbol]}__"
+    name = METHODS[symbol]
     return _first(inf, operands, _asked(left, right, name, f"__r{name[2:]}"))
 
 
@@ -71,7 +63,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     left, right = map(inf.type_of, operands)
     if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
         return None
-    asked = _asked(left, right, *_COMPARISONS[symbol], compares=True)
+    asked = _asked(left, right, COMPARING_METHODS[symbol], COMPARING_METHODS[MIRRORED[symbol]], compares=True)
     if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
         same = compared(inf, "==", operands)
         return None if same is None else inf.perform("not", [same])

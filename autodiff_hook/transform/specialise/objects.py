@@ -20,6 +20,7 @@ from autodiff_hook.runtime.lookup import (
     is_plainly,
     shows_another_dictionary,
 )
+from autodiff_hook.semantics.operations import BINARY, METHODS, UNARY, UNARY_METHODS
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -172,16 +173,10 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
     return Known(None)
 
 
-DUNDERS: Final = {
-    **{op: f"__{op.__name__}__" for op in (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)},
-    **{op: f"__{op.__name__}__" for op in (operator.matmul, operator.mod, operator.floordiv)},
-}
+DUNDERS: Final = {BINARY[op]: name for op, name in METHODS.items()}
 UNARY_DUNDERS: Final = {
-    operator.neg: "__neg__",
-    operator.pos: "__pos__",
-    abs: "__abs__",
-    operator.getitem: "__getitem__",
-    len: "__len__",
+    **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
+    **{abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
 }
 
 
