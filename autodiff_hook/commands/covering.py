@@ -55,8 +55,7 @@ def coverage(*modules: str) -> list[Coverage]:
     'it is constant by steps'
     """
     # Where it runs: --help, and status on an interpreter that is not supported, do without the engine.
-    from autodiff_hook.commands.reaching import Reach
-    from autodiff_hook.commands.standing import standing
+    from autodiff_hook.commands.reaching import Reach, standing
 
     reach = Reach([module.partition(".")[0] for module in modules])
     result = []

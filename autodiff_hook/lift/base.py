@@ -6,7 +6,7 @@ from typing import Final
 
 from autodiff_hook.lift import control, values
 from autodiff_hook.lift.abstract import Meaning
-from autodiff_hook.lift.class_bodies import CLASS_BODIES
+from autodiff_hook.lift.values import CLASS_BODIES
 
 BASE: Final[dict[str, Meaning]] = {
     **dict.fromkeys(("NOP", "RESUME", "COPY_FREE_VARS"), values.skip),

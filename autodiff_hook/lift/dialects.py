@@ -11,8 +11,8 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.lift import control, values
 from autodiff_hook.lift.abstract import NULL, Machine, Meaning
 from autodiff_hook.lift.base import BASE
-from autodiff_hook.lift.class_bodies import CLASS_BODIES_311, CLASS_BODIES_SINCE_312
 from autodiff_hook.lift.since314 import SINCE_314, SINCE_315
+from autodiff_hook.lift.values import CLASS_BODIES_311, CLASS_BODIES_SINCE_312
 
 # 3.11
 

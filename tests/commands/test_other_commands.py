@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autodiff_hook.commands import files, inputs, main
-from autodiff_hook.commands.standing import standing
+from autodiff_hook.commands.reaching import standing
 from autodiff_hook.text import bar
 
 

@@ -3,7 +3,8 @@
 What is not made by the program itself (arguments, what is captured, constants) and what may be kept elsewhere is
 never written to. ``ownership.py`` says what may be overwritten. The system hands out large pieces of memory page by
 page, as they are first written to, which takes longer than the operation itself: so a large dead array of the same
-shape is kept until the next one is made.
+shape is kept until the next one is made. Views of one part of an array are taken once: it does not matter when a view
+has been taken, which shows what is in the array when it is read.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import count_uses
+from autodiff_hook.ir.analysis import Loop, count_uses, natural_loops, predecessors
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.economy import economise_arrays
 from autodiff_hook.transform.improve.facts import LARGE, ArrayFact, value_of
@@ -23,8 +24,7 @@ from autodiff_hook.transform.improve.ownership import Lifetimes, Ownership
 from autodiff_hook.transform.improve.schedule import merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
-from autodiff_hook.transform.improve.slices import share_views
-from autodiff_hook.transform.specialise.bodies import substitute
+from autodiff_hook.transform.specialise.bodies import resolve, substitute
 
 _UFUNCS: Final = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 _PRODUCTS: Final = (np.matmul, np.dot)
@@ -239,3 +239,60 @@ def _part_added(s: Statement, parts: dict[Operand, _Part], site: Site) -> tuple[
         if site.shapes.known_equal(facts[0].dims, facts[1].dims):  # type: ignore[union-attr]
             return a, *part
     return None
+
+
+def share_views(ir: IR, site: Site) -> None:
+    """Let ``ir`` take each view once."""
+    if not any(_is_view(s, site) for block in ir.blocks for s in block.statements):
+        return
+    incoming = predecessors(ir)
+    for loop in reversed(natural_loops(ir)):
+        before = [block for block, _ in incoming[loop.header] if block not in loop.body]
+        if len(before) == 1:
+            _move_out(loop, before[0], site)
+    known: dict[Operand, Operand] = {}
+    for block in ir.blocks:
+        _share(block, site, known)
+    substitute(ir.blocks, known)
+
+
+def _is_view(s: Statement, site: Site) -> bool:
+    """Whether a statement takes a part out of an array by slices alone, which cannot raise."""
+    if s.op != "getitem" or s.result is None or not site.is_array(s.operands[0]) or not site.is_array(s.result):
+        return False
+    index = value_of(s.operands[1])
+    parts = index if type(index) is tuple else (index,)
+    dims = site.dims(s.operands[0])
+    return dims is not None and len(parts) <= len(dims) and all(_is_plain(part) for part in parts)
+
+
+def _is_plain(part: object) -> bool:
+    bounds = (part.start, part.stop, part.step) if type(part) is slice else (part,)
+    return type(part) is slice and all(type(x) in (int, type(None)) for x in bounds) and part.step != 0
+
+
+def _move_out(loop: Loop, before: Block, site: Site) -> None:
+    inside = {x for block in loop.body for x in block.params}
+    inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
+    for block in loop.body:
+        moved = [s for s in block.statements if _is_view(s, site) and s.operands[0] not in inside]
+        before.statements += moved
+        block.statements = [s for s in block.statements if s not in moved]
+
+
+def _share(block: Block, site: Site, known: dict[Operand, Operand]) -> None:
+    seen: dict[tuple[Operand, str], Variable] = {}
+    kept = []
+    for s in block.statements:
+        s.operands = [resolve(x, known) for x in s.operands]
+        if s.result is None or not _is_view(s, site):
+            kept.append(s)
+            continue
+        assert isinstance(s.operands[1], Constant)
+        key = s.operands[0], repr(s.operands[1].value)
+        if key in seen:
+            known[s.result] = seen[key]
+        else:
+            seen[key] = s.result
+            kept.append(s)
+    block.statements = kept

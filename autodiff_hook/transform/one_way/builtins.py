@@ -15,7 +15,7 @@ from autodiff_hook.transform.one_way import containers, derived, derived_tuples,
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call
 from autodiff_hook.transform.one_way.classes import construct, instance, number
-from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
 from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, OPTIONS, all_classes, zipped
 from autodiff_hook.transform.one_way.managers import managed_call
@@ -26,7 +26,6 @@ from autodiff_hook.transform.one_way.sequences import sorted_
 from autodiff_hook.transform.one_way.signatures import asked
 from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,

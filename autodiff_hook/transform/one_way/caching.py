@@ -7,8 +7,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types

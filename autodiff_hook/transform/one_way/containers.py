@@ -303,3 +303,21 @@ def _some(inf: Path, operand: Operand, before: int, after: int | None) -> list[O
 def project(inf: Path, s: Statement) -> Abstract | None:
     """A part of a tuple."""
     return alias(inf, s, parts(inf, s.operands[0])[s.data])
+
+
+UNKNOWN: Final = object()
+"""What ``known_value`` says of a value that is not known."""
+
+
+def known_value(inf: Path, operand: Operand) -> Any:
+    """A known value, in whatever lists and tuples; ``UNKNOWN`` if it is not known."""
+    value = inf.type_of(operand)
+    if isinstance(value, Known):
+        return value.value
+    if isinstance(value, Container) and value.cls in (set, frozenset):
+        return value.cls(inf.content(operand))
+    if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
+        held = [known_value(inf, x) for x in parts(inf, operand)]
+        if all(x is not UNKNOWN for x in held):
+            return tuple(held) if operand in inf.tuples else held
+    return UNKNOWN

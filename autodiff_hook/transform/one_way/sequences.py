@@ -12,13 +12,12 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, is_nothing
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way import containers
-from autodiff_hook.transform.one_way.containers import KEYED, changeable, is_adopted, new, parts
+from autodiff_hook.transform.one_way.containers import KEYED, UNKNOWN, changeable, is_adopted, known_value, new, parts
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_container
-from autodiff_hook.transform.one_way.values import UNKNOWN, known_value
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
