@@ -84,7 +84,7 @@ def settle(inf: Inference) -> list[Statement]:
     for cls, names in inf.outer.stored.items():
         if any(isinstance(kind, Outside) and type(kind.example) is cls for kind in inf.types.values()):
             raise Refused("an object is known by itself, and changed in a list")
-        if any(site.absent & names.keys() or "__dict__" in site.named for site in inf.sites_of(cls)):
+        if any(site.absent & names.keys() or "__dict__" in site.named for site in inf.merging.sites_of(cls)):
             raise Refused("an attribute of a class is assigned to its objects")
     changes = any(in_place for names in inf.outer.stored.values() for in_place in names.values())
     held = [v for v, kind in inf.types.items() if inf.is_from_outside(v) and holds(kind, changes)]

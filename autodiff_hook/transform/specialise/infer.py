@@ -44,15 +44,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Iterator,
     Known,
-    List,
     Number,
     Optional,
     Outside,
     Partial,
     Producer,
     Record,
-    Reference,
-    Site,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import (
@@ -67,7 +64,7 @@ from autodiff_hook.transform.specialise.bodies import (
 )
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
-from autodiff_hook.transform.specialise.lattice import content_of, is_none, is_true, item_like, join, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import is_none, is_true, join, sites_in
 from autodiff_hook.transform.specialise.merging import Merging
 from autodiff_hook.transform.specialise.refining import Test, refine
 from autodiff_hook.transform.specialise.worklist import Worklist
@@ -315,7 +312,7 @@ class Inference:
         while self.pending:
             self._visit(self.pending.pop())
             if not self.pending:
-                self._unite_stored()
+                self.merging.unite_stored()
             if not self.pending and self.stale:
                 self.stale, rounds = False, rounds + 1
                 if rounds > _ROUNDS:
@@ -590,59 +587,7 @@ class Inference:
 
     def joined(self, a: Abstract, b: Abstract) -> Abstract:
         """The least that is true of both: lists and dicts that come by one name may be one."""
-        if isinstance(a, Optional) or isinstance(b, Optional):
-            self.joined(content_of(a), content_of(b))
-            return join(a, b)
-        if isinstance(a, Reference) and type(a) is type(b) and a != b and _may_be_one(a, b):
-            self._unite(a.site, b.site)
-        elif isinstance(a, Iterator) and isinstance(b, Iterator):
-            self.joined(a.item, b.item)
-        elif isinstance(a, Tuple) and isinstance(b, Tuple) and (a.cls, a.keys) == (b.cls, b.keys):
-            if len(a.items) == len(b.items):
-                return Tuple(tuple(map(self.joined, a.items, b.items)), a.cls, a.keys, example=a.example, place=a.place)
-        places = [x.place for x in (a, b) if isinstance(x, Tuple) and x.cls is not tuple]
-        if a != b and places and all(isinstance(x, (Tuple, List, Dict)) for x in (a, b)) and None not in places:
-            raise Changes("lists of several lengths come together", *places)
-        return join(a, b)
-
-    def _unite_stored(self) -> None:
-        """Objects of a class to which attributes are assigned may be one, wherever they are met."""
-        for cls in self.outer.stored:
-            first, *others = self.sites_of(cls)
-            for other in others:
-                self._unite(first, other)
-                if other.root() is not first.root():
-                    raise Refused("objects of one class are changed, of which some have other attributes")
-
-    def sites_of(self, cls: type) -> list[Site]:
-        """Where objects of a class come from."""
-        roots = {x.root(): None for kind in self.types.values() for site in sites_in(kind) for x in reached(site)}
-        return [site for site in roots if site.examples and type(site.examples[0]) is cls]
-
-    def _unite(self, a: Site, b: Site) -> None:
-        """Let lists of two sites be one, if what they hold can be."""
-        if a.examples or b.examples:
-            more = b.new_to(a)
-            kinds = {x: self.world.attribute_kind([*a.examples, *more], x) for x in {**a.named, **b.named}}
-            if None not in kinds.values():
-                self.stale = True
-                a.unite(b)
-                a.named.update({x: kind for x, kind in kinds.items() if more or x not in a.named})  # type: ignore[misc]
-            return
-        named = {**b.named, **a.named}
-        for name in a.named.keys() & b.named.keys():
-            named[name] = self.joined(a.named[name], b.named[name])
-        items = [x for x in (a.item, b.item) if x is not None]
-        item = self.joined(*items) if len(items) == 2 else next(iter(items), None)
-        keys = [x for x in (a.key, b.key) if x is not None]
-        key = join(*keys) if len(keys) == 2 else next(iter(keys), None)
-        likes = {name: item_like(value) for name, value in named.items()}
-        if None in likes.values() or item is not None and item_like(item) is None:
-            return
-        self.stale = True
-        a.unite(b)
-        a.item, a.key = None if item is None else item_like(item), key
-        a.named.update(likes)  # type: ignore[arg-type]
+        return self.merging.joined(a, b)
 
     def inline(
         self, statement: Statement, code: Any, globals_: dict[str, Any], call: Parameters, cells: list[Operand]
@@ -715,10 +660,6 @@ class Inference:
         for free, cell in zip(body.frees, cells, strict=True):
             mapping[free] = cell
         substitute(body.blocks, mapping)
-
-
-def _may_be_one(a: Reference, b: Reference) -> bool:
-    return not (isinstance(a, Record) and isinstance(b, Record)) or a.cls is b.cls
 
 
 def _called(found: Abstract) -> Any:

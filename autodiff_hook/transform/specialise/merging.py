@@ -1,6 +1,7 @@
 """What comes to a block over its edges. Of one of several objects the attributes come, as parameters of their own.
 
 So ``p = p + v`` in a loop needs no object. It holds while the attributes are assigned once, when an object is made.
+Lists, dicts and objects that come by one name may be one: their sites are united.
 """
 
 from __future__ import annotations
@@ -9,8 +10,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autodiff_hook.ir.types import Edge, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Dict,
+    Fresh,
+    Iterator,
+    List,
+    Optional,
+    Record,
+    Reference,
+    Site,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.lattice import content_of, item_like, join, reached, sites_in
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
@@ -120,3 +133,63 @@ class Merging:
                 self.inf.orders += [(store, edge) for store in stores if store is not None]
             if any(self._names(made) != list(merged.params) for made in (param, *merged.made)):
                 raise Refused("an attribute of one of several objects is assigned")
+
+    def joined(self, a: Abstract, b: Abstract) -> Abstract:
+        """The least that is true of both: lists and dicts that come by one name may be one."""
+        if isinstance(a, Optional) or isinstance(b, Optional):
+            self.joined(content_of(a), content_of(b))
+            return join(a, b)
+        if isinstance(a, Reference) and type(a) is type(b) and a != b and _may_be_one(a, b):
+            self._unite(a.site, b.site)
+        elif isinstance(a, Iterator) and isinstance(b, Iterator):
+            self.joined(a.item, b.item)
+        elif isinstance(a, Tuple) and isinstance(b, Tuple) and (a.cls, a.keys) == (b.cls, b.keys):
+            if len(a.items) == len(b.items):
+                return Tuple(tuple(map(self.joined, a.items, b.items)), a.cls, a.keys, example=a.example, place=a.place)
+        places = [x.place for x in (a, b) if isinstance(x, Tuple) and x.cls is not tuple]
+        if a != b and places and all(isinstance(x, (Tuple, List, Dict)) for x in (a, b)) and None not in places:
+            raise Changes("lists of several lengths come together", *places)
+        return join(a, b)
+
+    def unite_stored(self) -> None:
+        """Objects of a class to which attributes are assigned may be one, wherever they are met."""
+        for cls in self.inf.outer.stored:
+            first, *others = self.sites_of(cls)
+            for other in others:
+                self._unite(first, other)
+                if other.root() is not first.root():
+                    raise Refused("objects of one class are changed, of which some have other attributes")
+
+    def sites_of(self, cls: type) -> list[Site]:
+        """Where objects of a class come from."""
+        roots = {x.root(): None for kind in self.inf.types.values() for site in sites_in(kind) for x in reached(site)}
+        return [site for site in roots if site.examples and type(site.examples[0]) is cls]
+
+    def _unite(self, a: Site, b: Site) -> None:
+        """Let lists of two sites be one, if what they hold can be."""
+        if a.examples or b.examples:
+            more = b.new_to(a)
+            kinds = {x: self.inf.world.attribute_kind([*a.examples, *more], x) for x in {**a.named, **b.named}}
+            if None not in kinds.values():
+                self.inf.stale = True
+                a.unite(b)
+                a.named.update({x: kind for x, kind in kinds.items() if more or x not in a.named})  # type: ignore[misc]
+            return
+        named = {**b.named, **a.named}
+        for name in a.named.keys() & b.named.keys():
+            named[name] = self.joined(a.named[name], b.named[name])
+        items = [x for x in (a.item, b.item) if x is not None]
+        item = self.joined(*items) if len(items) == 2 else next(iter(items), None)
+        keys = [x for x in (a.key, b.key) if x is not None]
+        key = join(*keys) if len(keys) == 2 else next(iter(keys), None)
+        likes = {name: item_like(value) for name, value in named.items()}
+        if None in likes.values() or item is not None and item_like(item) is None:
+            return
+        self.inf.stale = True
+        a.unite(b)
+        a.item, a.key = None if item is None else item_like(item), key
+        a.named.update(likes)  # type: ignore[arg-type]
+
+
+def _may_be_one(a: Reference, b: Reference) -> bool:
+    return not (isinstance(a, Record) and isinstance(b, Record)) or a.cls is b.cls
