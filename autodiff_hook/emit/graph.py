@@ -11,6 +11,7 @@ from autodiff_hook.emit import versions
 from autodiff_hook.emit.idle import without_idle_handlers
 from autodiff_hook.emit.items import NONE, CellVar, FreeVar
 from autodiff_hook.ir.analysis import Loop, count_uses, natural_loops, reverse_postorder
+from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import (
     HANDLER_RECEIVED,
     IR,
@@ -101,9 +102,7 @@ class Graph:
 
     def resolve(self, operand: Operand) -> Operand:
         """The operand that stands for this one."""
-        while isinstance(operand, Variable) and operand in self.aliases:
-            operand = self.aliases[operand]
-        return operand
+        return resolve(operand, self.aliases)
 
     def resolve_all(self, operands: list[Operand]) -> list[Operand]:
         """``resolve`` for a list."""

@@ -13,6 +13,7 @@ from typing import Final
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import postorder
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Position, Statement, Variable
 
 Provider = Callable[[Hashable], "Operand | Block | None"]
@@ -262,10 +263,7 @@ class Builder:
 
     def resolve(self, value: Operand) -> Operand:
         """``value``, or what it was replaced by."""
-        replaced = self._replaced
-        while value in replaced:
-            value = replaced[value]
-        return value
+        return resolve(value, self._replaced)
 
     def finish(self) -> list[Block]:
         """The blocks, with parameters and edges filled in and every use of a replaced parameter rewritten."""
@@ -275,12 +273,7 @@ class Builder:
             block.params.extend(joins)
             for index, (_, edge) in enumerate(self._incoming[block]):
                 edge.args.extend(values[index] for values in joins.values())
-        for block in self.blocks:
-            for statement in block.statements:
-                statement.operands = [self.resolve(x) for x in statement.operands]
-            block.terminator.operands = [self.resolve(x) for x in block.terminator.operands]
-            for edge in block.edges():
-                edge.args = [self.resolve(x) for x in edge.args]
+        substitute(self.blocks, self._replaced)
         return self.blocks
 
 

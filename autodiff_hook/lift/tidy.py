@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from autodiff_hook.ir.analysis import closure, reachable
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import (
     CANNOT_RAISE,
     HANDLER_RECEIVED,
@@ -14,7 +15,6 @@ from autodiff_hook.ir.types import (
     Block,
     Edge,
     Operand,
-    Variable,
 )
 
 
@@ -82,8 +82,7 @@ def _merge(blocks: list[Block]) -> list[Block]:
             _absorb(block, edge.target)
             merged.add(edge.target)
     kept = [x for x in blocks if x not in merged]
-    for block in kept:
-        _replace(block, replaced)
+    substitute(kept, replaced)
     return kept
 
 
@@ -105,16 +104,3 @@ def _absorb(block: Block, following: Block) -> None:
     block.statements += following.statements
     block.terminator = following.terminator
     block.handler = block.handler or following.handler
-
-
-def _replace(block: Block, replaced: Mapping[Operand, Operand]) -> None:
-    def final(value: Operand) -> Operand:
-        while isinstance(value, Variable) and value in replaced:
-            value = replaced[value]
-        return value
-
-    for statement in block.statements:
-        statement.operands = [final(x) for x in statement.operands]
-    block.terminator.operands = [final(x) for x in block.terminator.operands]
-    for edge in block.edges():
-        edge.args = [final(x) for x in edge.args]

@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.levels import Pair
 from autodiff_hook.ir.analysis import closure
+from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.fusing.derived import Names, assigned
 from autodiff_hook.semantics.fusing.loading import Types
 from autodiff_hook.semantics.fusing.observed import Observed, Unfit
 from autodiff_hook.semantics.fusing.writing import FLOAT, Writer, tuple_of
 from autodiff_hook.transform.generic.runs import Run, is_pure
-from autodiff_hook.transform.specialise.bodies import Body, resolve
+from autodiff_hook.transform.specialise.bodies import Body
 from autodiff_hook.transform.specialise.pullbacks import bind_pullback, pullback_body, results_of
 from autodiff_hook.transform.specialise.templates import Instance
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 
 from autodiff_hook.ir.analysis import count_uses
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.bodies import resolve, substitute
 
 _PRODUCTS = ("*", "/")
 _ARITHMETIC = ("binary", "unary")

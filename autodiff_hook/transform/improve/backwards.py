@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.analysis import reverse_postorder
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.pairs import SOURCES, Pair, calls
@@ -23,7 +24,6 @@ from autodiff_hook.transform.improve.rebuilding import Rebuilding, cost
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, FRESH, MIRRORING, declared
 from autodiff_hook.transform.improve.site import is_elementwise
 from autodiff_hook.transform.specialise.abstract import INT, Array, List, Number, Optional, Record, Reference, Tuple
-from autodiff_hook.transform.specialise.bodies import substitute
 from autodiff_hook.transform.specialise.invariants import is_math, item_or_none
 
 _FUNCTIONS: Final = (*SOURCES, *(abs, float, int, bool, len, min, max, bisect_left, bisect_right, item_or_none))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from autodiff_hook.ir.analysis import predecessors
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Variable
-from autodiff_hook.transform.specialise.bodies import substitute
 
 
 def drop_params(ir: IR, kept: Block, more: Collection[Operand] = ()) -> dict[Operand, Operand]:

@@ -10,6 +10,7 @@ from collections.abc import Container
 from typing import Any
 
 from autodiff_hook.ir.analysis import natural_loops, predecessors, reverse_postorder
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, Symbol, joined, value_of
 from autodiff_hook.transform.improve.rewriting import Rewriting
@@ -17,7 +18,6 @@ from autodiff_hook.transform.improve.shortcuts import RANKS, SUMS, declared
 from autodiff_hook.transform.improve.site import Site
 from autodiff_hook.transform.improve.transfer import transfer
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number
-from autodiff_hook.transform.specialise.bodies import substitute
 from autodiff_hook.transform.specialise.folding import straighten
 
 _ROUNDS = 5

@@ -11,12 +11,12 @@ from collections.abc import Callable, Container, Iterable
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import dominates, reverse_postorder
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.pairs import Pairs, calls
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Record, Reference, Tuple
-from autodiff_hook.transform.specialise.bodies import substitute
 from autodiff_hook.transform.specialise.lattice import number_types
 
 _PRICE: Final = 1

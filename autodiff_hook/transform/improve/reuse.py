@@ -17,6 +17,7 @@ import numpy as np
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop, count_uses, natural_loops, predecessors
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.economy import economise_arrays
 from autodiff_hook.transform.improve.facts import LARGE, ArrayFact, value_of
@@ -24,7 +25,6 @@ from autodiff_hook.transform.improve.ownership import Lifetimes, Ownership
 from autodiff_hook.transform.improve.schedule import merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
-from autodiff_hook.transform.specialise.bodies import resolve, substitute
 
 _UFUNCS: Final = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 _PRODUCTS: Final = (np.matmul, np.dot)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from autodiff_hook.ir.analysis import reverse_postorder
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, Fact, NumberFact, constant_fact, is_number
 from autodiff_hook.transform.improve.shortcuts import HARMLESS, SHORTCUTS, applied, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
-from autodiff_hook.transform.specialise.bodies import resolve, substitute
 from autodiff_hook.transform.specialise.folding import fold_statement
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import predecessors, reverse_postorder
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.arithmetic import economise
 from autodiff_hook.transform.improve.backwards import Backwards
@@ -19,7 +20,6 @@ from autodiff_hook.transform.improve.reuse import reuse
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.improve.sinking import sink
 from autodiff_hook.transform.specialise.abstract import Abstract
-from autodiff_hook.transform.specialise.bodies import resolve, substitute
 from autodiff_hook.transform.specialise.folding import computed, merge
 from autodiff_hook.transform.specialise.invariants import sums_floats
 from autodiff_hook.transform.specialise.lattice import number_types

@@ -223,24 +223,3 @@ def _default(value: Any, trusted: bool) -> Operand:
     if not trusted and not is_plain(value):
         raise Refused(f"a default value of type {type(value).__qualname__}")
     return Constant(value)
-
-
-def substitute(blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
-    """Replace operands everywhere in ``blocks``."""
-    if not mapping:
-        return
-    is_free = mapping.keys().isdisjoint
-    for block in blocks:
-        for statement in block.statements:
-            if not is_free(statement.operands):
-                statement.operands = [resolve(x, mapping) for x in statement.operands]
-        block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
-        for edge in block.terminator.edges:
-            edge.args = [resolve(x, mapping) for x in edge.args]
-
-
-def resolve(operand: Operand, known: dict[Operand, Operand]) -> Operand:
-    """What an operand has been found to be."""
-    while operand in known:
-        operand = known[operand]
-    return operand

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.semantics.operations import BINARY, COMPARE
-from autodiff_hook.transform.specialise.bodies import Body, resolve, substitute
+from autodiff_hook.transform.specialise.bodies import Body
 
 _ARITHMETIC: Final = {op: BINARY[op] for op in "+-*/"} | COMPARE
 _NUMBERS: Final = (int, float, bool)

@@ -16,6 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook import budget
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import (
     IR,
     RECEIVED,
@@ -52,16 +53,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import (
-    Body,
-    Changes,
-    Parameters,
-    Refused,
-    copied,
-    lifted,
-    resolve,
-    substitute,
-)
+from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.lattice import is_none, is_true, join, sites_in

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.ir.analysis import Loop, dominates, dominators
+from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Reference, Site, Tuple
-from autodiff_hook.transform.specialise.bodies import resolve
 from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, STRUCTURAL, Plan, Program
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
 

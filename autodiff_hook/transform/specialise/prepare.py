@@ -21,6 +21,7 @@ from autodiff_hook.ir.analysis import (
     predecessors,
     reverse_postorder,
 )
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import (
     IR,
     RECEIVED,
@@ -51,7 +52,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.assigned import require_apart, require_promoted, take_copies
 from autodiff_hook.transform.specialise.assigned import settle as settle_assigned
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused_for, resolve, substitute
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused_for
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
 from autodiff_hook.transform.specialise.invariants import hoist, take_items

@@ -8,13 +8,14 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import bindings, closure
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.strong import PLAIN
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
 from autodiff_hook.transform.improve.simplify import removable
-from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
+from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.templates import (
     Cells,

@@ -14,12 +14,13 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import LINEAR, Form, describe, registry
 from autodiff_hook.strong import times
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Reference, Tuple
-from autodiff_hook.transform.specialise.bodies import Refused, substitute
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import READ, Program, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
 from autodiff_hook.transform.specialise.lattice import content_of, differentiable, number_types

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from autodiff_hook.ir.analysis import count_uses, dominators, predecessors
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Known, Number, Optional
-from autodiff_hook.transform.specialise.bodies import Body, Refused, substitute
+from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import is_true, known, number_types
 

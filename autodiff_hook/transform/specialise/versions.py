@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Variable
-from autodiff_hook.transform.specialise.bodies import resolve, substitute
 
 
 @dataclass(slots=True)
