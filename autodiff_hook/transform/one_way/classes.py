@@ -8,6 +8,7 @@ from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused
