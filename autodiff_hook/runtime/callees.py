@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import reduce
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple, cast
+from weakref import WeakValueDictionary
 
 from autodiff_hook import config
+from autodiff_hook.collecting import uncollected
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.types import IR, Constant, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
@@ -50,11 +54,17 @@ _PROGRAMS: Final = 8
 """How many programs of one function are kept, for other types."""
 
 
-class Halves(NamedTuple):
-    """``forward(loaded and given) -> (value, residuals)``, ``reverse(residuals, cotangent) -> cotangents``."""
+class Halves:
+    """``forward(loaded and given) -> (value, residuals)``, ``reverse(residuals, cotangent) -> cotangents``.
 
-    forward: FunctionType
-    reverse: FunctionType
+    They live as long as what calls them: the collector does not look into code, so it would not find who holds whom.
+    """
+
+    def __init__(self, forward: FunctionType, reverse: FunctionType) -> None:
+        self.forward, self.reverse = forward, reverse
+        self.finish: Callable[[], None] | None = None
+        """What gives them their code."""
+        forward.__dict__["halves"] = self
 
 
 class Callee:
@@ -62,7 +72,7 @@ class Callee:
 
     def __init__(self, callees: Callees, call: Call, kinds: tuple[Abstract, ...]) -> None:
         self.callees, self.call, self.kinds = callees, call, kinds
-        self.halves: dict[tuple[Any, ...], Halves] = {}
+        self.halves = WeakValueDictionary[tuple[Any, ...], Halves]()
         self.inference: Inference
         self.shape: Shape
         self.params: list[Variable]
@@ -96,6 +106,8 @@ class Callee:
         """Bring the program into shape, of which nothing is assumed any more."""
         inner = self.inference
         self.shape = prepare(inner)
+        # All has been asked; who called it may go.
+        del inner.world
         if inner.warnings or inner.commits or inner.quiet or inner.strict:
             raise Refused("a call of what has effects")
 
@@ -113,7 +125,8 @@ class Callee:
         """The two halves, with cotangents of those that are ``active`` of what is loaded and given."""
         key = active, strong
         with _BUILDING:
-            if key not in self.halves:
+            halves = self.halves.get(key)
+            if halves is None:
                 self.halves[key] = halves = Halves(self._empty(), self._empty())
                 try:
                     self._build(halves, active, strong)
@@ -122,7 +135,7 @@ class Callee:
                     for callee in (self, *self.callees.found.values()):
                         callee.halves.clear()
                     raise
-            return self.halves[key]
+            return halves
 
     def certain(self, active: tuple[bool, ...]) -> list[bool]:
         """Which cotangents are numbers."""
@@ -143,6 +156,10 @@ class Callee:
 
     def irs(self, active: tuple[bool, ...], strong: bool) -> tuple[IR, IR]:
         """The two halves as IR."""
+        return self._halved(*self._joint(active, strong), strong)
+
+    def _joint(self, active: tuple[bool, ...], strong: bool) -> tuple[IR, set[Statement]]:
+        """Primal and adjoint, and the statements of the primal: whatever is refused is refused here."""
         inner, shape, taken = self.inference, self.shape, [*self.loaded, *self.params]
         sources = [x for x, is_active in zip(taken, active) if is_active]
         needs = needed(inner.program, shape, sources)
@@ -159,14 +176,30 @@ class Callee:
         ir = IR(code.co_name, Signature(names, len(names)), code.co_qualname, code.co_filename, code.co_firstlineno)
         ir.blocks = blocks
         blocks[0].params = list(taken)
-        simplified(ir, inner, shape, blocks, own, polished=not strong, guarded=False)
-        ir.blocks[0].params = list(taken)
+        return ir, own
+
+    def _halved(self, ir: IR, own: set[Statement], strong: bool) -> tuple[IR, IR]:
+        taken = list(ir.blocks[0].params)
+        simplified(ir, self.inference, self.shape, ir.blocks, own, polished=not strong, guarded=False)
+        ir.blocks[0].params = taken
         return cut(ir)
 
     def _build(self, halves: Halves, active: tuple[bool, ...], strong: bool) -> None:
-        for function, half in zip(halves, self.irs(active, strong)):
-            verify(half)
-            function.__code__ = emit(half, release=True, small=small_of(self.inference))
+        """Let the halves be finished when the first is called: of all that may be called a run calls a part."""
+        joint = [self._joint(active, strong)]
+
+        def finish() -> None:
+            ir, own = joint.pop() if joint else self._joint(active, strong)
+            forward, reverse = [self._emitted(half) for half in self._halved(ir, own, strong)]
+            # The reverse half is first called when the other one has returned.
+            halves.reverse.__code__ = reverse
+            halves.forward.__code__ = forward
+
+        halves.forward.__code__, halves.finish = _waiting(halves, joint[0][0]), finish
+
+    def _emitted(self, half: IR) -> CodeType:
+        verify(half)
+        return emit(half, release=True, small=small_of(self.inference))
 
 
 class _Unfolding(Changes):
@@ -183,6 +216,24 @@ def _tuples(kinds: tuple[Abstract, ...]) -> list[Abstract]:
 
 class _Unknown(Refused):
     """What a function returns that calls itself is not known yet."""
+
+
+def _first_call(waiting: weakref.ref[Halves], *given: Any) -> Any:
+    halves = waiting()
+    assert halves is not None
+    with _BUILDING, uncollected():
+        if halves.finish is not None:
+            halves.finish()
+            halves.finish = None
+    return halves.forward(*given)
+
+
+def _waiting(halves: Halves, ir: IR) -> CodeType:
+    """The code of a forward half that has yet to be finished, with the parameters of ``ir``."""
+    params, result = [Variable() for _ in ir.signature.names], Variable()
+    call = Statement("call", [Constant(_first_call), Constant(weakref.ref(halves)), *params], result, ())
+    block = Block(params, [call], Terminator("return", [result]))
+    return emit(replace(ir, blocks=[block]))
 
 
 def _nothing() -> None:

@@ -192,18 +192,19 @@ def test_a_child_forked_while_another_thread_compiles():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_child_forked_while_another_thread_makes_the_program_of_a_callee(monkeypatch):
+@pytest.mark.parametrize("stage", ["_joint", "_halved"])
+def test_a_child_forked_while_another_thread_makes_the_program_of_a_callee(stage, monkeypatch):
     names = scope("def go(n, x): return x if n == 0 else go(n - 1, x * x)\ndef f(x): return go(2, x)")
     begun, go_on = threading.Event(), threading.Event()
-    parent, irs = os.getpid(), callees.Callee.irs
+    parent, made = os.getpid(), getattr(callees.Callee, stage)
 
     def waiting(callee, *key):
         if os.getpid() == parent:
             begun.set()
             go_on.wait(30)
-        return irs(callee, *key)
+        return made(callee, *key)
 
-    monkeypatch.setattr(callees.Callee, "irs", waiting)
+    monkeypatch.setattr(callees.Callee, stage, waiting)
     thread = threading.Thread(target=ad.gradient, args=(names["f"], 2.0))
     thread.start()
     assert specialising.GENERIC or specialising.ONE_WAY or begun.wait(10)

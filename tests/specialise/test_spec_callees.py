@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
 from specialised_cases import GENERIC, is_specialised, scope
 
 import autodiff_hook as ad
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime import callees
 from autodiff_hook.runtime.specialising import ONE_WAY
 
@@ -293,6 +296,72 @@ def test_parts_of_what_is_differentiated_that_it_loads():
         assert "copy" in str(error)
     else:
         assert found["k"] == pytest.approx(slope(plain, 0.7), rel=1e-5)
+
+
+CHOOSING = """
+def other(x): return large(x, 2.0) * large(x * x)
+
+def chosen(x, y):
+    return large(x, y) if x < y else other(x)
+"""
+
+
+@pytest.fixture
+def finished(monkeypatch):
+    """The functions whose halves have been finished."""
+    found = []
+    halved = callees.Callee._halved
+    note = lambda self, *rest: (found.append(self.source()[0].co_name), halved(self, *rest))[1]  # noqa: E731
+    monkeypatch.setattr(callees.Callee, "_halved", note)
+    return found
+
+
+@needs_programs
+def test_only_what_is_called_is_finished(package, finished):
+    exec(CHOOSING, package)
+    f = eval("lambda x, y: chosen(x, y)", package)
+    for args, names in (((0.4, 0.5), {"chosen", "large"}), ((0.6, 0.5), {"chosen", "large", "other"})):
+        assert ad.gradient(f, *args)[0] == pytest.approx(slope(lambda x, y=args[1]: f(x, y), args[0], 1e-7), rel=1e-4)
+        assert set(finished) == names
+        assert is_specialised(f)
+        once = list(finished)
+        ad.gradient(f, *args)
+        assert finished == once
+
+
+@needs_programs
+def test_what_was_interrupted_is_finished_by_the_next_call(package, monkeypatch):
+    f, emitted = caller(package), callees.Callee._emitted
+    halves = []
+
+    def interrupted(self, half):
+        halves.append(half)
+        if len(halves) == 2:
+            raise KeyboardInterrupt
+        return emitted(self, half)
+
+    monkeypatch.setattr(callees.Callee, "_emitted", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ad.gradient(f, 0.5)
+    assert ad.gradient(f, 0.5)[0] == pytest.approx(slope(f, 0.5, 1e-7), rel=1e-4)
+    assert len(halves) == 4
+
+
+@needs_programs
+def test_what_is_never_called_does_not_stay(package):
+    exec(CHOOSING, package)
+    ad.gradient(eval("lambda x, y: chosen(x, y)", package), 0.4, 0.5)
+    (chosen,) = callees._shared.found[id(package["chosen"].__code__)]
+    kept = []
+    for callee in chosen.callees.found.values():
+        kept += [weakref.ref(callee), *(weakref.ref(halves.forward) for halves in callee.halves.values())]
+    assert len(kept) > 5
+    del chosen, callee
+    registry._tell()
+    for _ in range(3):
+        # One collection frees the code that holds what the next one frees.
+        gc.collect()
+    assert not any(x() for x in kept)
 
 
 def test_threads_that_call_one_function(package):
