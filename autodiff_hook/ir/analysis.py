@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeVar
 
 from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Variable
@@ -36,12 +37,11 @@ def passed_on(block: Block) -> list[Operand]:
 
 def count_uses(blocks: Iterable[Block]) -> Counter[Operand]:
     """What some blocks read, in its order, and how often."""
-    found = Counter[Operand]()
+    read: list[list[Operand]] = []
     for block in blocks:
-        for s in block.statements:
-            found.update(s.operands)
-        found.update(passed_on(block))
-    return found
+        read += [s.operands for s in block.statements]
+        read.append(passed_on(block))
+    return Counter(chain.from_iterable(read))
 
 
 def free_variables(blocks: list[Block]) -> list[Variable]:

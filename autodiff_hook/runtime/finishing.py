@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -108,8 +109,13 @@ def _is_float(operand: Operand, inference: Inference) -> bool:
         return type(operand.value) is float
     abstract = inference.types.get(operand)
     if isinstance(abstract, Number):
-        return not any(cls is bool or issubclass(cls, (int, np.integer)) for cls in abstract.types)
+        return not _may_be_whole(abstract.types)
     return abstract is None or isinstance(abstract, Array) and abstract.dtype is not None and abstract.dtype.kind == "f"
+
+
+@lru_cache(maxsize=64)
+def _may_be_whole(types: frozenset[type]) -> bool:
+    return any(issubclass(cls, (int, np.integer)) for cls in types)
 
 
 _ALLOCATING: Final = frozenset(

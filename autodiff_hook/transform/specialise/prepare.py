@@ -177,7 +177,7 @@ def _apply_aliases(program: Program) -> None:
 def _substitute(program: Program, blocks: list[Block], mapping: dict[Operand, Operand]) -> None:
     """Replace operands in statements and in what their plans say of them."""
     substitute(blocks, mapping)
-    for plan in program.plans.values():
+    for plan in program.plans.values() if mapping else ():
         values = plan.values if isinstance(plan, RulePlan) else []
         for i, value in enumerate(values):
             if isinstance(value, dict):

@@ -6,7 +6,7 @@ import itertools
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -97,7 +97,7 @@ def exact_types(value: Abstract) -> tuple[type, ...]:
     """The types that a rule is chosen by."""
     types = number_types(value)
     if types is not None:
-        return tuple(sorted(types, key=lambda t: t.__name__))
+        return tuple(types) if len(types) == 1 else tuple(sorted(types, key=lambda t: t.__name__))
     if isinstance(value, Array):
         return (np.ndarray,)
     if isinstance(value, (Tuple, Outside, Record, List, Dict, Instance)):
@@ -256,14 +256,17 @@ def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
     return Number(frozenset(results), example=example)
 
 
-def _first(run: Callable[..., Any], types: list[Abstract], combination: tuple[type, ...]) -> Any:
+def _tries(types: list[Abstract], combination: tuple[type, ...]) -> Iterator[list[Any]]:
+    """Arguments of these types: those at hand, if they are, then others."""
     actual = [example_of(t) for t in types]
-    tries = [actual] if tuple(map(type, actual)) == combination else []
+    if tuple(map(type, actual)) == combination:
+        yield actual
     for k in (0, 1):
-        tries.append(
-            [x.value if isinstance(t, Known) and (x := t) else samples(c)[k] for t, c in zip(types, combination)]
-        )
-    for args in tries:
+        yield [t.value if isinstance(t, Known) else samples(c)[k] for t, c in zip(types, combination)]
+
+
+def _first(run: Callable[..., Any], types: list[Abstract], combination: tuple[type, ...]) -> Any:
+    for args in _tries(types, combination):
         try:
             return tried(run, args, {})
         except Refused as error:
