@@ -11,8 +11,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Complex, Exact, Real, nondifferentiable, not_implemented, rrule
+from autodiff_hook.registry import Complex, Exact, Real, nondifferentiable, not_implemented
 from autodiff_hook.strong import over, times
+from autodiff_rules._numbers import project
 from autodiff_rules._powers import (
     base_cotangent,
     complex_base_cotangent,
@@ -32,11 +33,6 @@ def is_exact(x: object) -> bool:
 def plain(x):
     """A number that computes with cotangents: a float for an exact one."""
     return float(x) if is_exact(x) else x
-
-
-def project(x̄, x):
-    """The cotangent of ``x``, real unless that is complex."""
-    return x̄ if isinstance(x, complex) else x̄.real
 
 
 # The cotangents of two numbers
@@ -114,14 +110,3 @@ for targets, function in (
     ((abs, operator.abs), of_absolute),
 ):
     cotangents(targets, "x", ((Exact,),))(function)
-
-
-@rrule(complex, Complex, Exact)
-@rrule(complex, Exact)
-def complex_rule(real, imag=None):
-    z = complex(real) if imag is None else complex(real, imag)
-
-    def complex_pullback(z̄):
-        return project(z̄, real), None if imag is None else project(-1j * z̄, imag)
-
-    return z, complex_pullback

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from autodiff_hook.extend import pure
-from autodiff_hook.registry import Array, Complex, Kind, Real, nondifferentiable
+from autodiff_hook.registry import Array, Complex, Exact, Kind, Real, nondifferentiable
 
 
 def _is_truth(cls: type) -> bool:
@@ -23,7 +23,7 @@ COMPLEXES = ((Complex, Complex), (Complex, Truth), (Truth, Complex))
 
 @nondifferentiable
 def is_real(x: object) -> bool:
-    return Real.contains(type(x)) or isinstance(x, bool)
+    return isinstance(x, bool) or Real.contains(type(x)) or Exact.contains(type(x))
 
 
 @nondifferentiable

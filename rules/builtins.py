@@ -47,6 +47,8 @@ cotangents(float, "x, /", ((bool,), (str,)), x=lambda: None)
 
 
 @rrule(complex, Complex)
+@rrule(complex, Exact)
+@rrule(complex, Complex, Exact)
 def complex_rule(real=0.0, imag=None):
     z = complex(real) if imag is None else complex(real, imag)
 

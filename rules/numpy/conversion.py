@@ -36,16 +36,11 @@ def deepcopy_method_rule(self, memo=None):
 linear((np.generic.item, np.generic.tolist), "self, *args", lambda ȳ, self: unbroadcast(ȳ, self))
 
 
-@rrule(np.ndarray.item)
-def item_rule(self, *args):
-    def item_pullback(ȳ):
-        if not args:
-            return (expand(ȳ, self),)
-        place = flat_index(self, args)
-        c = scatter_add((self.size,), float_dtype(self), place, ȳ).reshape(self.shape)
-        return c, *[None] * len(args)
-
-    return self.item(*args), item_pullback
+@cotangents(np.ndarray.item, "self, *args", 0)
+def item_cotangent(ȳ, self, args):
+    if not args:
+        return expand(ȳ, self)
+    return scatter_add((self.size,), float_dtype(self), flat_index(self, args), ȳ).reshape(self.shape)
 
 
 @nondifferentiable
@@ -79,33 +74,13 @@ linear(np.generic.T, "self", lambda ȳ: ȳ)
 linear(np.generic.reshape, "self, *shape, order='C'", lambda ȳ, self: unbroadcast(ȳ, self))
 
 
-def number_rule(scalar_type):
-    """Register the rule of calling a scalar type, such as ``np.float64(x)``."""
-
-    @rrule(scalar_type)
-    def scalar_type_rule(x=0.0, /):
-        y = scalar_type(x)
-
-        def scalar_type_pullback(ȳ):
-            return (array_cotangent(ȳ, x, y),)
-
-        return y, scalar_type_pullback
-
-
-def complex_number_rule(scalar_type):
-    """Register the rule of calling a complex scalar type with both parts, as ``np.complex128(x, y)``."""
-
-    @rrule(scalar_type, Complex, Complex)
-    def complex_type_rule(x, y, /):
-        z = scalar_type(x, y)
-
-        def complex_type_pullback(z̄):
-            return unbroadcast(z̄, x), unbroadcast(-1j * z̄, y)
-
-        return z, complex_type_pullback
-
-
 for scalar_type in (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128, np.clongdouble):
-    number_rule(scalar_type)
+    cotangents(scalar_type, "x=0.0, /", 0, x=lambda ȳ, y, x: array_cotangent(ȳ, x, y))
 for scalar_type in (np.complex64, np.complex128, np.clongdouble):
-    complex_number_rule(scalar_type)
+    cotangents(
+        scalar_type,
+        "x, y, /",
+        ((Complex, Complex),),
+        x=lambda ȳ, x: unbroadcast(ȳ, x),
+        y=lambda ȳ, y: unbroadcast(-1j * ȳ, y),
+    )

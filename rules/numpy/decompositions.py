@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, expression
 from autodiff_hook.registry import rrule
-from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent, solved
 
 
@@ -53,18 +53,17 @@ def _invert(low, inverse):
 cotangents(inverse_of_lower, "low", ((),), low=lambda ȳ, y: -np.tril(np.matmul(np.matmul(adjoint(y), ȳ), adjoint(y))))
 
 
-@array_rrule(np.linalg.cholesky)
-def cholesky_rule(a, /, *, upper=False):
-    y = np.linalg.cholesky(a, upper=upper)
+@cotangents(np.linalg.cholesky, "a, /, *, upper=False")
+def cholesky_back(ȳ, y, a, upper):
+    return cholesky_cotangent(adjoint(ȳ), adjoint(y), a, "U") if upper else cholesky_cotangent(ȳ, y, a, "L")
 
-    def cholesky_pullback(ȳ):
-        low, c = (adjoint(y), adjoint(ȳ)) if upper else (y, ȳ)
-        middle = half_triangle(np.matmul(adjoint(low), c))
-        inverse = inverse_of_lower(low)
-        whole = np.matmul(np.matmul(adjoint(inverse), middle), inverse)
-        return (unbroadcast(one_triangle(whole, "U" if upper else "L"), a),)
 
-    return y, cholesky_pullback
+@expression
+def cholesky_cotangent(c, low, a, uplo):
+    """The cotangent of ``a``, of which one triangle was read, from that of its lower factor."""
+    middle = half_triangle(np.matmul(adjoint(low), c))
+    inverse = inverse_of_lower(low)
+    return unbroadcast(one_triangle(np.matmul(np.matmul(adjoint(inverse), middle), inverse), uplo), a)
 
 
 def cholesky_tangent(ȧ, low):

@@ -51,18 +51,12 @@ mul_rule, _ = (
 )
 
 
-def divided(x, y):
-    z = x / y
-
-    def truediv_pullback(z̄):
-        x̄ = over(z̄, conj(y))
-        return unbroadcast(x̄, x), unbroadcast(times(-x̄, conj(z)), y)
-
-    return z, truediv_pullback
+def quotient_cotangents(ȳ, x, y, z):
+    c = over(ȳ, conj(y))
+    return unbroadcast(c, x), unbroadcast(times(-c, conj(z)), y)
 
 
-truediv_rule = Deferred(__name__, lambda: divided)
-register_for_arrays(operator.truediv, truediv_rule)
+truediv_rule = on_arrays(operator.truediv, **{"x, y": quotient_cotangents})
 on_arrays(
     over,
     x=lambda ȳ, x, y: unbroadcast(over(ȳ, conj(y)), x),

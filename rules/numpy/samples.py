@@ -18,7 +18,7 @@ from autodiff_hook.registry import nondifferentiable, not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
-from autodiff_rules.numpy.decompositions import cholesky_rule
+from autodiff_rules.numpy.decompositions import cholesky_cotangent
 from autodiff_rules.numpy.indexing import scatter_add, take_cotangent
 
 OWNERS = (np.random.Generator, np.random.RandomState)
@@ -157,10 +157,10 @@ def multivariate_normal_cotangents(ȳ, y, mean, cov, method):
 
 def through_factor(ȳ, deviation, cov):
     """The cotangent of the covariance, whose Cholesky factor the noise was multiplied by."""
-    factor, cholesky_back = cholesky_rule(np.asarray(cov))
+    factor = np.linalg.cholesky(np.asarray(cov))
     count = np.shape(factor)[-1]
     noise = np.linalg.solve(factor, np.reshape(deviation, (-1, count)).T)
-    return unbroadcast(cholesky_back(np.dot(noise, np.reshape(ȳ, (-1, count))).T)[0], cov)
+    return cholesky_cotangent(np.dot(noise, np.reshape(ȳ, (-1, count))).T, factor, cov, "L")
 
 
 @cotangents(

@@ -36,13 +36,9 @@ def clip_rule(a, a_min=ABSENT, a_max=ABSENT, out=None, min=ABSENT, max=ABSENT):
     return np.clip(a, a_min, a_max, out, min=min, max=max), clip_pullback
 
 
-@rrule(np.ndarray.clip)
-@rrule(np.generic.clip)
-def clip_method_rule(self, min=None, max=None, out=None):
-    def clip_pullback(ȳ):
-        return *clip_cotangents(ȳ, self, min, max), None
-
-    return self.clip(min, max, out), clip_pullback
+cotangents((np.ndarray.clip, np.generic.clip), "self, min=None, max=None, out=None", 0, "self, min, max")(
+    lambda ȳ, self, min, max: clip_cotangents(ȳ, self, min, max)
+)
 
 
 def clip_tangent(ẋ, y, place, a, a_min, a_max, min=ABSENT, max=ABSENT):

@@ -8,7 +8,7 @@ from scipy import linalg
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, fresh, shaped, typed
 from autodiff_hook.registry import nondifferentiable
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.decompositions import half_triangle, one_triangle, qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
 from autodiff_rules.scipy.linalg.systems import columns_of, like_right
@@ -142,33 +142,28 @@ def solved_by(a, c, y, trans):
     return b̄, (m̄, np.swapaxes(m̄, -1, -2), adjoint(m̄))[trans]
 
 
-@array_rrule(linalg.qr)
-def qr_rule(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
-    y = linalg.qr(a, mode=mode, pivoting=pivoting, check_finite=check_finite)
-
-    def qr_pullback(ȳ):
-        rows, columns = np.shape(a)[-2:]
-        if mode == "r":  # SciPy returns R alone for stacked matrices, else in a tuple
-            q̄, r̄ = None, ȳ[0] if isinstance(y, tuple) else ȳ
-        else:
-            q̄, r̄ = ȳ[:2]
-        if q̄ is None and r̄ is None:
-            return None, None, None, None, None, None
-        if not np.size(a):
-            return np.zeros_like(a), None, None, None, None, None
-        undetermined = mode == "full" and rows > columns and q̄ is not None
-        if mode not in ("full", "r", "economic") or undetermined:
-            raise NotDifferentiable("scipy.linalg.qr of tall matrices is differentiable with mode='economic'")
-        q, r, *order = linalg.qr(a, mode="economic", pivoting=pivoting)
-        if r̄ is not None:
-            r̄ = np.triu(r̄[..., :columns, :])
-        pivoted = np.take_along_axis(np.asarray(a), order[0][..., None, :], -1) if pivoting else a
-        ā = qr_cotangent(pivoted, q, r, q̄, r̄)
-        if pivoting:
-            ā = np.take_along_axis(ā, np.argsort(order[0])[..., None, :], -1)
-        return unbroadcast(ā, a), None, None, None, None, None
-
-    return y, qr_pullback
+@cotangents(linalg.qr, "a, overwrite_a=False, lwork=None, mode='full', pivoting=False, check_finite=True")
+def qr_back(ȳ, y, a, mode, pivoting):
+    rows, columns = np.shape(a)[-2:]
+    if mode == "r":  # SciPy returns R alone for stacked matrices, else in a tuple
+        q̄, r̄ = None, ȳ[0] if isinstance(y, tuple) else ȳ
+    else:
+        q̄, r̄ = ȳ[:2]
+    if q̄ is None and r̄ is None:
+        return None
+    if not np.size(a):
+        return np.zeros_like(a)
+    undetermined = mode == "full" and rows > columns and q̄ is not None
+    if mode not in ("full", "r", "economic") or undetermined:
+        raise NotDifferentiable("scipy.linalg.qr of tall matrices is differentiable with mode='economic'")
+    q, r, *order = linalg.qr(a, mode="economic", pivoting=pivoting)
+    if r̄ is not None:
+        r̄ = np.triu(r̄[..., :columns, :])
+    pivoted = np.take_along_axis(np.asarray(a), order[0][..., None, :], -1) if pivoting else a
+    ā = qr_cotangent(pivoted, q, r, q̄, r̄)
+    if pivoting:
+        ā = np.take_along_axis(ā, np.argsort(order[0])[..., None, :], -1)
+    return unbroadcast(ā, a)
 
 
 @cotangents(linalg.rq, "a, overwrite_a=False, lwork=None, mode='full', check_finite=True")

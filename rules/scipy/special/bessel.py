@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.extend import elementwise
-from autodiff_hook.registry import frule, not_implemented
+from autodiff_hook.extend import cotangents, elementwise
+from autodiff_hook.registry import frule
 from autodiff_hook.strong import times
-from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.scipy._elementwise import several
 
 IN_ORDER = "a Bessel or Struve function with respect to its order"
@@ -41,18 +41,13 @@ elementwise(special.kn, n=IN_ORDER, z=lambda n, z: -mean(special.kv, np.trunc(n)
 def scaled_by_a_part(target, slope, part, unit):
     """Register ``target``, which is scaled by exp(-|part|): no derivative of a complex function."""
 
-    def scaled_rule(v, z, /):
-        y = target(v, z)
+    def in_variable(ȳ, y, v, z):
+        z̄ = times(ȳ, conj(slope(v, z)))
+        if np.any(part(z)):
+            z̄ = z̄ - unit * (np.sign(part(z)) * np.real(conj(ȳ) * y))
+        return unbroadcast(z̄, z)
 
-        def scaled_pullback(ȳ):
-            z̄ = times(ȳ, conj(slope(v, z)))
-            if np.any(part(z)):
-                z̄ = z̄ - unit * (np.sign(part(z)) * np.real(conj(ȳ) * y))
-            return not_implemented(IN_ORDER), unbroadcast(z̄, z)
-
-        return y, scaled_pullback
-
-    array_rrule(target, 2)(scaled_rule)
+    cotangents(target, "v, z, /", 2, v=IN_ORDER, z=in_variable)
     frule(target, None, lambda ż, y, v, z: ż * slope(v, z) - np.sign(part(z)) * y * part(ż))
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import cotangents, elementwise
-from autodiff_hook.registry import not_implemented
-from autodiff_rules.numpy._shared import array_rrule
 from autodiff_rules.scipy._elementwise import cotangent, several
 
 
@@ -77,15 +75,7 @@ several(
 
 
 def parabolic(target, coefficient, why):
-    def parabolic_rule(v, x, /):
-        y = target(v, x)
-
-        def parabolic_pullback(ȳ):
-            return not_implemented(why), summed(ȳ, (y[1], coefficient(v, x) * y[0]), x)
-
-        return y, parabolic_pullback
-
-    array_rrule(target, 2)(parabolic_rule)
+    cotangents(target, "v, x, /", 2, v=why, x=lambda ȳ, y, v, x: summed(ȳ, (y[1], coefficient(v, x) * y[0]), x))
 
 
 IN_ORDER = "a parabolic cylinder function with respect to its order"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from autodiff_hook.registry import not_implemented
-from autodiff_rules.numpy._shared import array_rrule
+from autodiff_hook.extend import cotangents
 from autodiff_rules.scipy._elementwise import cotangent
 
 IN_ORDER = "a spherical Bessel function with respect to its order"
@@ -15,18 +14,15 @@ IN_ORDER = "a spherical Bessel function with respect to its order"
 def spherical(target, of_lower, of_higher):
     """Register the rule of a spherical Bessel function, with the signs of its neighbours in its slope."""
 
-    def spherical_rule(n, z, derivative=False):
-        def spherical_pullback(ȳ):
-            slope = target(n, z, True)
-            if derivative:
-                order = np.trunc(n)
-                lower, higher = target(np.maximum(order - 1.0, 0.0), z, True), target(order + 1.0, z, True)
-                slope = (of_lower * order * lower + of_higher * (order + 1.0) * higher) / (2.0 * order + 1.0)
-            return not_implemented(IN_ORDER), cotangent(ȳ, slope, z), None
+    def in_variable(ȳ, n, z, derivative):
+        slope = target(n, z, True)
+        if derivative:
+            order = np.trunc(n)
+            lower, higher = target(np.maximum(order - 1.0, 0.0), z, True), target(order + 1.0, z, True)
+            slope = (of_lower * order * lower + of_higher * (order + 1.0) * higher) / (2.0 * order + 1.0)
+        return cotangent(ȳ, slope, z)
 
-        return target(n, z, derivative), spherical_pullback
-
-    array_rrule(target, 2)(spherical_rule)
+    cotangents(target, "n, z, derivative=False", 2, n=IN_ORDER, z=in_variable)
 
 
 spherical(special.spherical_jn, 1.0, -1.0)
