@@ -398,3 +398,64 @@ def test_objects_from_outside_in_containers_that_the_program_makes(f):
 def test_one_of_two_objects_from_outside():
     check(one_of_two, 0.3, specialised=None)
     check(one_of_two, -0.3, specialised=None)
+
+
+class Gauge:
+    """What is assigned goes through a property; a method is bound to the class, or to nothing."""
+
+    unit = 2.0
+
+    def __init__(self, level):
+        self.level = level
+
+    @property
+    def level(self):
+        return self._level * self.unit
+
+    @level.setter
+    def level(self, value):
+        self._level = value * value
+
+    @classmethod
+    def doubled(cls, x):
+        return cls(x + x)
+
+    @staticmethod
+    def halved(x):
+        return x / 2
+
+
+def set_by_property(x):
+    gauge = Gauge(x)
+    gauge.level = gauge.level * x
+    return gauge.level
+
+
+def set_by_property_of_many(x):
+    gauges = [Gauge(x + i) for i in range(3)]
+    for gauge in gauges:
+        gauge.level = gauge.level * x
+    return sum([gauge.level for gauge in gauges])
+
+
+def bound_methods(x):
+    gauge = Gauge(x)
+    halved, doubled = gauge.halved, gauge.doubled
+    return halved(doubled(x).level) + gauge.doubled(x).halved(x)
+
+
+@pytest.mark.parametrize("f", [set_by_property, set_by_property_of_many, bound_methods])
+def test_properties_are_set_and_methods_bound_by_their_class(f):
+    check_slopes(f, 1.3)
+
+
+def read_set_of_items(xs, x):
+    wanted, total = set([1, 2, 7]), 0.0
+    for i in range(len(xs)):
+        if i in wanted:
+            total = total + xs[i] * x
+    return total
+
+
+def test_a_set_made_of_items_is_followed():
+    check(read_set_of_items, [0.5, 1.5, 2.5, 3.5], 2.0)
