@@ -13,9 +13,9 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.runtime.tangents import along_slope, partial, units
+from autodiff_hook.runtime.tangents import along_slope, partial, units, zero_tangent
 from autodiff_hook.strong import PLAIN, contraction
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, Optional
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, List, Optional
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, STEPS, call, inline_call
 from autodiff_hook.transform.specialise.infer import LOAD, Inference
@@ -23,7 +23,7 @@ from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.lattice import is_none, number_types
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.parts import is_basic_key
-from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
 _DOUBLE: Final[frozenset[type]] = frozenset({np.float64})
@@ -153,6 +153,8 @@ def _of_number(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
     if types == _DOUBLE:
         same = number_types(cotangent) == _DOUBLE
         return alias(inf, s, args[1]) if same else _instead(inf, s, "binary", [args[1], Constant(np.float64(1.0))], "*")
+    if types is not None and all(issubclass(cls, np.integer) for cls in types) and _is_zero(cotangent):
+        return alias(inf, s, Constant(0.0))
     if types is None or not types <= {float, int}:
         raise Refused(f"a derivative with respect to {named(value)}")
     if number_types(cotangent) == _FLOAT:
@@ -160,11 +162,15 @@ def _of_number(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
     return call(inf, s, Constant(float), args[1:], {})
 
 
+def _is_zero(cotangent: Abstract) -> bool:
+    return is_none(cotangent) or isinstance(cotangent, Known) and cotangent.value == 0.0
+
+
 def _of_array(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     """``array_gradient``: an array that is nobody else's."""
     value, cotangent = map(inf.type_of, args)
     complex_part = isinstance(cotangent, Array) and (cotangent.dtype is None or cotangent.dtype.kind == "c")
-    if not isinstance(value, Array) or not _is_real(value) or complex_part:
+    if not isinstance(value, Array) or not _is_real_array(value) or complex_part:
         raise Refused(f"a derivative with respect to {named(value)}")
     if isinstance(cotangent, Array) and not cotangent.scalar and cotangent == value:
         return _instead(inf, s, "call_method", args[1:], ("copy", ()))
@@ -175,7 +181,7 @@ def _of_array(inf: Inference, s: Statement, called: Any, args: list[Operand]) ->
     return inline_call(inf, s, _begun, [args[1], args[0]], {})
 
 
-def _is_real(value: Array) -> bool:
+def _is_real_array(value: Array) -> bool:
     """Whether cotangents of an array are of doubles."""
     return value.dtype is not None and (value.dtype.kind in "iu" or value.dtype == np.dtype(float))
 
@@ -207,6 +213,22 @@ def _item_or_none(inf: Inference, s: Statement, called: Any, args: list[Operand]
     return found
 
 
+def _is_real(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """``real``: the power that was looked at is looked at where it is computed again."""
+    return known_as(inf, s, None)
+
+
+def _zero_tangent(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    kind = inf.type_of(args[0])
+    if not isinstance(kind, List):
+        raise Refused(f"a tangent of {named(kind)}")
+    return inline_call(inf, s, _zeros_of_list if is_flat(kind) else _zeros_of_rows, args, {})
+
+
+def _zeros_of_rows(rows: Any) -> Any:
+    return [zero_tangent(row) for row in rows]
+
+
 def _contraction(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     s.operands, s.data = args, ()
     return call(inf, s, args[0], args[1:], {})
@@ -228,6 +250,7 @@ _STEPS: Final[dict[str, Step]] = {
     "buffer": _buffer,
     "list_gradient": _of_list,
     "float_list": _followed(_floats),
+    "real": _is_real,
 }
 
 _BODIES: Final[dict[Any, Step]] = {
@@ -237,6 +260,7 @@ _BODIES: Final[dict[Any, Step]] = {
     contraction: _contraction,
     item_or_none: _item_or_none,
     partial: _present_or(_number),
+    zero_tangent: _zero_tangent,
 }
 BODIES.update(_BODIES)
 STEPS.update(_BODIES)

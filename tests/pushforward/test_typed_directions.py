@@ -97,10 +97,44 @@ def declared_constants(p):
     return p[0] ** 2 * (YS[low] + YS[high]) * p[1]
 
 
+def powers(p):
+    """The type of a power says only that it was real."""
+    total = 0.0
+    for k in range(4):
+        total += (p[0] + k) ** p[1] * p[2] ** -0.5
+    return total
+
+
+def network(p):
+    """Rows that have no derivative stand beside those that have one."""
+    layers = [[[p[0], p[1]], [0.5, 0.25]], [[0.1, 0.2]]]
+    inputs = [1.0, p[2]]
+    for layer in layers:
+        inputs = [math.tanh(sum(w * x for w, x in zip(row, inputs))) for row in layer]
+    return inputs[0]
+
+
+def fit(v):
+    """``lstsq``, which fits, also returns a rank."""
+    c = np.polyfit(np.arange(6.0), v**2, 2)
+    return c @ c
+
+
 POINTS = dict.fromkeys(
-    (items_read_before_loops, nothing_is_read, impedances, complex_numbers, table, filled, declared_constants), P
+    (
+        items_read_before_loops,
+        nothing_is_read,
+        impedances,
+        complex_numbers,
+        table,
+        filled,
+        declared_constants,
+        powers,
+        network,
+    ),
+    P,
 )
-POINTS |= dict.fromkeys((spectrum, filtered, complex_stores, greatest_of_two_axes), V)
+POINTS |= dict.fromkeys((spectrum, filtered, complex_stores, greatest_of_two_axes, fit), V)
 POINTS |= dict.fromkeys((likelihood, spectral), MATRIX)
 
 

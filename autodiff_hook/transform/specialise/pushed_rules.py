@@ -132,7 +132,7 @@ class Rules(PrimalHalf):
         else:
             self.ways[s] = "transpose"
             kind = self.program.types[s.made]
-            if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls is not tuple:
+            if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls in (list, dict):
                 raise Refused("a tangent of a list that a rule gives", s)
             if use.instance is not None:
                 use = self.uses[s] = called(plan, s, use.arguments, self.runtime)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -36,6 +38,8 @@ def stop(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abst
     if len(args) != 1:
         raise Refused("stop_gradient of several values")
     kind = inf.type_of(args[0])
+    if not _has_slopes(kind):
+        return alias(inf, s, args[0])
     if isinstance(kind, (Number, Array)):
         s.op, s.operands, s.data = "call", [Constant(stopped), *args], ()
         return pure(inf, s, kind)
@@ -44,6 +48,15 @@ def stop(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abst
         parts = [inf.before(s, "call", [Constant(stopped), x], ()) for x in items]
         s.op, s.operands, s.data = "build_tuple", parts, None
         return inf.evaluate(inf, s)
-    if isinstance(kind, (Known, Instance)):
-        return alias(inf, s, args[0])
     raise Refused(f"stop_gradient of {named(kind)}")
+
+
+def _has_slopes(kind: Abstract) -> bool:
+    """Whether a value may have a derivative: no whole number has one."""
+    if isinstance(kind, Number):
+        return not all(issubclass(cls, (int, np.integer, np.bool_)) for cls in kind.types)
+    if isinstance(kind, Tuple):
+        return any(map(_has_slopes, kind.items))
+    if isinstance(kind, Array):
+        return kind.dtype is None or kind.dtype.kind not in "iub"
+    return not isinstance(kind, (Known, Instance))
