@@ -98,7 +98,16 @@ def several_types(x, y):
     return total
 
 
-ALL_WAYS = [written_out, from_outside, gates, several_classes, several_types]
+def numbered(x, y):
+    total = 0.0
+    for i, f in enumerate(FUNCTIONS):
+        total += f(x) * (i + 1)
+    for v, f in zip([x, y], FUNCTIONS):
+        total += f(v) * x
+    return total + sum(f(v) * y for f, v in zip((math.sin, shift), (x, y)))
+
+
+ALL_WAYS = [numbered, written_out, from_outside, gates, several_classes, several_types]
 
 
 @pytest.mark.parametrize("f", ALL_WAYS)

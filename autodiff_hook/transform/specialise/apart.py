@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents.iterating import ONE_BY_ONE
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -24,7 +24,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import is_plain
-from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import is_virtual, join
 from autodiff_hook.transform.specialise.plans import spread
@@ -64,7 +63,23 @@ def entries(inf: Inference, s: Statement, name: str) -> list[Operand] | None:
 
 def begin(inf: Inference, s: Statement, parts: list[Operand]) -> Abstract | None:
     """Let a statement make a generator of these."""
-    return inline_call(inf, s, ONE_BY_ONE[len(parts) - 1], parts, {})
+    s.op, s.operands, s.data = "call", [Constant(ONE_BY_ONE[len(parts) - 1]), *parts], ()
+    return inf.evaluate(inf, s)
+
+
+def produced(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Statement | None:
+    """What makes a generator that ``enumerate`` and ``zip`` are given; None if they are given nothing of the kind."""
+    if function not in (enumerate, zip) or inf.block is None:
+        return None
+    for operand in args:
+        parts = items(inf, operand)
+        if parts is not None:
+            made = Statement("call", [Constant(ONE_BY_ONE[len(parts) - 1]), *parts], Variable(), (), s.position)
+            given = [made.made if x is operand else x for x in args]
+            s.op, s.operands, s.data = "call", [Constant(function), *given], ()
+            inf.block.statements.insert(inf.index, made)
+            return made
+    return None
 
 
 def _keys(kind: Tuple | Outside) -> Sequence[Any] | None:

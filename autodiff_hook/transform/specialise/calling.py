@@ -18,6 +18,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import wrapped_by
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
+    apart,
     constants,
     dicts,
     draws,
@@ -301,7 +302,8 @@ def _for_all_ways(
     if function is iter and len(args) == 1:
         s.op, s.operands, s.data = "get_iter", args, None
         return lambda: inf.evaluate(inf, s)
-    made = following.listed(inf, s, function, args, kwargs)
+    made = apart.produced(inf, s, function, args) if not kwargs else None
+    made = made or following.listed(inf, s, function, args, kwargs)
     if made is not None:
         return lambda: inf.evaluate(inf, made)
     places = following.answered(inf, s, function, args) if not kwargs else None
