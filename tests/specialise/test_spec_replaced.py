@@ -396,6 +396,60 @@ def test_arguments_with_arrays(name):
         assert is_typed(f)
 
 
+PARTS = """
+class State:
+    def __init__(self):
+        self.u, self.v, self.n = np.array([0.1, 0.2, 0.3]), np.zeros(3), 2.0
+    def step(self, k):
+        for i in range(3):
+            self.u[i] = self.u[i] + k * self.v[i - 1] * self.n
+        self.v[:] = self.v + 0.1 * self.u
+def stepped(s, k):
+    for _ in range(4):
+        s.step(k)
+    return s.u @ s.v
+"""
+
+
+def view(s):
+    s.v = s.u[:]
+
+
+def whole(s):
+    s.v = s.u
+
+
+def test_parts_of_arrays_of_an_argument():
+    module = made()
+    exec(PARTS, vars(module))
+    f = module.stepped
+
+    def given(k, d):
+        s = module.State()
+        s.u[k] += d
+        return s
+
+    slopes = [(f(given(i, 1e-6), 0.3) - f(given(i, -1e-6), 0.3)) / 2e-6 for i in range(3)]
+    slope = (f(module.State(), 0.3 + 1e-6) - f(module.State(), 0.3 - 1e-6)) / 2e-6
+    for _ in range(3):
+        plain, reverse, forward = module.State(), module.State(), module.State()
+        arrays, value = (reverse.u, reverse.v), f(plain, 0.3)
+        found, (grad, by_k) = ad.withgradient(f, reverse, 0.3)
+        assert found == value and by_k == pytest.approx(slope, rel=1e-6)
+        assert grad.u == pytest.approx(slopes, rel=1e-6)
+        assert ad.jvp(f, (forward, 0.3), (None, 1.0)) == pytest.approx((value, slope), rel=1e-6)
+        assert reverse.u is arrays[0] and reverse.v is arrays[1]
+        for s in (reverse, forward):
+            assert s.u.tolist() == plain.u.tolist() and s.v.tolist() == plain.v.tolist()
+    if not (GENERIC or specialising.ONE_WAY):
+        assert is_typed(f)
+    for change in (view, whole):
+        s = module.State()
+        change(s)
+        with pytest.raises(ad.NotDifferentiable, match="several arguments show"):
+            ad.gradient(f, s, 0.3)
+
+
 def shares(ps):
     ps[1].vel = ps[0].vel
 

@@ -5,8 +5,6 @@ What the objects were is kept on entry, and put back where the program fails, an
 
 from __future__ import annotations
 
-from typing import Any
-
 from autodiff_hook.ir.types import Constant, Statement, Variable
 from autodiff_hook.runtime.altering import Alter, leave
 from autodiff_hook.runtime.altering import finish as altering_finished
@@ -25,7 +23,7 @@ from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inferen
 from autodiff_hook.transform.specialise.lattice import content_of, item_like
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.origins import holds
-from autodiff_hook.transform.specialise.places import altered_of, assigned_to
+from autodiff_hook.transform.specialise.places import altered_of, argument_of
 
 
 def write(inf: Inference, s: Statement, target: Record, name: str) -> Abstract:
@@ -34,11 +32,11 @@ def write(inf: Inference, s: Statement, target: Record, name: str) -> Abstract:
     if not inf.outer.allowed:
         raise Refused(f"{name} of what is outside is assigned")
     if place not in inf.program.changed:
-        if len(site.examples) == 1 and not _holds_others(site.examples[0]):
-            # An argument is followed again as an object of its own.
-            place = assigned_to(site.examples[0])
-            if place in inf.program.changed:
-                raise Refused("an attribute of one of several objects is assigned")
+        own = argument_of(target)
+        if own in inf.program.changed:
+            raise Refused("an attribute of one of several objects is assigned")
+        # An argument is followed again as an object of its own.
+        place = own or place
         inf.wanted[place] = None
         inf.plans[s] = Alias(Constant(None))
         return Known(None)
@@ -70,11 +68,6 @@ def _note(inf: Inference, cls: type, name: str, changes: bool) -> None:
     names = inf.outer.stored.setdefault(cls, {})
     if names.setdefault(name, changes) is not changes:
         raise Refused(f"the attribute {name} is assigned, and the array that it was is changed")
-
-
-def _holds_others(example: Any) -> bool:
-    """Whether an object holds what an object of the program's own would not do for."""
-    return any(type(x) in (list, dict) or hasattr(x, "__dict__") for x in vars(example).values())
 
 
 def settle(inf: Inference) -> list[Statement]:

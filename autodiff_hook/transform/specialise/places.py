@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Block, Operand
+from autodiff_hook.ir.types import Block, Operand, Statement
 from autodiff_hook.runtime.fitting import is_alone
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Record, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import example_of
@@ -66,9 +66,11 @@ def ask_for_copy(inf: Inference, owner: Operand) -> None:
     """A list or an array from outside, or an argument, is changed: the program is followed again with a copy of it."""
     value = inf.type_of(owner)
     place = copied_from(example_of(value))
-    own = inf.outer.allowed and inf.is_from_outside(owner) and not inf.world.is_given(owner)
-    if own and isinstance(value, Array):
-        own = is_alone(example_of(value))
+    own = inf.outer.allowed and inf.is_from_outside(owner)
+    if isinstance(value, Array):
+        own = own and is_alone(example_of(value))
+    else:
+        own = own and not inf.world.is_given(owner)
     if own and place not in inf.program.changed:
         raise Changes("a list or an array from outside is changed", place)
 
@@ -83,10 +85,24 @@ def ask_to_append(inf: Inference, owner: Operand, example: Any) -> None:
 
 def ask_for_copies(inf: Inference, blocks: list[Block]) -> None:
     """The same of all arrays that are stored into."""
+    made: dict[Operand | None, Statement] = {s.result: s for block in blocks for s in block.statements}
     for block in blocks:
         for s in block.statements:
             if inf.plans.get(s) == STORE and isinstance(inf.type_of(s.operands[0]), Array):
                 ask_for_copy(inf, s.operands[0])
+                load = made.get(s.operands[0])
+                kind = inf.type_of(load.operands[0]) if load is not None and load.op == "getattr" else None
+                place = argument_of(kind) if isinstance(kind, Record) and inf.outer.allowed else None
+                if place is not None and place not in inf.program.changed:
+                    raise Changes("an array of an argument is changed", place)
+
+
+def argument_of(value: Record) -> tuple[Any, ...] | None:
+    """What stands for an argument that may be followed as an object of its own; None if it is not one, or may not."""
+    (first, *others) = value.site.examples
+    if others or any(type(x) in (list, dict) or hasattr(x, "__dict__") for x in vars(first).values()):
+        return None
+    return assigned_to(first)
 
 
 def ask_for_objects(inf: Inference, *values: Abstract) -> None:
