@@ -149,7 +149,7 @@ def _name_of(reference: Any, key: Any) -> str:
     """What a slot is called in a program."""
     if isinstance(reference, CellType):
         return "a captured variable"
-    if isinstance(reference, FunctionType):
+    if type(reference) is FunctionType:
         return f"a default value of {reference.__qualname__}"
     if isinstance(key, Attribute):
         return f"the attribute {key.name}"
@@ -174,5 +174,5 @@ def _environment(function: Any) -> dict[int, Any]:
             if type(item) is FunctionType:
                 stack += globals_of(item)
             else:
-                stack += [f for cls in type(item).__mro__ for f in vars(cls).values() if isinstance(f, FunctionType)]
+                stack += [f for cls in type(item).__mro__ for f in vars(cls).values() if type(f) is FunctionType]
     return found

@@ -255,7 +255,7 @@ def _by_position(
 
 def _python_function(value: Any) -> FunctionType | None:
     """The Python function that a function, method, property or cache is made of."""
-    while not isinstance(value, FunctionType):
+    while type(value) is not FunctionType:
         if isinstance(value, property):
             value = value.fget
         elif hasattr(value, "__func__"):

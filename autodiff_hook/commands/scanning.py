@@ -185,7 +185,7 @@ def _modules(package: str, tests: bool) -> Iterator[tuple[str, ModuleType | None
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
     """The Python functions and methods that a module defines."""
     for function in functions_of(module):
-        if isinstance(function, FunctionType) and function.__code__.co_filename == getattr(module, "__file__", None):
+        if type(function) is FunctionType and function.__code__.co_filename == getattr(module, "__file__", None):
             yield function
 
 

@@ -417,7 +417,7 @@ class Callees:
             if isinstance(ir, Unsupported):
                 return 0
             named = [globals_.get(name) for name in code.co_names]
-            called = [f for f in named if isinstance(f, FunctionType) and inf.world.in_scope(f)]
+            called = [f for f in named if type(f) is FunctionType and inf.world.in_scope(f)]
             own = sum(len(block.statements) + 1 for block in ir.blocks)
             self.sizes[key] = own + sum(self.size(inf, f.__code__, f.__globals__) for f in called)
         return self.sizes[key]

@@ -33,7 +33,7 @@ def written_by(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return values
     outputs = args[function.nin :] if isinstance(function, np.ufunc) else ()
     # What a Python function has captured was looked at, or what it writes is declared.
-    state = [] if isinstance(function, FunctionType) else [function]
+    state = [] if type(function) is FunctionType else [function]
     return [*state, *(args[place] for place in places if place < len(args)), *outputs, kwargs.get("out")]
 
 
@@ -50,7 +50,7 @@ def _behind(function: Any) -> Any:
 def places_written(function: Any) -> tuple[int, ...] | None:
     """The places of the arguments that a call may write to; None if that is not known."""
     found = places_of_native(function)
-    if found is None and isinstance(function, FunctionType) and only_reads(function):
+    if found is None and type(function) is FunctionType and only_reads(function):
         return ()
     return found
 

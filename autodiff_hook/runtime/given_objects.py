@@ -110,7 +110,7 @@ def _of_form(table: dict[int, Slots], value: Any, slot: Any, done: dict[int, Any
 def _of_parts(table: dict[int, Slots], value: Any, parts: Any, done: dict[int, Any]) -> Any:
     """The gradient of what has parts by key: a dict, an object, or a function, whose parts are in its cells."""
     fields: dict[Any, Any] = {}
-    is_function = isinstance(value, FunctionType)
+    is_function = type(value) is FunctionType
     named = value if is_function else type(value)
     done[id(value)] = fields if isinstance(value, dict) else Tangent(named.__qualname__, fields)
     slots = _captured(table, value) if is_function else table.get(id(value))

@@ -207,7 +207,7 @@ class Within:
         f = kind.value if isinstance(kind, Known) else None
         if registry.has_rules(f):
             f, args = _called, [Constant(f), *args]
-        elif not isinstance(f, FunctionType) or not inner.world.in_scope(f):
+        elif type(f) is not FunctionType or not inner.world.in_scope(f):
             raise Refused(f"a derivative of {named(kind)}")
         inner.world.function(f)
         call = bind(f.__code__, args, {}, inner.defaults(f), f.__kwdefaults__)

@@ -21,9 +21,9 @@ from autodiff_hook.transform.specialise.folding import merge
 
 
 def _function(f: Any) -> FunctionType:
-    if isinstance(f, MethodType):
+    if type(f) is MethodType:
         f = f.__func__
-    if not isinstance(f, FunctionType):
+    if type(f) is not FunctionType:
         raise Unsupported(f"{f!r} is not a Python function: there is no bytecode to show")
     return f
 

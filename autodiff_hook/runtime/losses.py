@@ -20,7 +20,7 @@ def failure(function: Any, reason: str) -> NotDifferentiable:
     module = config.module_of(function) if reason is NOT_OPTED_IN else None
     remedies = REMEDIES if module is None else (opt_in(module), *REMEDIES)
     called = describe(function)
-    if isinstance(getattr(function, "py_func", None), FunctionType):
+    if type(getattr(function, "py_func", None)) is FunctionType:
         remedies = (f"call the Python function that it was compiled from ({called}.py_func)", *REMEDIES)
     what = f"the gradient would have to pass through the call of {called}, {reason}"
     return NotDifferentiable(what, place=user_location(), remedies=remedies)

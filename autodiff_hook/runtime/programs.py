@@ -330,7 +330,7 @@ def _chooses(s: Statement) -> bool:
 def _names(call: Call) -> list[str | None]:
     """The names of the parameters that the arguments are bound to, as far as each has one of its own."""
     code = call.function.__code__
-    first = call.shape.leading + isinstance(call.function, MethodType)
+    first = call.shape.leading + (type(call.function) is MethodType)
     names = code.co_varnames[: code.co_argcount][first : first + call.shape.given]
     return [*names, *[None] * (call.shape.given - len(names))]
 

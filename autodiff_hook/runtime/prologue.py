@@ -145,7 +145,7 @@ class Prologue(CodeGuards):
         """How the function binds its arguments, what a ``partial`` holds, what is named, and its default values."""
         code: CodeType = self.f.__code__
         leading = constants[: shape.leading]
-        if isinstance(self.f, MethodType):
+        if type(self.f) is MethodType:
             leading.insert(0, self.receiver())
         args, named = [*leading, *params], dict(zip(shape.names, constants[shape.leading :]))
         missing = [name for name in code.co_varnames[len(args) : code.co_argcount] if name not in named]

@@ -155,7 +155,7 @@ class _Look:
         return self._is_reader(value) and all(self._is_reader(self._value(x)) for x in callbacks)
 
     def _is_reader(self, value: Any) -> bool:
-        if isinstance(value, FunctionType) and not _is_declared(value):
+        if type(value) is FunctionType and not _is_declared(value):
             cells = dict(zip(value.__code__.co_freevars, value.__closure__ or ()))
             return _reads(value.__code__, value.__globals__, cells, self.callers)
         if isinstance(value, type) and issubclass(value, BaseException):

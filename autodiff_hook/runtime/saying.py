@@ -133,7 +133,7 @@ def _require_plain(owner: Any, *names: str) -> None:
     for name in names:
         method = getattr(type(owner), name, None)
         home = str(getattr(method, "__module__", None)).partition(".")[0]
-        if name in getattr(owner, "__dict__", ()) or isinstance(method, FunctionType) and home not in _CONSOLES:
+        if name in getattr(owner, "__dict__", ()) or type(method) is FunctionType and home not in _CONSOLES:
             raise Given(f"{name} of a {type(owner).__qualname__}")
 
 

@@ -147,7 +147,7 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
 def refuse_copied(alg: Algebra, array: Any, name: str) -> None:
     """Raise for an attribute with a token that NumPy may have copied to a new array (``__array_finalize__``)."""
     known = id(holder_of(array, name)) in alg.shadows
-    if known or not isinstance(find_in_type(type(array), "__array_finalize__"), FunctionType):
+    if known or type(find_in_type(type(array), "__array_finalize__")) is not FunctionType:
         return
     if any(isinstance(slots, dict) and slots.get(name) is not None for _, slots, *_ in list(alg.shadows.values())):
         raise failure(f"{type(array).__qualname__}.{name}", "an attribute that NumPy copies to new arrays")
@@ -183,7 +183,7 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
     if cls is super:
         return _reading_after(owner, name)
     reader = find_in_type(cls, "__getattribute__")
-    if isinstance(reader, FunctionType) and not plainly:
+    if type(reader) is FunctionType and not plainly:
         return "reader", reader
     if isinstance(owner, type):
         of_metaclass = find_in_type(cls, name)
@@ -221,7 +221,7 @@ def _reading_after(owner: Any, name: str) -> Plan:
     if is_plainly(found, functools.cached_property):
         return "super", ("kept" if name in dictionary_of(receiver) else "cached", found.func, receiver)
     getter = find_in_type(type(found), "__get__") if found is not None else None
-    if isinstance(getter, FunctionType):
+    if type(getter) is FunctionType:
         return "super", ("getter", (found, getter), receiver)
     return data
 
@@ -230,7 +230,7 @@ def _reading_by_code(cls: type, found: Any, name: str) -> Plan:
     if is_plainly(found, functools.cached_property):
         return "cached", found.func
     getter = find_in_type(type(found), "__get__") if found is not None else None
-    if isinstance(getter, FunctionType) and not isinstance(found, FunctionType):
+    if type(getter) is FunctionType and type(found) is not FunctionType:
         return "getter", (found, getter)
     home = home_of(cls, name)
     return ("plain", None) if home is None else ("inherited", home)
@@ -336,7 +336,7 @@ def writing(owner: Any, name: str, plainly: bool = False) -> Plan:
     if held is not None:
         return "held", held
     setter = find_in_type(type(found), "__set__") if found is not None else None
-    return ("setter", (found, setter)) if isinstance(setter, FunctionType) else ("plain", None)
+    return ("setter", (found, setter)) if type(setter) is FunctionType else ("plain", None)
 
 
 def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
@@ -355,7 +355,7 @@ def _delete(alg: Algebra, t: Any, name: str, owner: Any, remove: Any) -> Result:
         apply(alg, (None, t[0]), found.fdel, (owner,), {})
         return None, None
     remover = find_in_type(type(found), "__delete__") if found is not None else None
-    if isinstance(remover, FunctionType):
+    if type(remover) is FunctionType:
         apply(alg, (None, None, t[0]), remover, (found, owner), {})
         return None, None
     holder = holder_of(owner, name)
@@ -474,4 +474,4 @@ def carried_vars(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def is_followed(method: Any) -> bool:
     """Whether a hook of a class is Python code, or a method of a container as in ``__setattr__ = dict.__setitem__``."""
     borrowed = isinstance(method, (WrapperDescriptorType, MethodDescriptorType)) and method.__objclass__ in _CONTAINERS
-    return borrowed or isinstance(method, FunctionType)
+    return borrowed or type(method) is FunctionType

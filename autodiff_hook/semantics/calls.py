@@ -140,7 +140,7 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         if found is not None:
             return found
     if quiet(alg, t) and not looks_later(function):
-        if isinstance(function, type):
+        if issubclass(type(function), type):
             watch(function)
         return function(*args, **kwargs), None
     if type(function) is FunctionType and not kwargs:
@@ -351,25 +351,21 @@ def unfolding(function: Any) -> tuple[str, Any]:
     if issubclass(cls, BuiltinFunctionType) and isinstance(function.__self__, type):
         method = find_in_type(function.__self__, function.__name__)
         return ("method", method) if id(method) in MEANINGS else ("opaque", None)
-    if isinstance(function, type):
+    if issubclass(cls, type):
         return "class", None
     if cls is functools.partial:
         return "partial", function.func
     inner = getattr(function, "_implementation", None) if cls.__module__ == "numpy" else None
     if cls is functools._lru_cache_wrapper:
         return "cache", function.__wrapped__
-    if (
-        isinstance(function, np.ufunc)
-        and (called := gc.get_referents(function))
-        and isinstance(called[0], FunctionType)
-    ):
+    if isinstance(function, np.ufunc) and (called := gc.get_referents(function)) and type(called[0]) is FunctionType:
         return "ufunc", called[0]
-    if isinstance(inner, FunctionType):
+    if type(inner) is FunctionType:
         return "wrapper", inner
     if isinstance(function, (np.ufunc, DISPATCHED)):
         return "opaque", None
     caller = find_in_type(cls, "__call__")
-    return ("callable", caller) if isinstance(caller, FunctionType) or id(caller) in MEANINGS else ("opaque", None)
+    return ("callable", caller) if type(caller) is FunctionType or id(caller) in MEANINGS else ("opaque", None)
 
 
 def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:

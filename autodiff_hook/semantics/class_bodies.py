@@ -41,7 +41,7 @@ def build_class(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 def prepares(metaclass: Any) -> bool:
     """Whether Python code makes the namespace of a class."""
-    return isinstance(getattr(getattr(metaclass, "__prepare__", None), "__func__", None), FunctionType)
+    return type(getattr(getattr(metaclass, "__prepare__", None), "__func__", None)) is FunctionType
 
 
 def check_cell(cell: CellType, name: str, cls: type) -> None:

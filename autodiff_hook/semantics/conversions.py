@@ -73,7 +73,7 @@ def shown_by(alg: Algebra, args: Args, names: tuple[str, ...]) -> tuple[str, Fun
     """The special method, written in Python and in scope, that shows an object; None if it is no such method."""
     for name in names:
         found = find_in_type(type(args[0]), name)
-        if isinstance(found, FunctionType):
+        if type(found) is FunctionType:
             return (name, found) if in_scope(alg, found) else None
         if found is not getattr(object, name) or len(args) > 1 and args[1]:
             return None

@@ -23,7 +23,7 @@ _CALLED: Final = ("__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewar
 def reduce_ex(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``object.__reduce_ex__(owner, protocol)``: the attributes in dicts, the items in iterators."""
     owner = args[0]
-    if any(isinstance(find_in_type(type(owner), name), FunctionType) for name in _CALLED):
+    if any(type(find_in_type(type(owner), name)) is FunctionType for name in _CALLED):
         return call_opaque(alg, t, object.__reduce_ex__, args, kwargs, NOT_PYTHON)
     made = object.__reduce_ex__(*args)
     form = kind_of(type(owner))

@@ -17,13 +17,13 @@ from autodiff_hook.semantics.opaque import call_opaque
 def constructors(cls: Any) -> tuple[Any, bool, Any]:
     """The ``__new__`` of a class, whether that takes no arguments, and the ``__init__``; None: not known here."""
     new, init = find_in_type(cls, "__new__"), find_in_type(cls, "__init__")
-    new = new.__func__ if isinstance(new, staticmethod) else new
-    is_code = isinstance(new, FunctionType) or isinstance(init, FunctionType)
-    known = isinstance(new, FunctionType) or id(new) in MEANINGS or new in _BLANK
+    new = new.__func__ if issubclass(type(new), staticmethod) else new
+    is_code = type(new) is FunctionType or type(init) is FunctionType
+    known = type(new) is FunctionType or id(new) in MEANINGS or new in _BLANK
     heap = bool(cls.__flags__ & _HEAP_TYPE) and new is not object.__new__
     if not known or not is_code and not heap and cls is not OrderedDict and not issubclass(cls, BaseException):
         return None, False, None
-    return new, new in _BLANK, init if isinstance(init, FunctionType) or id(init) in MEANINGS else None
+    return new, new in _BLANK, init if type(init) is FunctionType or id(init) in MEANINGS else None
 
 
 _BLANK: Final = (object.__new__, dict.__new__, list.__new__, OrderedDict.__new__, deque.__new__)

@@ -56,7 +56,7 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
         return apply(alg, (None, *t), method, (owner, key), {})
     if isinstance(owner, type):
         maker = find_in_type(type(owner), "__getitem__") is None and getattr(owner, "__class_getitem__", None)
-        if isinstance(maker, MethodType):
+        if type(maker) is MethodType:
             return apply(alg, (None, t[1]), maker, (key,), {})
     form = kind(owner)
     if form == "array":
@@ -123,7 +123,7 @@ def missing_method(owner: Any, key: Any) -> Any:
     if key in owner:
         return None
     found = find_in_type(type(owner), "__missing__")
-    return found if isinstance(found, FunctionType) else None
+    return found if type(found) is FunctionType else None
 
 
 def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -> Result:

@@ -136,7 +136,7 @@ def how(alg: Algebra, value: Any, moves: bool) -> str:
 def python_method(value: Any, name: str) -> Any:
     """The special method of the type of ``value``, if it is written in Python."""
     found = find_in_type(type(value), name)
-    return found if isinstance(found, FunctionType) else None
+    return found if type(found) is FunctionType else None
 
 
 def _generator_pairs(generator: Any, exchange: Any) -> Pairs:
@@ -275,7 +275,7 @@ def stepped(alg: Algebra, iterator: Any) -> Pairs:
 def is_iterated_by_code(cls: type) -> bool:
     """Whether Python code gives the items of an object: its ``__iter__``, or ``__getitem__`` where there is none."""
     method = find_in_type(cls, "__iter__")
-    return isinstance(find_in_type(cls, "__getitem__") if method is None else method, FunctionType)
+    return type(find_in_type(cls, "__getitem__") if method is None else method) is FunctionType
 
 
 def is_iterated_by_type(value: Any) -> bool:

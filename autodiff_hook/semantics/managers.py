@@ -17,8 +17,8 @@ def protocol(manager: Any) -> tuple[Any, Any, bool]:
     enter, leave = find_in_type(cls, "__enter__"), find_in_type(cls, "__exit__")
     if enter is None or leave is None:
         raise TypeError(f"'{cls.__name__}' object does not support the context manager protocol")
-    bound = MethodType(leave, manager) if isinstance(leave, FunctionType) else leave.__get__(manager, cls)
-    if isinstance(enter, FunctionType):
+    bound = MethodType(leave, manager) if type(leave) is FunctionType else leave.__get__(manager, cls)
+    if type(enter) is FunctionType:
         return enter, bound, True
     return enter.__get__(manager, cls), bound, False
 

@@ -219,4 +219,4 @@ def dict_merge(alg: Algebra, t: Any, data: Any, owner: Any, other: Any, function
 
 def calls_setitem(owner: Any) -> bool:
     """Whether the methods of an ordered dict store by a ``__setitem__`` of its class."""
-    return isinstance(owner, OrderedDict) and isinstance(find_in_type(type(owner), "__setitem__"), FunctionType)
+    return isinstance(owner, OrderedDict) and type(find_in_type(type(owner), "__setitem__")) is FunctionType

@@ -30,7 +30,7 @@ def method_of(receiver: Any, name: str) -> Any:
     if reader is not _GETATTRIBUTE:
         return None
     found = find_in_type(cls, name)
-    if isinstance(found, (FunctionType, MethodDescriptorType, WrapperDescriptorType)):
+    if type(found) in (FunctionType, MethodDescriptorType, WrapperDescriptorType):
         dictionary = dictionary_of(receiver)
         if dictionary is None or name not in dictionary:
             return found
@@ -44,10 +44,10 @@ def attempts(a: Any, b: Any, own: str, reflected: str, compares: bool = False) -
     """
     operands, asked = (a, b), asked_in_turn(type(a), type(b), own, reflected, compares)
     found = [(_special(type(operands[place]), name), bool(place)) for place, name in asked]
-    if not any([isinstance(method, FunctionType) for method, _ in found]):
+    if not any([type(method) is FunctionType for method, _ in found]):
         return
     for method, is_reflected in found:
-        if isinstance(method, FunctionType):
+        if type(method) is FunctionType:
             yield method, is_reflected
         elif method is not None and (method(b, a) if is_reflected else method(a, b)) is not NotImplemented:
             yield None, False
@@ -55,7 +55,7 @@ def attempts(a: Any, b: Any, own: str, reflected: str, compares: bool = False) -
 
 def _special(cls: type, name: str) -> Any:
     found = find_in_type(cls, name)
-    if found is object.__ne__ and isinstance(find_in_type(cls, "__eq__"), FunctionType):
+    if found is object.__ne__ and type(find_in_type(cls, "__eq__")) is FunctionType:
         return _differs
     return found
 

@@ -162,7 +162,7 @@ def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
         if function is known_function:
             return apply(alg, (None, *t), definition, args, kwargs)
     inner = getattr(function, "_implementation", None) if type(function) is DISPATCHED else None
-    if isinstance(inner, FunctionType) and function is not np.partition:
+    if type(inner) is FunctionType and function is not np.partition:
         return apply(alg, (None, *t), inner, args, kwargs)
     return call_opaque(alg, t, function, args, kwargs, "which has no rule for arrays of objects")
 

@@ -123,13 +123,13 @@ def adds_to_lists(op: str, cls: type) -> bool:
     """Whether ``+=`` and ``*=`` of a list ask the other operand first: lists are no numbers to Python."""
     if op == "*" and issubclass(cls, np.generic):
         return False
-    return issubclass(cls, (np.ndarray, np.generic)) or isinstance(find_in_type(cls, f"__r{NAMES[op]}__"), FunctionType)
+    return issubclass(cls, (np.ndarray, np.generic)) or type(find_in_type(cls, f"__r{NAMES[op]}__")) is FunctionType
 
 
 def _reflected(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     """``a op b``, as the class of ``b`` says."""
     method = find_in_type(type(b), f"__r{NAMES[op]}__")
-    if isinstance(method, FunctionType):
+    if type(method) is FunctionType:
         return apply_method(alg, t, method, a, b, True)
     return _binary(alg, t, op, BINARY[op], a, b)
 

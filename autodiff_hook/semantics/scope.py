@@ -69,10 +69,10 @@ def in_library(function: Any) -> bool:
 
 def module_of_callable(f: Any) -> str:
     """The name of the module that a callable was defined in."""
-    while not isinstance(f, FunctionType):
+    while type(f) is not FunctionType:
         if isinstance(f, functools.partial):
             f = f.func
-        elif isinstance(f, MethodType):
+        elif type(f) is MethodType:
             f = f.__func__
         elif hasattr(f, "__wrapped__"):
             f = f.__wrapped__

@@ -41,7 +41,7 @@ def is_subclass(value: Any) -> bool:
     cls = type(value)
     if cls is np.ndarray or kind(value) != "array" or cls is np.memmap:
         return False
-    return not Array.contains(cls) or any(isinstance(find_in_type(cls, name), FunctionType) for name in _OWN)
+    return not Array.contains(cls) or any(type(find_in_type(cls, name)) is FunctionType for name in _OWN)
 
 
 def has_subclasses(alg: Algebra, values: Any) -> bool:
@@ -66,7 +66,7 @@ def call_of_subclasses(
     function = _UFUNCS.get(function, function)
     if isinstance(function, np.ufunc):
         wrapping = _wrapper(args)
-        if isinstance(find_in_type(type(wrapping), "__array_wrap__"), FunctionType):
+        if type(find_in_type(type(wrapping), "__array_wrap__")) is FunctionType:
             return _wrapped(alg, rule, function, args, kwargs, whole, t)
     value = function(*args, **kwargs)
     note_attributes(alg, value, args)
@@ -99,7 +99,7 @@ _UFUNCS: Final = {BINARY[op]: ufunc for op, ufunc in UFUNCS.items()}
 def asking(function: Any, args: Args) -> Any:
     """The Python code of a function of NumPy's that asks arrays for their methods; None for others."""
     inner = getattr(function, "_implementation", None) if type(function) is DISPATCHED else None
-    if not isinstance(inner, FunctionType) or str(inner.__module__).startswith(_WITHOUT_METHODS):
+    if type(inner) is not FunctionType or str(inner.__module__).startswith(_WITHOUT_METHODS):
         return None
     alone = any(function is f for f in _ALONE)
     sorts = any(function is f for f in _SORTING) and python_method(args[0], function.__name__) is None

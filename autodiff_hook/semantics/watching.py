@@ -54,11 +54,11 @@ def _callee(op: str, data: Any, operands: Any) -> Any:
 def _is_entered(alg: Algebra, op: str, data: Any, operands: Any) -> bool:
     """Whether the operations within a call are looked at themselves."""
     callee = _callee(op, data, operands)
-    while isinstance(callee, MethodType):
+    while type(callee) is MethodType:
         callee = callee.__func__
     if str(getattr(callee, "__module__", None)).startswith("autodiff_hook."):
         return True
-    return isinstance(callee, FunctionType) and not registry.knows(callee) and in_scope(alg, callee)
+    return type(callee) is FunctionType and not registry.knows(callee) and in_scope(alg, callee)
 
 
 def _named(op: str, data: Any, operands: Any) -> str:

@@ -149,3 +149,58 @@ def test_each_slice_is_a_list_of_its_own():
     for _ in range(2):
         assert ad.gradient(f, 1.3) == (2.0,)
     assert ROWS[0] == [1.0, 2.0]
+
+
+class Doubling(staticmethod):
+    """Stands for a callable in all that is asked of it, and gives twice what that gives, by native code."""
+
+    __module__ = "builtins"  # what classes of native code say that name no module
+
+    def __init__(self, wrapped):
+        super().__init__(lambda *args: 2.0 * wrapped(*args))
+        self.stands_for = wrapped
+
+    @property
+    def __class__(self):
+        return type(self.stands_for)
+
+    def __getattr__(self, name):
+        return getattr(self.stands_for, name)
+
+
+class Scaled:
+    def __init__(self, k):
+        self.k = k
+
+    def plain(self, x):
+        return self.k * x * x
+
+    def __rmul__(self, x):
+        return self.k * x
+
+
+class Doubled(Scaled):
+    def __init__(self, k, method):
+        super().__init__(k)
+        self.method = method
+
+
+TRIPLED = Doubling(lambda x: 3.0 * x * x)
+BOUND = Doubling(Scaled(3.0).plain)
+MADE = Doubling(Scaled)
+STAND_INS = [
+    lambda x: TRIPLED(x),
+    lambda x: BOUND(x),
+    lambda x: MADE(3.0 * x * x),
+    lambda x: Doubled(1.0, TRIPLED).method(x),
+    lambda x: sum(map(TRIPLED, [x])),
+]
+
+
+@pytest.mark.parametrize("f", STAND_INS)
+def test_what_says_that_it_is_a_function_is_called_as_what_it_is(f):
+    try:
+        found = ad.gradient(f, 0.7)[0], ad.jvp(f, (0.7,), (1.0,))
+    except ad.NotDifferentiable:
+        return
+    assert found == (pytest.approx(12.0 * 0.7), pytest.approx((f(0.7), 12.0 * 0.7)))

@@ -49,7 +49,7 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     if not is_empty and _is_there(inf, owner, value, name):
         return None
     hook = look(inf, value.cls, "__getattr__")
-    if isinstance(hook, FunctionType):
+    if type(hook) is FunctionType:
         return inf.call(Constant(hook), [owner, Constant(name)])
     if hook is not None:
         raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
@@ -95,12 +95,12 @@ def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     if is_plainly(found, functools.cached_property):
         return _cached(inf, owner, value, name, found)
     getter = getattr(type(found), "__get__", None)
-    if found is None or getter is None or isinstance(found, _FOLLOWED) and not isinstance(getter, FunctionType):
+    if found is None or getter is None or issubclass(type(found), _FOLLOWED) and type(getter) is not FunctionType:
         return None
     if isinstance(value, Outside) and not hasattr(type(found), "__set__"):
         if inf.world.has(inf.final(owner), value.example, name):
             return None
-    if not isinstance(getter, FunctionType):
+    if type(getter) is not FunctionType:
         if isinstance(value, Outside):
             return None
         if value.made in inf.numbers and found is float.__dict__.get(name):
@@ -145,7 +145,7 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     setter = look(inf, target.cls, "__setattr__")
     if setter is object.__dict__["__setattr__"]:
         return plainly_written(inf, owner, target, name, value)
-    if not isinstance(setter, FunctionType):
+    if type(setter) is not FunctionType:
         raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
     return inf.call(Constant(setter), [owner, Constant(name), value])
 
@@ -153,12 +153,12 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
 def plainly_written(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value: Operand) -> Operand:
     """``object.__setattr__(owner, name, value)``."""
     found = look(inf, target.cls, name)
-    if is_plainly(found, property, "__set__") and isinstance(found.fset, FunctionType):
+    if is_plainly(found, property, "__set__") and type(found.fset) is FunctionType:
         inf.world.attribute(target.cls, name)
         return inf.call(Constant(found.fset), [owner, value])
     if is_set_by_code(found):
         store = type(found).__set__
-        if not isinstance(store, FunctionType):
+        if type(store) is not FunctionType:
             raise Refused("a data descriptor is assigned")
         inf.world.attribute(target.cls, name)
         return inf.call(Constant(store), [Constant(found), owner, value])

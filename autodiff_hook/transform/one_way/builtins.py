@@ -103,7 +103,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         if example is not None and example.dtype.kind == "O":
             s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
             return pure(inf, s, Instance(np.ndarray, example=example))
-    if isinstance(function, type) and function is not functools.partial:
+    if issubclass(type(function), type) and function is not functools.partial:
         return construct(inf, s, function, args, kwargs)
     return None
 

@@ -49,7 +49,7 @@ def _guarded(inf: Path, operand: Operand) -> Any:
 
 def _names(function: Any) -> set[str]:
     """The names that the code of a function reads."""
-    code = function.__code__ if isinstance(function, FunctionType) else None
+    code = function.__code__ if type(function) is FunctionType else None
     return _names_in(code) if code is not None else set()
 
 

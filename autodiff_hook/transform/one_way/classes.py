@@ -22,8 +22,8 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
     if not _is_called_plainly(inf, cls) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
         return None
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
-    new = new.__func__ if isinstance(new, staticmethod) else new
-    if issubclass(cls, BaseException) and not isinstance(new, FunctionType) and not isinstance(init, FunctionType):
+    new = new.__func__ if issubclass(type(new), staticmethod) else new
+    if issubclass(cls, BaseException) and type(new) is not FunctionType and type(init) is not FunctionType:
         return alias(inf, s, _exception(inf, cls, args, kwargs))
     if new is object.__new__ or new is BaseException.__dict__["__new__"]:
         made: Operand = instance(inf, cls)
@@ -31,14 +31,14 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
         made = number(inf, cls, args)
     elif new is tuple.__new__:
         made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
-    elif isinstance(new, FunctionType):
+    elif type(new) is FunctionType:
         made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
         kind = inf.type_of(made)
         if not isinstance(kind, Fresh) or not issubclass(kind.cls, cls):
             return alias(inf, s, made)
     else:
         return None
-    if isinstance(init, FunctionType):
+    if type(init) is FunctionType:
         inf.world.attribute(cls, "__init__")
         inf.call(Constant(init), [made, *args], kwargs)
     elif init is not object.__init__:
@@ -76,7 +76,7 @@ def instance(inf: Path, cls: type) -> Variable:
 
 def number(inf: Path, cls: type, args: list[Operand]) -> Variable:
     """A new object of a class derived from ``float``, which is a float to all that only computes with it."""
-    if any(isinstance(look(inf, cls, name), FunctionType) for name in _CONVERSIONS):
+    if any(type(look(inf, cls, name)) is FunctionType for name in _CONVERSIONS):
         raise Refused(f"{named(cls)} says by itself which number it is")
     value = inf.call(Constant(float), args)
     made = instance(inf, cls)

@@ -59,7 +59,7 @@ def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
     """What the class of an array says, in Python, of an operation."""
     value = inf.type_of(operand)
     found = look(inf, value.cls, name) if is_derived(value, inf) else None
-    return found if isinstance(found, FunctionType) else None
+    return found if type(found) is FunctionType else None
 
 
 def _binary(inf: Path, s: Statement) -> Abstract | None:

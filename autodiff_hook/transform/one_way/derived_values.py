@@ -70,7 +70,7 @@ def made_array(inf: Path, cls: type, array: Operand, source: Operand) -> Operand
     made = instance(inf, cls)
     inf.numbers[made] = array
     finalize = look(inf, cls, "__array_finalize__")
-    if isinstance(finalize, FunctionType):
+    if type(finalize) is FunctionType:
         inf.call(Constant(finalize), [made, source])
     elif finalize is not ARRAY["__array_finalize__"]:
         raise Refused(f"__array_finalize__ of {named(cls)}")
@@ -156,7 +156,7 @@ def _classed(inf: Path, function: Any, given: list[tuple[Operand, Any]], found: 
     if source is None:
         raise Refused(f"{named(function)} makes an array of {named(cls)} of others")
     wrap = look(inf, cls, "__array_wrap__")
-    if isinstance(wrap, FunctionType) and function not in _UNWRAPPED and type(function) is not operator.attrgetter:
+    if type(wrap) is FunctionType and function not in _UNWRAPPED and type(function) is not operator.attrgetter:
         return _wrapped(inf, wrap, function, source, [x for x, _ in given], result)
     _require_same(function, np.asarray(found), example_of(inf.type_of(result)))
     return made_array(inf, cls, result, source)

@@ -44,7 +44,7 @@ def _ask_length(inf: Path, source: Operand) -> None:
     value = inf.type_of(source)
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         method = look(inf, value.cls, "__len__") or look(inf, value.cls, "__length_hint__")
-        if isinstance(method, FunctionType):
+        if type(method) is FunctionType:
             inf.call(Constant(method), [source])
 
 

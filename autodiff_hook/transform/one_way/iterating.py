@@ -56,16 +56,16 @@ def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[
     """The items of an object whose class says how it is iterated over."""
     begin = look(inf, value.cls, "__iter__")
     at = look(inf, value.cls, "__getitem__")
-    if begin is None and isinstance(at, FunctionType):
+    if begin is None and type(at) is FunctionType:
         return _by_index(inf, operand, at)
-    if not isinstance(begin, FunctionType):
+    if type(begin) is not FunctionType:
         raise Refused(f"an iteration over {named(value)}")
     started = inf.call(Constant(begin), [operand])
     kind = inf.type_of(started)
     if not isinstance(kind, (Fresh, Outside)) or is_container(kind.cls):
         return items(inf, started)
     step = look(inf, kind.cls, "__next__")
-    if not isinstance(step, FunctionType):
+    if type(step) is not FunctionType:
         raise Refused(f"an iteration over {named(kind)}")
     return _stepped(inf, started, step)
 

@@ -107,7 +107,7 @@ def is_not_implemented(inf: Path, operand: Operand) -> bool:
 def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
     value = inf.type_of(operand)
     found = look(inf, value.cls, name) if is_object(value) else None
-    return found if isinstance(found, FunctionType) else None
+    return found if type(found) is FunctionType else None
 
 
 def _has(inf: Path, operand: Operand, name: str) -> bool:

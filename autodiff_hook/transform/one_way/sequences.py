@@ -84,7 +84,7 @@ def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
     """``item in owner`` of an object: what its class says, or whether an iteration comes to it."""
     item, owner = s.operands
     method = look(inf, value.cls, "__contains__")
-    if isinstance(method, FunctionType):
+    if type(method) is FunctionType:
         answer = inf.perform("truth", [inf.call(Constant(method), [owner, item])])
         return alias(inf, s, answer if s.op == "in" else inf.perform("not", [answer]))
     if method is not None:
@@ -192,7 +192,7 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
         method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
         if method is None:
             return known_as(inf, s, s.op == "truth")
-        if not isinstance(method, FunctionType):
+        if type(method) is not FunctionType:
             raise Refused(f"the truth of {named(value)}")
         return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
     count = length(inf, operand)

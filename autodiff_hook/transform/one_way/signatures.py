@@ -42,7 +42,7 @@ def _fix(inf: Path, function: Any) -> None:
     """Guard that a function, and those that it wraps, keep their parameters."""
     if inf.world.answers(function, "__signature__"):
         raise Refused(f"the signature that {named(function)} tells by itself")
-    if isinstance(function, FunctionType):
+    if type(function) is FunctionType:
         inf.world.function(function)
     if inf.world.answers(function, "__wrapped__"):
         _fix(inf, inf.world.attribute(function, "__wrapped__"))

@@ -122,7 +122,7 @@ def changed_by_method(inf: Path, s: Statement) -> Operand | None:
     method = look(inf, value.cls, name)
     if method is None:
         return None
-    if not isinstance(method, FunctionType):
+    if type(method) is not FunctionType:
         raise Refused(f"{name} of {named(value)}")
     inf.world.attribute(value.cls, name)
     result = inf.call(Constant(method), list(s.operands))
@@ -141,7 +141,7 @@ def _item_by_method(inf: Path, s: Statement, name: str) -> Abstract | None:
     """What the class of an object says of assigning or deleting an item; None if it says nothing in Python."""
     value = inf.type_of(s.operands[0])
     method = look(inf, value.cls, name) if is_object(value) else None
-    if not isinstance(method, FunctionType):
+    if type(method) is not FunctionType:
         return None
     inf.call(Constant(method), list(s.operands))
     return known_as(inf, s, None)
@@ -306,11 +306,11 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return Bound(method, owner)
     if isinstance(value, Super):
         after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-        if is_plainly(after, property) and isinstance(after.fget, FunctionType):
+        if is_plainly(after, property) and type(after.fget) is FunctionType:
             return alias(inf, s, inf.call(Constant(after.fget), [value.receiver]))
         if after is None:
             raise Raised(AttributeError)
-        return Bound(after, value.receiver) if isinstance(after, FunctionType) else None
+        return Bound(after, value.receiver) if type(after) is FunctionType else None
     if isinstance(value, Closure) and name in ("__name__", "__qualname__"):
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:

@@ -58,7 +58,7 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
     if is_assigned(inf, value, name):
         return assigned.read(inf, s, value.example, owner, name)
     found = look(inf, cls, name)
-    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
+    if is_plainly(found, property) and type(found.fget) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
     method = _method(inf, s, value, owner, name)
@@ -108,11 +108,11 @@ def _method(
     """The function of a method that an object has of its class, and what is bound; None if it has something else."""
     cls = receiver_class(value)
     found = look(inf, cls, name)
-    code = found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
-    if not isinstance(code, FunctionType) or _is_hidden(inf, s, value, owner, name):
+    code = found.__func__ if issubclass(type(found), (staticmethod, classmethod)) else found
+    if type(code) is not FunctionType or _is_hidden(inf, s, value, owner, name):
         return None
     inf.assume(owner)
-    if isinstance(found, staticmethod):
+    if issubclass(type(found), staticmethod):
         return code, []
     return code, [owner if found is code else Constant(cls)]
 
@@ -147,7 +147,7 @@ def _data(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: s
         return _field(inf, s, value, name)
     if isinstance(value, Dict):
         return _slot(inf, s, value, owner, name, found)
-    code = hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
+    code = hasattr(type(found), "__get__") and type(found) is not FunctionType
     if code and not hasattr(found, "__objclass__") and type(found) is not _TUPLE_FIELD:
         raise Refused(f"the descriptor {name}")
     if isinstance(value, Outside):
@@ -175,7 +175,7 @@ def _field(inf: Inference, s: Statement, value: Fresh, name: str) -> Abstract:
         record = inf.type_of(found)
         assert isinstance(record, Dict)
         return dicts.load_slot(inf, s, found, record, name)
-    if isinstance(found, (staticmethod, classmethod)):
+    if issubclass(type(found), (staticmethod, classmethod)):
         raise Refused(f"the attribute {name} of an object")
     return of_class_or_module(inf, s, value.cls, name)
 
@@ -235,7 +235,7 @@ def is_object(inf: Inference, found: Any) -> bool:
     if cls.__module__.partition(".")[0] in _LIBRARIES:
         return False
     call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
-    return call is None or isinstance(call, FunctionType) and inf.world.in_scope(call)
+    return call is None or type(call) is FunctionType and inf.world.in_scope(call)
 
 
 _HEAP_TYPE: Final = 1 << 9
@@ -252,11 +252,11 @@ def super_method(
     found = look_after(inf, cls, value.after, name)
     if found is object.__init__ and not args:
         return known_as(inf, s, None)
-    if isinstance(found, staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
+    if issubclass(type(found), staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
         return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
-    if isinstance(found, classmethod):
+    if issubclass(type(found), classmethod):
         return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
-    if not isinstance(found, FunctionType) and getattr(found, "__objclass__", None) not in (object, float):
+    if type(found) is not FunctionType and getattr(found, "__objclass__", None) not in (object, float):
         raise Refused(f"super().{name}")
     return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
 
@@ -271,7 +271,7 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     if not assigns_plainly(cls):
         raise Refused(f"{cls.__qualname__} assigns attributes by itself")
     found = look(inf, cls, name)
-    if is_plainly(found, property, "__set__") and isinstance(found.fset, FunctionType):
+    if is_plainly(found, property, "__set__") and type(found.fset) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fset, [owner, value], {})
     if isinstance(target, Fresh):

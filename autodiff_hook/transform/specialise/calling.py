@@ -102,7 +102,7 @@ def call(
     cls = class_of(callee)
     if cls is not None and not isinstance(callee, Tuple):
         method = look(inf, cls, "__call__")
-        if isinstance(method, FunctionType):
+        if type(method) is FunctionType:
             inf.assume(function)
             return call_known(inf, s, method, [function, *args], kwargs)
     raise Refused(f"a call of {named(callee)}")
@@ -229,7 +229,7 @@ def call_known(
         return told
     if declared(EFFECTS, function):
         raise Refused(f"a call of {named(function)}, which has effects")
-    if isinstance(function, MethodType):
+    if type(function) is MethodType:
         method = wrapped_by(function.__func__) if type(function.__func__) is FunctionType else function.__func__
         return call_known(inf, s, method, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
@@ -264,12 +264,12 @@ def call_known(
             raise Refused(f"a call of {named(function)}, whose result may have another length")
         return pure(inf, s, result)
     if registry.is_constant(function):
-        if not isinstance(function, FunctionType):
+        if type(function) is not FunctionType:
             raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
         given = inf.before(s, "build_tuple", args)
         options = inf.before(s, "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)])
         return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, options], {})
-    if isinstance(function, FunctionType) and inf.world.in_scope(function):
+    if type(function) is FunctionType and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
     cached = type(function) is functools._lru_cache_wrapper
     if cached and all(isinstance(t, Known) for t in types) and not (kwargs or inf.wanted or assigns(inf)):
@@ -277,9 +277,9 @@ def call_known(
     inner = implementation(function)
     if inner is not None and inf.world.in_scope(inner):
         return inline_call(inf, s, inner, args, kwargs)
-    if isinstance(function, type) and not inf.one_way and named_tuples.is_class(inf, function):
+    if issubclass(type(function), type) and not inf.one_way and named_tuples.is_class(inf, function):
         return named_tuples.make(inf, s, function, args, kwargs)
-    if isinstance(function, type):
+    if issubclass(type(function), type):
         _construct(inf, s, function, args, kwargs)
         return None
     raise Refused(f"a call of {named(function)}")
@@ -349,7 +349,7 @@ def _attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abs
 def implementation(function: Any) -> FunctionType | None:
     """The Python code behind a dispatcher of NumPy's."""
     inner = getattr(function, "_implementation", None) if type(function).__module__ == "numpy" else None
-    return inner if isinstance(inner, FunctionType) else None
+    return inner if type(inner) is FunctionType else None
 
 
 def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> None:
@@ -450,7 +450,7 @@ _LIBRARIES: Final = ("numpy", "scipy", "autodiff_rules", "autodiff_hook")
 
 def _is_library(function: Any, module: str) -> bool:
     """Whether a callable with a rule is of a library whose functions only compute; what a user's does is not known."""
-    if not isinstance(function, FunctionType) or declared(COMPUTING, function):
+    if type(function) is not FunctionType or declared(COMPUTING, function):
         return True
     return module.partition(".")[0] in _LIBRARIES or module in sys.stdlib_module_names
 

@@ -73,7 +73,7 @@ def listed(
 def _is_iterated(kind: Abstract, inf: Inference) -> bool:
     """Whether a value is an iterator, or an object of which code gives one."""
     cls = object_class(kind)
-    own = cls is not None and isinstance(look(inf, cls, "__iter__"), FunctionType)
+    own = cls is not None and type(look(inf, cls, "__iter__")) is FunctionType
     return own or isinstance(kind, (Producer, Iterator))
 
 
@@ -93,9 +93,9 @@ def truth(inf: Inference, kind: Abstract, negated: bool) -> FunctionType | None:
     cls = object_class(kind)
     if cls is None:
         return None
-    if isinstance(look(inf, cls, "__bool__"), FunctionType):
+    if type(look(inf, cls, "__bool__")) is FunctionType:
         found: Any = operating.fails if negated else operating.holds
-    elif isinstance(look(inf, cls, "__len__"), FunctionType):
+    elif type(look(inf, cls, "__len__")) is FunctionType:
         found = operating.is_empty if negated else operating.is_filled
     else:
         return None

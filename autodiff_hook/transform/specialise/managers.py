@@ -50,7 +50,7 @@ def enter(inf: Inference, s: Statement) -> Abstract | None:
     if not isinstance(value, (Fresh, Outside)):
         raise Refused(f"a context manager {named(value)}")
     begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
-    if not isinstance(begin, FunctionType) or not isinstance(end, FunctionType) or inf.block is None:
+    if type(begin) is not FunctionType or type(end) is not FunctionType or inf.block is None:
         raise Refused(f"a context manager {named(value)}")
     begun, ending = Statement("call", [Constant(begin), manager], Variable(), (), s.position), Variable()
     inf.types[ending] = Bound(end, manager)

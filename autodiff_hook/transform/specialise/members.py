@@ -234,7 +234,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item", "sum"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
-    if method is None or isinstance(method, FunctionType):
+    if method is None or type(method) is FunctionType:
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
 

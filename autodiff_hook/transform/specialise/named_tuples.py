@@ -33,7 +33,7 @@ def is_class(inf: Inference, cls: type) -> bool:
     if base is None or type(cls) is not type or not issubclass(cls, tuple):
         return False
     new = look(inf, cls, "__new__")
-    module = new.__func__.__module__ if isinstance(new, staticmethod) else None
+    module = new.__func__.__module__ if issubclass(type(new), staticmethod) else None
     own = new is base.__dict__.get("__new__") and look(inf, cls, "__init__") is object.__init__
     return own and module == f"namedtuple_{base.__name__}"
 

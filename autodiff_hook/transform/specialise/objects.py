@@ -99,7 +99,7 @@ def lookup_after(cls: type, after: type, name: str) -> Any:
 
 def is_simple(inf: Inference, cls: type) -> bool:
     """Whether making an instance is ``object.__new__`` and an ``__init__`` written in Python."""
-    if type(cls) is not type or not isinstance(lookup(cls, "__init__"), FunctionType):
+    if type(cls) is not type or type(lookup(cls, "__init__")) is not FunctionType:
         return False
     inf.world.members(cls)
     return (
@@ -125,7 +125,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
         if stored[1] is not None:
             inf.orders.append((stored[1], s))
         return "field", field
-    if is_plainly(found, property) and isinstance(found.fget, FunctionType):
+    if is_plainly(found, property) and type(found.fget) is FunctionType:
         return "property", found.fget
     if not has_in_type(value.cls, name) or isinstance(found, MemberDescriptorType):
         raise Refused(f"the attribute {name} of {value.cls.__qualname__} is not assigned")
@@ -198,7 +198,7 @@ def special_method(
     first = class_of(types[0])
     if function in UNARY_DUNDERS and first is not None:
         found = look(inf, first, UNARY_DUNDERS[function])
-        return (found, args) if isinstance(found, FunctionType) else None
+        return (found, args) if type(found) is FunctionType else None
     if function not in DUNDERS:
         return None
     name = DUNDERS[function]
@@ -220,7 +220,7 @@ def special_method(
 def _method_of(inf: Inference, value: Abstract, name: str) -> FunctionType | None:
     cls = class_of(value)
     found = look(inf, cls, name) if cls is not None else None
-    if not isinstance(found, FunctionType):
+    if type(found) is not FunctionType:
         return None
     if not inf.one_way and "NotImplemented" in found.__code__.co_names:
         raise Refused(f"{name} may not be implemented")

@@ -61,7 +61,7 @@ def pullback_body(instance: Instance, strong: bool = False) -> Body | None:
 
 def multiplies_strongly(rule: Any) -> bool:
     """Whether the pullback of a rule has products in which zero stays zero."""
-    instance = instance_of(rule) if isinstance(rule, FunctionType) else None
+    instance = instance_of(rule) if type(rule) is FunctionType else None
     if instance is None:
         return True
     return _calls_functions(instance.pullback, instance.globals)
@@ -69,7 +69,7 @@ def multiplies_strongly(rule: Any) -> bool:
 
 def _calls_functions(code: CodeType, globals_: Mapping[str, Any]) -> bool:
     """Whether code names Python functions, which may multiply."""
-    named = [x for name in code.co_names if isinstance(x := globals_.get(name), FunctionType)]
+    named = [x for name in code.co_names if type(x := globals_.get(name)) is FunctionType]
     return any(x not in EXPRESSIONS or _calls_functions(x.__code__, x.__globals__) for x in named)
 
 
@@ -78,7 +78,7 @@ def _multiply_plainly(body: Body) -> None:
     for block in body.blocks:
         for s in block.statements:
             function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-            if isinstance(function, FunctionType) and function in PLAIN:
+            if type(function) is FunctionType and function in PLAIN:
                 s.op, s.operands, s.data = "binary", s.operands[1:], PLAIN[function]
 
 
@@ -220,7 +220,7 @@ def _is_there(operand: Operand, made: dict[Variable | None, Statement]) -> bool:
 
 def may_be_missing(function: Any) -> bool:
     """Whether a function in a pullback may return ``not_implemented``: of rules that others wrote nothing is known."""
-    if not isinstance(function, FunctionType):
+    if type(function) is not FunctionType:
         return getattr(function, "__module__", None) not in ("math", "builtins", "cmath", "numpy", None)
     if declared(COMPUTING, function):
         return False

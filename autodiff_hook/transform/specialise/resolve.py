@@ -467,7 +467,7 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
         return alias(inf, s, s.operands[0])
     cls = object_class(kind)
     method = None if cls is None else look(inf, cls, "__iter__")
-    if isinstance(method, FunctionType) and not inf.one_way:
+    if type(method) is FunctionType and not inf.one_way:
         inf.assume(s.operands[0])
         return call_known(inf, s, method, s.operands, {})
     parts = apart.items(inf, s.operands[0])

@@ -33,7 +33,7 @@ def store(inf: Inference, s: Statement) -> Abstract | None:
     owner, key, value = map(inf.type_of, s.operands)
     cls = object_class(owner)
     method = None if cls is None else look(inf, cls, "__setitem__")
-    if isinstance(method, FunctionType):
+    if type(method) is FunctionType:
         inf.assume(s.operands[0])
         return inline_call(inf, s, method, list(s.operands), {})
     if isinstance(owner, Outside) and owner.cls is dict and isinstance(key, Known) and type(key.value) is str:
