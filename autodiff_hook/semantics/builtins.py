@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def enumerate_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     named = dict(zip(("iterable", "start"), args)) | kwargs
     moving = dict(zip((*("iterable", "start")[: len(args)], *kwargs), t))
     source = get_iter(alg, (moving["iterable"],), None, named["iterable"])[0]
-    return iteration(alg, _enumerate_pairs(source, named.get("start", 0))), None
+    return iteration(alg, _enumerate_pairs(source, int(operator.index(named.get("start", 0))))), None
 
 
 def _enumerate_pairs(source: Pairs, index: int) -> Pairs:

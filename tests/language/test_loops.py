@@ -112,6 +112,8 @@ def test_enumerate(xs):
         r += i * v * v
     for i, (j, v) in enumerate(enumerate(xs, 3), start=1):
         r += i * j * v
+    for i, v in enumerate(xs, bool(xs)):
+        r += i * v * (5.0 if i is True else 7.0)
     return r
 
 

@@ -94,7 +94,7 @@ def first(iterator: Any, default: Any = MISSING) -> Any:
 
 def enumerated(iterable: Any, start: Any = 0) -> Any:
     """``enumerate``."""
-    index = start
+    index = 0 + start  # True is 1
     for item in iterable:
         yield index, item
         index += 1
