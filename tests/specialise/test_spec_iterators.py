@@ -16,6 +16,35 @@ def in_pairs(xs):
     return s
 
 
+def in_pairs_of_what_has_begun(xs):
+    it = iter(xs)
+    s = 0.0
+    for a, b in zip(it, it):
+        s += a * a * 2 + b * b * 3
+    return s
+
+
+def zipped_after_a_step(xs):
+    it = iter(xs)
+    s = 0.0
+    for a in it:
+        s += a * a
+        break
+    for a, b in zip(xs, it):
+        s += a * b * 3
+    return s
+
+
+def continued_behind_the_shorter_one(xs):
+    it = iter(xs)
+    s = 0.0
+    for a, b in zip(xs[:2], it):
+        s += a * b * 3
+    for b in it:
+        s += b * b
+    return s
+
+
 def continued(xs):
     pairs = enumerate(xs)
     s = 0.0
@@ -79,7 +108,8 @@ def expression_with_a_variable_that_changes(xs):
 @pytest.mark.parametrize(
     "f",
     [
-        *(in_pairs, continued, continued_in_a_loop, expression_that_is_continued),
+        *(in_pairs, in_pairs_of_what_has_begun, zipped_after_a_step, continued_behind_the_shorter_one),
+        *(continued, continued_in_a_loop, expression_that_is_continued),
         *(expression_over_a_list_that_changes, expression_over_a_list_that_grows_meanwhile),
         expression_with_a_variable_that_changes,
     ],

@@ -286,22 +286,24 @@ def _require_reducible(ir: IR, loops: list[Loop]) -> None:
 def require_once(blocks: list[Block], loops_of: Mapping[Block, list[Loop]], inference: Inference) -> None:
     """``Refused`` if an iterator is used twice."""
     program = inference.program
+    given = {x for block in blocks for s in block.statements for x in s.operands}
     homes: dict[Operand, Block] = {}
     for block in blocks:
         for s in block.statements:
-            kind = program.type_of(s.result) if s.result is not None else None
-            if s.result is not None and s.op == "call" and isinstance(kind, Iterator) and differentiable(kind):
-                homes[s.result] = block
+            kind = program.type_of(s.result) if s.result in given else None
+            if s.op in ("call", "get_iter") and isinstance(kind, Iterator) and differentiable(kind):
+                homes[s.made] = block
     if not homes:
         return
     used: set[Operand] = set()
     for block in blocks:
-        for s in block.statements:
-            for x in s.operands:
-                if x in homes:
-                    if x in used or loops_of[homes[x]] != loops_of[block]:
-                        raise Refused("an iterator is used more than once", s)
-                    used.add(x)
-        given = passed_on(block)
-        if not homes.keys().isdisjoint(given):
+        uses = [(x, s) for s in block.statements for x in s.operands]
+        # Loops that go on where others have stopped know how far these have come.
+        begun = [(x, None) for x in block.terminator.operands if block.terminator.kind == "next" and x in given]
+        for x, use in [*uses, *begun]:
+            if x in homes:
+                if x in used or use is not None and loops_of[homes[x]] != loops_of[block]:
+                    raise Refused("an iterator is used more than once", use)
+                used.add(x)
+        if not homes.keys().isdisjoint(passed_on(block)):
             raise Refused("an iterator has several names")
