@@ -117,6 +117,36 @@ def changed_while_iterated(x):
     return s
 
 
+def changed_at_the_last(x):
+    q, s = deque([x]), 0.0
+    try:
+        for value in q:
+            s += value
+            q.append(value)
+    except RuntimeError:
+        return s * x
+    return s
+
+
+def as_long_as_before(x):
+    q, s = deque([x, 2.0]), 0.0
+    try:
+        for value in q:
+            s += value
+            q.append(value)
+            q.pop()
+    except RuntimeError:
+        return s * x
+    return s
+
+
+def of_less_than_nothing(x):
+    try:
+        return deque([x, x], int(x) - 1)[0]
+    except ValueError:
+        return x * x
+
+
 def returned(x):
     return deque([x])[0] * sum(deque([x, x]))
 
@@ -129,7 +159,13 @@ def test_what_is_typed(f):
         assert any(x.entries for x in kept) and not any(x.one_way for x in kept)
 
 
-@pytest.mark.parametrize("f", [compared, shown, counted, emptied, changed_while_iterated, returned])
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(compared, shown, counted, emptied, changed_while_iterated, changed_at_the_last, as_long_as_before),
+        *(of_less_than_nothing, returned),
+    ],
+)
 def test_what_may_be_carried(f):
     check(f, 0.7, specialised=None)
 

@@ -10,8 +10,10 @@ class Deque:
     """What stands for a deque that the program makes."""
 
     def __init__(self, items: Any = (), maxlen: Any = None) -> None:
+        if maxlen is not None and maxlen < 0:
+            raise ValueError("maxlen must be non-negative")
         self._items: list[Any] = []
-        self._begin = 0
+        self._begin = self._changes = 0
         self._bound = maxlen
         for item in items:
             self.append(item)
@@ -23,12 +25,14 @@ class Deque:
 
     def append(self, item: Any) -> None:
         """Put an item behind the others."""
+        self._changes += 1
         self._items.append(item)
         if self._bound is not None and len(self._items) - self._begin > self._bound:
             self._begin += 1
 
     def appendleft(self, item: Any) -> None:
         """Put an item before the others."""
+        self._changes += 1
         if self._begin == 0:
             self._items.insert(0, item)
         else:
@@ -41,6 +45,7 @@ class Deque:
         """Take the last item."""
         if self._begin == len(self._items):
             raise IndexError("pop from an empty deque")
+        self._changes += 1
         return self._items.pop()
 
     def popleft(self) -> Any:
@@ -48,6 +53,7 @@ class Deque:
         if self._begin == len(self._items):
             raise IndexError("pop from an empty deque")
         item = self._items[self._begin]
+        self._changes += 1
         self._begin += 1
         return item
 
@@ -81,6 +87,7 @@ class Deque:
 
     def clear(self) -> None:
         """Take all items."""
+        self._changes += 1
         self._begin = len(self._items)
 
     def __len__(self) -> int:
@@ -99,11 +106,15 @@ class Deque:
         self._items[index] = item
 
     def __iter__(self) -> Iterator[Any]:
-        begin, end = self._begin, len(self._items)
-        for place in range(begin, end):
-            if self._begin != begin or len(self._items) != end:
-                raise RuntimeError("deque mutated during iteration")
+        changes = self._changes
+        for place in range(self._begin, len(self._items)):
+            self._require_as(changes)
             yield self._items[place]
+        self._require_as(changes)
+
+    def _require_as(self, changes: int) -> None:
+        if self._changes != changes:
+            raise RuntimeError("deque mutated during iteration")
 
     def __eq__(self, other: object) -> bool:
         raise NotImplementedError("typed programs compare no deques")
