@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from typing import Any
 
 import numpy as np
@@ -389,3 +389,27 @@ def test_functions_of_numbers_that_return_lists():
         return a + b + 2 * c
 
     same(ad.gradient(outer, 3.0, 5.0), (6.0, 23.0))
+
+
+@pytest.mark.parametrize("given", [{"a": 2.0, "b": 3.0, "c": 4.0}, {1, 2, 3}, OrderedDict(a=2.0, b=3.0)])
+@pytest.mark.parametrize("is_argument", [True, False])
+def test_dicts_and_sets_from_outside_that_shrink_while_they_are_iterated(given, is_argument):
+    outside = copy.copy(given)
+
+    def f(x, held):
+        held = held or outside
+        s = x
+        for _ in held:
+            s = s * x
+            if x > 1.0:
+                held.clear()
+        return s
+
+    for x in (0.5, 0.5, 2.0, 2.0):
+        outside = copy.copy(given)
+        held = copy.copy(given) if is_argument else None
+        if x < 1.0:
+            assert ad.gradient(f, x, held)[0] == pytest.approx((len(given) + 1) * x ** len(given))
+        else:
+            with pytest.raises(RuntimeError):
+                ad.gradient(f, x, held)

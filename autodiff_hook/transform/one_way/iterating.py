@@ -35,8 +35,8 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
         return _live(held) if value.cls is list else _viewed(Keys(inf, held) if value.cls in KEYED else held)
     if isinstance(value, Array):
         return _rows(inf, operand, value)
-    if isinstance(value, (Outside, Tuple, List)) and value.cls is list:
-        return _live(inf.content(changeable(inf, operand)))
+    if isinstance(value, (Outside, Tuple, List)) and value.cls in (list, dict, set):
+        return items(inf, changeable(inf, operand))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         found = rows(inf, operand)
         held = held_by(inf, operand)
