@@ -325,7 +325,10 @@ def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
         return reaches(alg, value) and (summing or _copies_numbers(function, value))
     if issubclass(type(value), deque) or summing and (is_iterated_by_type(value) or type(value) is MappingProxyType):
         return reaches(alg, value)
-    return form in ("object", "list", "tuple", "dict") and is_iterated_by_code(type(value)) and summing
+    if not summing or form not in ("object", "list", "tuple", "dict"):
+        return False
+    native = form == "object" and find_in_type(type(value), "__iter__") is not None
+    return is_iterated_by_code(type(value)) or native and reaches(alg, value)
 
 
 def _copies_numbers(function: Any, numbers: array[Any]) -> bool:

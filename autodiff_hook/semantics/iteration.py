@@ -153,9 +153,12 @@ def _lossy_pairs(alg: Algebra, iterator: Any, value: Any) -> Pairs:
 
 def flattened(alg: Algebra, iterator: Any) -> Result:
     """The array that a ``flatiter`` goes over, as one of one dimension."""
-
     array = iterator.base
-    return apply(alg, (None, load(alg, iterator, BASE, array), None), np.ndarray.reshape, (array, -1), {})
+    token = load(alg, iterator, BASE, array)
+    if type(array) is not np.ndarray:
+        # A matrix has two axes in every shape.
+        array, token = apply(alg, (None, token), np.asarray, (array,), {})
+    return apply(alg, (None, token, None), np.ndarray.reshape, (array, -1), {})
 
 
 def _flat_pairs(alg: Algebra, iterator: Any) -> Pairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections import deque
 
@@ -497,7 +498,11 @@ def stored_mantissas(x):
 
 
 @pytest.mark.parametrize(
-    "f", [stored_mantissas, lambda x: x.data[0] ** 2, lambda x: np.sum(x[1:].base), lambda x: next(x.flat) * 2.0]
+    "f",
+    [
+        *(stored_mantissas, lambda x: x.data[0] ** 2, lambda x: np.sum(x[1:].base), lambda x: next(x.flat) * 2.0),
+        *(lambda x: max(x.data) * x[0], lambda x: min(memoryview(x)) * x[1], lambda x: sum(np.nditer(x)) * x[0]),
+    ],
 )
 def test_what_leaves_the_arrays_is_right_or_an_error(f):
     for _ in range(2):
@@ -515,6 +520,18 @@ def test_flat_iterators():
         for item in flat:
             total = total + item * m[0, 1]
         return total + (m.T * 2.0).flat[1] ** 2 + np.sum(m.flat[1:3])
+
+    check_gradient(f, np.array([[0.3, 0.5], [0.7, 1.1]]))
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize("reduced", [sum, max, min, math.prod, math.fsum, lambda items: max(items, default=0.0)])
+@pytest.mark.parametrize("of", [lambda m: m, lambda m: m.view(np.matrix)])
+def test_flat_iterators_are_reduced(reduced, of):
+    def f(m):
+        begun = (m * m).flat
+        next(begun)
+        return reduced(of(m).flat) * m[0, 0] + reduced(begun) * m[1, 1]
 
     check_gradient(f, np.array([[0.3, 0.5], [0.7, 1.1]]))
 
