@@ -131,4 +131,10 @@ def restoring(entry: Callable[..., Any]) -> Callable[..., Any]:
     return restoring_entry
 
 
-effects(leave, finish)
+def assign_if(assigned: bool, owner: Any, name: str, value: Any) -> None:
+    """``owner.name = value``, if the program has assigned that."""
+    if assigned:
+        setattr(owner, name, value)
+
+
+effects(leave, finish, assign_if)

@@ -387,3 +387,36 @@ def test_what_is_changed_beside_arguments(given):
     for _ in range(3):
         (grad,) = ad.gradient(module.f, given)
         assert list(grad) == pytest.approx([0.49, 0.42])
+
+
+def test_attributes_of_classes_are_assigned_where_the_program_does():
+    class Account:
+        rate, count, name = 0.5, 0, "none"
+
+        def __init__(self):
+            self.held = 1.0
+
+        def pay(self, x, n):
+            for i in range(n):
+                self.count += 1
+                if i:
+                    self.rate = self.rate * x
+                    self.name = "paid"
+            return self.held * self.rate * x
+
+    accounts = [Account() for _ in range(3)]
+
+    def f(account, x, n):
+        return account.pay(x, n)
+
+    def g(x, n):
+        return accounts[0].pay(x, n)
+
+    plain, given = Account(), Account()
+    accounts[0] = Account()
+    for n in (0, 1, 2, 3, 0, 2):
+        slope = plain.rate * max(n, 1) * 0.7 ** max(n - 1, 0)
+        plain.pay(0.7, n)
+        assert ad.gradient(f, given, 0.7, n)[1] == pytest.approx(slope)
+        assert ad.gradient(g, 0.7, n)[0] == pytest.approx(slope)
+        assert vars(given) == vars(accounts[0]) == vars(plain)

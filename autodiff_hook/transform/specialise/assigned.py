@@ -13,8 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.analysis import closure, passed_on
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.runtime.altering import assign_if
 from autodiff_hook.transform.specialise import altered, dicts, queues, saying
 from autodiff_hook.transform.specialise.abstract import (
+    BOOL,
     Abstract,
     Array,
     Dict,
@@ -61,6 +63,11 @@ def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str)
         inf.plans[s] = Alias(Constant(None))
         return Known(None)
     holder = _holder(inf, example, owner)
+    mark = _mark(holder, name)
+    if mark is not None and s not in inf.checked:
+        noted = Statement("setitem", [holder.record, Constant(mark), Constant(True)], None, None, s.position)
+        inf.insert(noted, plan=STORE)
+        inf.checked.add(s)
     return dicts.store_slot(inf, s, holder.record, holder.kind, name, value)
 
 
@@ -89,10 +96,30 @@ def _begin(inf: Inference, holder: Holder) -> None:
         if initial is not None and kind is not None and not sites_in(kind) and item_like(kind) is not None:
             dicts.into_dict(inf, holder.kind, Known(name), kind)
             operands += [Constant(name), initial]
+            if _is_of_class(inf, holder, name):
+                mark = name + _MARK
+                dicts.into_dict(inf, holder.kind, Known(mark), BOOL)
+                operands += [Constant(mark), Constant(False)]
     s = Statement("build_map", operands, holder.record)
     inf.plans[s] = ITEMS
     inf.outer.first.statements.insert(0, s)
     inf.index += inf.block is inf.outer.first
+
+
+_MARK: Final = " is assigned"
+
+
+def _mark(holder: Holder, name: str) -> str | None:
+    """The item of a record that says whether an attribute which the class has was assigned to the object."""
+    mark = name + _MARK
+    return mark if not isinstance(holder.example, dict) and mark in holder.kind.site.named else None
+
+
+def _is_of_class(inf: Inference, holder: Holder, name: str) -> bool:
+    cls = type(holder.example)
+    if isinstance(holder.at, Constant) or cls is dict or hasattr(getattr(cls, name, holder), "__set__"):
+        return False
+    return hasattr(cls, name) and not inf.world.has(holder.at, holder.example, name)
 
 
 def require_promoted(inf: Inference, blocks: list[Block]) -> None:
@@ -185,16 +212,29 @@ def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
 
 
 def _assignments(inf: Inference, holder: Holder) -> collections.abc.Iterator[Statement]:
-    for name in holder.kind.site.named:
-        kept = Variable(name)
-        load = Statement("getitem", [holder.record, Constant(name)], kept)
-        inf.types[kept], inf.plans[load] = dicts.item_of_dict(inf, holder.kind, Known(name)), LOAD
+    names = list(holder.kind.site.named)
+    marks = {name: _mark(holder, name) for name in names}
+    for name in [name for name in names if name not in marks.values()]:
+        load, kept = _loaded(inf, holder, name)
+        mark = marks[name]
         _require_real(inf.types[kept])
         yield load
         if isinstance(holder.example, dict):
             yield Statement("setitem", [holder.at, Constant(name), kept], None)
+        elif mark is not None:
+            load, assigned = _loaded(inf, holder, mark)
+            yield load
+            yield Statement("call", [Constant(assign_if), assigned, holder.at, Constant(name), kept], None, ())
         else:
             yield Statement("setattr", [holder.at, kept], None, name)
+
+
+def _loaded(inf: Inference, holder: Holder, name: str) -> tuple[Statement, Variable]:
+    """An item of a record, and what loads it."""
+    kept = Variable(name)
+    load = Statement("getitem", [holder.record, Constant(name)], kept)
+    inf.types[kept], inf.plans[load] = dicts.item_of_dict(inf, holder.kind, Known(name)), LOAD
+    return load, kept
 
 
 def _require_real(kind: Abstract) -> None:
