@@ -133,6 +133,8 @@ def _extended(inf: Inference, s: Statement, owner: Array | List) -> Abstract | N
     items = items_of(added)
     if not isinstance(owner, List) or s.data != "+" or inf.one_way or added == owner:
         raise Refused("an array or a list is changed in place")
+    if isinstance(added, Array) or look(inf, getattr(added, "cls", object), "__radd__") is not None:
+        raise Refused("a list is added to what says itself how")
     if items is None:
         return inline_call(inf, s, extended, s.operands, {})
     lists.extend(inf, s, s.operands[0], spread(inf, s.operands[1]))
