@@ -21,7 +21,7 @@ from autodiff_rules.numpy.selection import clip_tangent
 
 FIRST = (
     "reshape split array_split hsplit vsplit dsplit delete trapezoid concatenate stack "
-    "hstack vstack dstack column_stack roll tile repeat diag compress take_along_axis nansum"
+    "hstack vstack dstack column_stack roll tile repeat diag compress take_along_axis"
 )
 """What is linear in its first argument, whatever the others are."""
 for _target in (
@@ -38,6 +38,12 @@ for _target in (
 ):
     frule(_target, LINEAR, LINEAR)
 
+frule(
+    np.nansum,
+    lambda ẋ, y, x, axis, dtype, out, keepdims, initial, where: np.sum(
+        np.where(np.isnan(x), 0.0, ẋ), axis, keepdims=keepdims, where=where
+    ),
+)
 for _target in (np.sum, np.ndarray.sum, np.generic.sum):
     frule(
         _target,

@@ -25,19 +25,25 @@ OWNERS = (np.random.Generator, np.random.RandomState)
 PROBABILITIES = not_implemented("that of a random choice with respect to its probabilities")
 
 
-def family(name, parameters, owners=OWNERS, /, **functions):
+def family(name, parameters, /, **functions):
     """Declare the cotangents of the parameters of a distribution, or decorate one function that gives them all."""
     if not functions:
-        return partial(decorated_family, name, parameters, owners)
-    for owner in owners:
-        cotangents(getattr(owner, name), f"self, {parameters}, size=None", 0, **functions)
+        return partial(decorated_family, name, parameters)
+    for target, signature in members(name, parameters):
+        cotangents(target, signature, 0, **functions)
 
 
-def decorated_family(name, parameters, owners, function):
+def decorated_family(name, parameters, function):
     of = ", ".join(parameter.partition("=")[0] for parameter in parameters.split(", "))
-    for owner in owners:
-        cotangents(getattr(owner, name), f"self, {parameters}, size=None", 0, of)(function)
+    for target, signature in members(name, parameters):
+        cotangents(target, signature, 0, of)(function)
     return function
+
+
+def members(name, parameters):
+    """The methods of both kinds of generators, and the function, with their signatures."""
+    methods = [(getattr(owner, name), f"self, {parameters}, size=None") for owner in OWNERS]
+    return [*methods, (getattr(np.random, name), f"{parameters}, size=None")]
 
 
 @nondifferentiable

@@ -59,7 +59,7 @@ NAMED = """
     ndarray.repeat ndarray.diagonal ndarray.trace ndarray.conj ndarray.argmax ndarray.shape ndarray.size ndarray.any
     generic.item generic.sum generic.mean generic.conjugate generic.real generic.T generic.copy generic.reshape
     generic.round generic.astype generic.squeeze generic.clip generic.any generic.dtype float64 float32 errstate
-    random.seed random.rand random.RandomState.normal random.Generator.normal random.default_rng
+    random.seed random.rand random.normal random.Generator.normal random.default_rng
 """.split()
 
 
