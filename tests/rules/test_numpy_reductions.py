@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
+from autodiff_hook import jvp
 from autodiff_hook.registry import registry
 
 X = normal(2, 3, 4)
@@ -98,3 +99,10 @@ def test_product_with_zeros(x, expected):
 
 def test_nan_is_the_maximum():
     assert gradient(np.max, np.array([1.0, np.nan, 3.0])).tolist() == [0.0, 1.0, 0.0]
+
+
+def test_the_tangent_of_a_sum_without_nan():
+    """What is left out has none, and ``initial`` is not added to it."""
+    x = np.array([[1.0, np.nan, 2.0], [3.0, 4.0, np.nan]])
+    value, tangent = jvp(lambda x: np.nansum(x, 1, initial=2.0), (x,), (np.ones((2, 3)),))
+    assert value.tolist() == [5.0, 9.0] and tangent.tolist() == [2.0, 2.0]
