@@ -367,3 +367,32 @@ def text_ordered_with_number(x, name="a"):
 @pytest.mark.parametrize("f", [ordered_with_none, text_ordered_with_number])
 def test_comparisons_that_raise_are_left_to_the_program(f):
     check(f, 0.7, specialised=None)
+
+
+def best_of_constants(n, x):
+    best, total = None, 0.0
+    for i, v in [(n, x), (2, x * x), (3, 0.1)]:
+        if best is None or v > best[1]:
+            best = (i, v)
+    for i, v in ((1, 0.5), (2, 0.7)):
+        total += i * v * x
+    p = (1, 2.0)
+    for _ in range(3):
+        total += p[0] * p[1] * n
+        p = (p[0] + 1, x)
+    q = (1.0, 2.0) if x > 0.5 else (3.0, 4.0)
+    return total + best[0] * best[1] + q[0] * q[1] * x
+
+
+def letters(n, x):
+    total = n
+    for c in "abca":
+        total = total * x if c == "a" else total + x
+    for i, c in enumerate("ab"):
+        total += i * x if c == "b" else n
+    return total
+
+
+@pytest.mark.parametrize("f", [best_of_constants, letters])
+def test_constant_pairs_and_letters_are_typed(f):
+    check_all_ways(f, 0.7, 1.3)

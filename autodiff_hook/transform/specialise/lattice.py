@@ -44,6 +44,7 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     """The least that is true of both."""
     if a == b:
         return a
+    a, b = map(_in_parts, (a, b))
     numbers = number_types(a), number_types(b)
     if numbers[0] is not None and numbers[1] is not None:
         return Number(numbers[0] | numbers[1], example=example_of(a))
@@ -67,6 +68,13 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     if classes[0] is not None and classes[0] is classes[1]:
         return Instance(classes[0], example=example_of(a))
     return ANY
+
+
+def _in_parts(value: Abstract) -> Abstract:
+    """What is known of the items of a tuple, each by itself."""
+    if isinstance(value, Known) and type(value.value) is tuple:
+        return Tuple(tuple(map(Known, value.value)), example=value.value)
+    return value
 
 
 def known(value: Abstract) -> Any:

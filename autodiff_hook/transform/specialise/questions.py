@@ -34,7 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Given, Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
-from autodiff_hook.transform.specialise.lattice import built_class, example_of, join, known, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, example_of, inert_class, join, known, number_types
 from autodiff_hook.transform.specialise.objects import super_of, write_plainly
 from autodiff_hook.transform.specialise.places import ask_for_objects
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure, spread
@@ -109,6 +109,9 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
         return dicts.any_key(inf, value)
     if isinstance(value, Instance) and value.cls is range:
         return Number(INT.types, example=value.example[0] if value.example else 0)
+    if inert_class(value) is str:
+        text = example_of(value)
+        return Instance(str, example=text[0] if type(text) is str and text else "…")
     items = items_of(value)
     if items is not None:
         ask_for_objects(inf, *items)
