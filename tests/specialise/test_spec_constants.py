@@ -80,22 +80,22 @@ def test_constants_are_written_out(f):
 
 
 def test_texts_are_looked_at_again(monkeypatch):
-    before = check(layers, 0.7, 1.3)
+    before = check(layers, 0.7, 1.3, specialised=None)
     monkeypatch.setitem(globals(), "SPEC", SPEC.replace("1.5", "2.5"))
-    assert check(layers, 0.7, 1.3) != before
+    assert check(layers, 0.7, 1.3, specialised=None) != before
 
 
 def test_attributes_of_members_are_looked_at_again():
-    before = check(members, 0.7, 1.3)
+    before = check(members, 0.7, 1.3, specialised=None)
     Planet.MARS.mass = 2.0
     try:
-        assert check(members, 0.7, 1.3) != before
+        assert check(members, 0.7, 1.3, specialised=None) != before
     finally:
         Planet.MARS.mass = 0.64
 
 
 def test_other_functions_of_that_name_are_called(monkeypatch):
-    check(layers, 0.7, 1.3)
+    check(layers, 0.7, 1.3, specialised=None)
     said = []
     loads = json.loads
     monkeypatch.setattr(json, "loads", lambda text: said.append(text) or loads(text))
