@@ -361,9 +361,10 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         code = any(isinstance(x, Known) and callable(x.value) for x in items)
         if number_types(key) == INT.types and items and not code:
             together = functools.reduce(join, items)
-            if isinstance(together, (Number, Instance)):
+            types = number_types(together)
+            if types is not None or isinstance(together, Instance):
                 inf.plans[s] = LOAD
-                return together
+                return together if types is None else Number(types)
         raise Refused("an item of a tuple by an unknown index")
     if isinstance(owner, Dict) and built_class(owner) is None:
         require_inert(key)
