@@ -251,6 +251,7 @@ _STEPS: Final[dict[str, Step]] = {
     "list_gradient": _of_list,
     "float_list": _followed(_floats),
     "real": _is_real,
+    "chosen": _followed(RUNTIME["chosen"]),
 }
 
 _BODIES: Final[dict[Any, Step]] = {

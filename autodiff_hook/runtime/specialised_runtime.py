@@ -144,6 +144,11 @@ def fitted(cotangent: Any, value: Any) -> Any:
     return cotangent.astype(value.dtype) if value.dtype.kind == "f" and value.dtype != cotangent.dtype else cotangent
 
 
+def chosen(cotangent: Any, index: Any, place: int, from_end: int) -> Any:
+    """The cotangent of an item of a tuple at a place, from that of the one that an index chose."""
+    return cotangent if index == place or index == from_end else 0.0
+
+
 def real(value: Any) -> None:
     """Give up where a power has become complex: its type was taken for that of a real number."""
     if isinstance(value, complex):
@@ -190,7 +195,7 @@ def float_list(items: list[Any]) -> list[float]:
 
 
 _CALLED: Final[tuple[Any, ...]] = (
-    *(accumulate, counted, number, array, real, rewritten, no_nan, no_nan_if_infinite, undefined, buffer),
+    *(accumulate, counted, number, array, chosen, real, rewritten, no_nan, no_nan_if_infinite, undefined, buffer),
     *(dict_buffer, slots_buffer, record_buffer, begin_slots, begun_slots, blank, add_items, add_slice, add_run),
     *(list_gradient, part, named_part, tuple_cotangent, numbers, seed, refill, warn, zeros_like, add_at),
     *(add_item, add_part, first, fitted, surviving, folded, taken, number_gradient, array_gradient, float_list),

@@ -121,6 +121,12 @@ def fit(v):
     return c @ c
 
 
+def chosen(p):
+    """The smallest of some sums, on one way, for the keys of the dict are not known before."""
+    rows = [[a * b + 1 for b in p] for a in p]
+    return min(map(sum, rows)) * dict(zip("abc", p))["b"]
+
+
 class State(NamedTuple):
     x: float
     y: float
@@ -147,6 +153,7 @@ POINTS = dict.fromkeys(
         powers,
         network,
         states,
+        chosen,
     ),
     P,
 )

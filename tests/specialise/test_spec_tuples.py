@@ -56,7 +56,17 @@ def weighted(x):
     return total
 
 
-@pytest.mark.parametrize("f", [of_rest_arguments, written_out, side_by_side, within_a_loop, in_expressions, weighted])
+def by_an_index(x):
+    """From both ends, and of a tuple with a constant."""
+    parts, total = (x, 3.0, x * x), 0.0
+    for i in range(3):
+        total = total + parts[i] * i * parts[i - 3] * x + parts[-1 - i]
+    return total
+
+
+@pytest.mark.parametrize(
+    "f", [of_rest_arguments, written_out, side_by_side, within_a_loop, in_expressions, weighted, by_an_index]
+)
 def test_tuples_of_numbers(f):
     check(f, 0.7)
 

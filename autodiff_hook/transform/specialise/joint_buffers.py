@@ -129,7 +129,13 @@ class Buffers(PrimalHalf):
             cotangent = self._take(value, path, out)
             if is_zero(cotangent):
                 return
-            if isinstance(self.program.types[owner], Array) and isinstance(kind, Array) and kind.ndim:
+            whole = self.program.types[owner]
+            if isinstance(whole, Tuple):
+                index = self._index(index, out)
+                for i in range(len(whole.items)):
+                    places = (Constant(i), Constant(i - len(whole.items)))
+                    self._add(owner, (i,), self._call("chosen", cotangent, index, *places, out), out)
+            elif isinstance(whole, Array) and isinstance(kind, Array) and kind.ndim:
                 index, buffer = self._index(index, out), self._buffer(owner, out)
                 row = self.builder.emit(out, "getitem", buffer, index, position=position)
                 self._add_to_part(row, cotangent, out, position)
