@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.substitutes import substitute
 
 
@@ -14,6 +14,7 @@ def defines(*targets):
 
     def register(definition):
         means(*targets)(substitute(definition))
+        DEFINITIONS.update((id(target), definition) for target in targets)
         return definition
 
     return register

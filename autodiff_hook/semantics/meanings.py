@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,6 +24,10 @@ TABLE: Final[dict[str, Any]] = {}
 """What carried programs call, by the name of the operation (``table.py``)."""
 
 _targets: Final[list[Any]] = []
+
+
+DEFINITIONS: Final[dict[int, FunctionType]] = {}
+"""Python functions that do what callables of libraries do, by the identity of these."""
 
 
 def means(*targets: Any) -> Callable[[F], F]:

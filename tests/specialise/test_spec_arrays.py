@@ -36,6 +36,28 @@ def log_determinants(a):
     return float(total)
 
 
+DIFFERENCES = np.subtract.outer
+
+
+def outer_products(x):
+    return float(np.sum(np.sin(np.add.outer(x, 2 * x)) * DIFFERENCES(x, x[:3]).sum()))
+
+
+def sums_of_parts(x):
+    counts = np.zeros(5)
+    np.add.at(counts, np.array([0, 3, 3, 1]), x[:4])
+    return float(np.sum(np.add.reduceat(x**2, [0, 2, 4]) ** 2) + counts @ counts)
+
+
+def axes_of_a_range(x):
+    return float(np.sum(np.expand_dims(x, tuple(range(x.ndim, x.ndim + 2))) ** 2))
+
+
+@pytest.mark.parametrize("f", [outer_products, sums_of_parts, axes_of_a_range])
+def test_definitions_of_rule_packs_are_followed(f):
+    check(f, X)
+
+
 @pytest.mark.parametrize("f", [eigenvalues, eigenvalues_by_name, singular_values, log_determinants])
 def test_results_that_are_named_tuples(f):
     check(f, POSITIVE)

@@ -16,6 +16,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import wrapped_by
+from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
     apart,
@@ -269,6 +270,8 @@ def call_known(
         given = inf.before(s, "build_tuple", args)
         options = inf.before(s, "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)])
         return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, options], {})
+    if id(function) in DEFINITIONS:
+        return inline_call(inf, s, DEFINITIONS[id(function)], args, kwargs)
     if type(function) is FunctionType and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
     cached = type(function) is functools._lru_cache_wrapper
@@ -321,6 +324,8 @@ def _target(
     if isinstance(function, BuiltinMethodType) and isinstance(owner, np.ufunc):
         args = [Constant(owner), *args]
         function = getattr(np.ufunc, function.__name__)
+        if id(function) in DEFINITIONS and lookup(METHODS, function) is None:
+            return function, args
     find = lookup(METHODS, function)
     value = inf.type_of(args[0]) if args else None
     if find is None or not isinstance(value, (Outside, Known)):

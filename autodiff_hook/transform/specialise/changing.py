@@ -17,7 +17,7 @@ from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
-from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, pure, spread
+from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 
 _OF_LISTS: Final[dict[str, Any]] = {
@@ -146,7 +146,23 @@ def _tuple(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
         assert isinstance(made, List)
         made.site.stand_for(tuple)
         return made
+    bounds = _bounds(inf, args[0])
+    if bounds is not None and len(range(*bounds)) <= _WRITTEN_OUT:
+        return known_as(inf, s, tuple(range(*bounds)))
     return alias(inf, s, args[0]) if isinstance(kind, Tuple) and kind.cls is tuple else None
+
+
+_WRITTEN_OUT: Final = 32
+"""How many numbers are written out."""
+
+
+def _bounds(inf: Inference, operand: Operand) -> list[int] | None:
+    """The bounds of a range that has just been made, if they are known."""
+    statements = inf.block.statements[: inf.index] if inf.block is not None else []
+    made = next((x for x in statements if x.result is operand and x.op == "call" and not x.data), None)
+    kinds = [] if made is None else list(map(inf.type_of, made.operands))
+    values = [kind.value for kind in kinds if isinstance(kind, Known)]
+    return values[1:] if values and len(values) == len(kinds) and values[0] is range else None
 
 
 HELD: Final = "held"

@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
 from autodiff_hook.transform.specialise import (
     apart,
@@ -226,7 +227,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if draws.is_own([value]):
         cls = value.cls  # type: ignore[attr-defined]
     method = getattr(cls, name, None) if cls is not None else None
-    if isinstance(value, Known) and lookup(METHODS, getattr(type(value.value), name, None)) is not None:
+    if isinstance(value, Known) and _has_meaning(getattr(type(value.value), name, None)):
         method = inf.world.attribute(type(value.value), name)
         return call_with(inf, s, Constant(method), [owner, *args], names)
     if isinstance(value, Known) and inf.one_way and name in (dictionary_of(value.value) or ()):
@@ -237,6 +238,11 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if method is None or type(method) is FunctionType:
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _has_meaning(method: Any) -> bool:
+    """Whether it is known what a method does of an object that is known."""
+    return lookup(METHODS, method) is not None or id(method) in DEFINITIONS
 
 
 def _is_object(value: Abstract) -> bool:
