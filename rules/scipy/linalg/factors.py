@@ -95,31 +95,13 @@ def lu_factor_cotangent(ȳ, y, a):
         return None
     if np.size(lu) < 2:
         return unbroadcast(lū, a)
-    permuted = product_cotangent("scipy.linalg.lu_factor", *parts_of(lu), lū, lū)
+    if np.shape(lu)[-2] != np.shape(lu)[-1]:
+        raise NotDifferentiable("scipy.linalg.lu_factor is differentiable for square matrices")
+    low, up = parts_of(lu)
+    middle = np.tril(np.matmul(adjoint(low), np.tril(lū, -1)), -1) + np.triu(np.matmul(np.triu(lū), adjoint(up)))
+    half = np.linalg.solve(adjoint(low), middle)
+    permuted = adjoint(solved(up, adjoint(half)))
     return unbroadcast(with_rows(permuted, np.argsort(rows_of(piv))), a)
-
-
-def product_cotangent(name, low, up, l̄, ū):
-    """The cotangent of the product of triangular matrices from those of both, the first with ones in the diagonal.
-
-    S. F. Walter, L. Lehmann, Algorithmic differentiation of linear algebra functions, 2010.
-    """
-    if np.shape(low)[-2] != np.shape(up)[-1]:
-        raise NotDifferentiable(f"{name} is differentiable for square matrices")
-    middle = np.tril(np.matmul(adjoint(low), np.tril(l̄, -1)), -1) + np.triu(np.matmul(np.triu(ū), adjoint(up)))
-    return adjoint(solved(up, adjoint(np.linalg.solve(adjoint(low), middle))))
-
-
-@cotangents(linalg.lu, "a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False")
-def lu_cotangent(ȳ, a, permute_l):
-    """Of ``p l u``, where ``p`` is constant between the matrices at which another row is chosen."""
-    l̄, ū = ȳ[-2:]
-    if l̄ is None and ū is None:
-        return None
-    p, low, up = linalg.lu(a)
-    l̄ = np.zeros(np.shape(low)) if l̄ is None else np.matmul(np.swapaxes(p, -1, -2), l̄) if permute_l else l̄
-    ū = np.zeros(np.shape(up)) if ū is None else ū
-    return unbroadcast(np.matmul(p, product_cotangent("scipy.linalg.lu", low, up, l̄, ū)), a)
 
 
 @cotangents(linalg.lu_solve, "lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True", 0, "lu_and_piv, b")
@@ -164,24 +146,3 @@ def qr_back(ȳ, y, a, mode, pivoting):
     if pivoting:
         ā = np.take_along_axis(ā, np.argsort(order[0])[..., None, :], -1)
     return unbroadcast(ā, a)
-
-
-@cotangents(linalg.rq, "a, overwrite_a=False, lwork=None, mode='full', check_finite=True")
-def rq_cotangent(ȳ, a, mode):
-    """Backwards, and transposed, it is the QR factorisation."""
-    r̄, q̄ = (ȳ, None) if mode == "r" else ȳ
-    if r̄ is None and q̄ is None:
-        return None
-    rows, columns = np.shape(a)[-2:]
-    if mode == "full" and rows < columns and q̄ is not None:
-        raise NotDifferentiable("scipy.linalg.rq of wide matrices is differentiable with mode='economic'")
-    r, q = linalg.rq(a, mode="economic")
-    r̄ = None if r̄ is None else np.triu(backwards(r̄[..., -np.shape(q)[-2] :])[..., ::-1, :])
-    q̄ = None if q̄ is None else backwards(q̄)
-    c = qr_cotangent(backwards(a), backwards(q), backwards(r)[..., ::-1, :], q̄, r̄)
-    return unbroadcast(adjoint(c)[..., ::-1, :], a)
-
-
-def backwards(x):
-    """The adjoint of a matrix whose rows are in the other order."""
-    return adjoint(np.asarray(x)[..., ::-1, :])

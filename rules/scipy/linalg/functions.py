@@ -87,18 +87,6 @@ def toeplitz_cotangents(ȳ, c, r):
     return unbroadcast(below, c), unbroadcast(above, r)
 
 
-@cotangents(linalg.solve_toeplitz, "c_or_cr, b, check_finite=True", 0, "c_or_cr, b")
-def solve_toeplitz_cotangents(ȳ, y, c_or_cr, b):
-    """Those of any linear system, the matrix being that of ``toeplitz``; its adjoint is one as well."""
-    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
-    column = np.ravel(c)
-    row = np.concatenate((column[:1], np.conjugate(column[1:]) if r is None else np.ravel(r)[1:]))
-    b̄ = linalg.solve_toeplitz((np.conjugate(row), np.conjugate(column)), ȳ)
-    matrix = -np.matmul(np.reshape(b̄, (len(column), -1)), adjoint(np.reshape(y, (len(column), -1))))
-    c̄, r̄ = toeplitz_cotangents(matrix, c, r)
-    return (c̄, r̄) if isinstance(c_or_cr, tuple) else c̄, unbroadcast(b̄, b)
-
-
 declare_names(
     linalg,
     {

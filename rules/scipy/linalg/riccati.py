@@ -13,9 +13,16 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, effects
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
-from autodiff_rules.scipy.linalg.systems import product
 
 TOLERANCE = 1e-6
+
+
+def product(*factors):
+    """The product of matrices, from the left to the right."""
+    result = factors[0]
+    for factor in factors[1:]:
+        result = np.matmul(result, factor)
+    return result
 
 
 def within(e, x̄):

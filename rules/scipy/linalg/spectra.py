@@ -12,13 +12,11 @@ from autodiff_rules.numpy.decompositions import (
     determined,
     eig_cotangent,
     gaps,
-    hermitian_of,
     one_triangle,
     singular_cotangent,
     svd_cotangent,
 )
 from autodiff_rules.numpy.linalg import adjoint, solved
-from autodiff_rules.scipy.linalg.systems import product
 
 fresh(linalg.eig)
 EIG = "scipy.linalg.eig"
@@ -91,35 +89,29 @@ def eigvalsh_back(ȳ, a, b, lower, type, subset_by_index, subset_by_value):
 
 
 def eigh_cotangents(a, b, w, v, w̄, v̄, lower, type, subset):
-    """Those of ``a`` and ``b``. A variation of v is v c with c[i, j] = m[i, j] / (w[j] - w[i]), and dw[i] = m[i, i].
+    """Those of ``a`` and ``b`` where a v = b v w and vᴴ b v is the identity.
 
-    - type 1, a v = b v w with vᴴ b v = 1: m = vᴴ (da v - db v w), and c[i, i] is half of -(vᴴ db v)[i, i]
-    - type 2, a b v = v w with vᴴ b v = 1: m = uᴴ da u + w vᴴ db v where u = b v, and the same
-    - type 3, b a v = v w with vᴴ b⁻¹ v = 1: m = vᴴ da v + uᴴ db u w where u = b⁻¹ v, and half of (uᴴ db u)[i, i]
-
-    They follow from the equations with v from the left; of type 1: R. B. Nelson, Simplified calculation of eigenvector
-    derivatives, 1976.
+    A variation of v is v c with c[i, j] = (vᴴ (da - w[j] db) v)[i, j] / (w[j] - w[i]), and c[i, i] is half of
+    -(vᴴ db v)[i, i].
     """
     if v̄ is None and w̄ is None:
         return None, None
-    if v̄ is not None and any(limits is not None for limits in subset.values()):
-        raise NotDifferentiable("scipy.linalg.eigh with a subset is differentiable in the eigenvalues")
+    if type != 1 or v̄ is not None and any(limits is not None for limits in subset.values()):
+        raise NotDifferentiable("scipy.linalg.eigh is differentiable for type 1; with a subset, in the eigenvalues")
     size, v = np.shape(w)[-1], determined("scipy.linalg.eigh", v, w)
     inner = np.zeros((size, size)) if w̄ is None else np.eye(size) * w̄[..., None, :]
     turned = None if v̄ is None else np.matmul(adjoint(v), v̄)
     if v̄ is not None:
         inner = inner + turned * gaps("scipy.linalg.eigh", w, v̄)
     uplo = "L" if lower else "U"
+    ā = one_triangle(np.matmul(np.matmul(v, inner), adjoint(v)), uplo)
     if b is None:
-        return unbroadcast(one_triangle(product(v, inner, adjoint(v)), uplo), a), None
-    metric = hermitian_of(b, uplo)
-    of_a = np.matmul(metric, v) if type == 2 else v
-    of_b = np.linalg.solve(metric, v) if type == 3 else v
-    other = inner * (w[..., :, None] if type == 2 else w[..., None, :]) * (-1.0 if type == 1 else 1.0)
+        return unbroadcast(ā, a), None
+    other = -inner * w[..., None, :]
     if v̄ is not None:
-        other = other + (0.5 if type == 3 else -0.5) * np.real(np.eye(size) * turned)
-    ā, b̄ = product(of_a, inner, adjoint(of_a)), product(of_b, other, adjoint(of_b))
-    return unbroadcast(one_triangle(ā, uplo), a), unbroadcast(one_triangle(b̄, uplo), b)
+        other = other - 0.5 * np.real(np.eye(size) * turned)
+    b̄ = one_triangle(np.matmul(np.matmul(v, other), adjoint(v)), uplo)
+    return unbroadcast(ā, a), unbroadcast(b̄, b)
 
 
 @cotangents(

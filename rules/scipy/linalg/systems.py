@@ -19,14 +19,6 @@ TRIANGLES = {"upper triangular": "U", "lower triangular": "L"}
 BANDS = {"diagonal": 0, "tridiagonal": 1}
 
 
-def product(*factors):
-    """The product of matrices, from the left to the right."""
-    result = factors[0]
-    for factor in factors[1:]:
-        result = np.matmul(result, factor)
-    return result
-
-
 def matrix_of_rows(x, a):
     """``x`` as a matrix of columns, if it is one vector beside the matrix ``a``."""
     return x[..., None] if np.ndim(x) == 1 and np.ndim(a) >= 2 else x
