@@ -40,8 +40,8 @@ def dot(slope: Any, tangent: Any) -> Any:
     if isinstance(slope, np.ndarray):
         if slope.shape != tangent.shape:
             raise Misshapen
-        return np.sum((slope.conj() * tangent).real) if np.iscomplexobj(slope) else np.sum(slope * tangent)
-    return (slope.conjugate() * tangent).real if np.iscomplexobj(slope) else slope * tangent
+        return np.sum((slope.conj() * tangent).real) if slope.dtype.kind == "c" else np.sum(slope * tangent)
+    return (slope.conjugate() * tangent).real if isinstance(slope, complex) else slope * tangent
 
 
 class Misshapen(Given):

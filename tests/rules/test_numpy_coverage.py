@@ -36,6 +36,7 @@ ELSEWHERE = {
     *(_shared.stretched, quantiles.moving_with, linalg.solved, np.lib.stride_tricks.as_strided),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
     *(strong.times, strong.over, strong.with_value, decompositions.determined, linalg.adjugate),
+    decompositions.inverse_of_lower,
 }
 """Tested by functions of their own."""
 

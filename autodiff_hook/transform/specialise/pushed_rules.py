@@ -66,6 +66,9 @@ class Rules(PrimalHalf):
     def _kind_at(self, operand: Operand, path: Path) -> Abstract:
         kind = content_of(self.program.type_of(operand))
         for index in path:
+            if isinstance(kind, Known):
+                kind = Known(kind.value[index])
+                continue
             assert isinstance(kind, Tuple)
             kind = content_of(kind.items[index])
         return kind

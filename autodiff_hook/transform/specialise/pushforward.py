@@ -209,7 +209,7 @@ class Pushforward(Rules):
         result, builder = s.result, self.builder
         assert result is not None
         if plan == PARTS and s.op != "getitem":
-            operands = [self._whole(x, (), out) if isinstance(x, Variable) else x for x in s.operands]
+            operands = [self._whole(x, (), out) if self._holds_slopes(x) else x for x in s.operands]
             self.tangents[result, ()] = builder.emit(out, s.op, *operands, data=s.data)
         elif plan == TAKE:
             whole = self._whole(s.operands[0], (), out)
@@ -229,6 +229,11 @@ class Pushforward(Rules):
             if result in self.memory.copied:
                 part = builder.emit(out, "call_method", part, data=("copy", ()))
             self._spread(result, part, out)
+
+    def _holds_slopes(self, operand: Operand) -> bool:
+        """Whether a list has tangents: one of other things, or of none, is in the place of its own."""
+        kind = content_of(self.program.type_of(operand))
+        return isinstance(operand, Variable) and not (isinstance(kind, Reference) and not differentiable(kind))
 
     def _push_change(self, s: Statement, out: Block) -> None:
         """What is appended, stored or dropped: its tangent, too."""

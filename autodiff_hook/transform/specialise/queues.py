@@ -13,7 +13,7 @@ from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PARTS, Inferen
 from autodiff_hook.transform.specialise.lattice import item_like
 from autodiff_hook.transform.specialise.places import ask_for_copy
 
-_ITEMS, _BEGIN, _BOUND = (f"_{name}" for name in ("items", "begin", "bound"))
+_ITEMS, _BEGIN, _CHANGES, _BOUND = (f"_{name}" for name in ("items", "begin", "changes", "bound"))
 
 
 def queue(items: Abstract, value: Any) -> Dict:
@@ -22,7 +22,7 @@ def queue(items: Abstract, value: Any) -> Dict:
     site.stand_for(Deque)
     bound = item_like(Known(value.maxlen))
     assert bound is not None
-    site.named |= {_ITEMS: items, _BEGIN: INT, _BOUND: bound}
+    site.named |= {_ITEMS: items, _BEGIN: INT, _CHANGES: INT, _BOUND: bound}
     return Dict(site, example=value)
 
 
@@ -41,7 +41,8 @@ def copied(inf: Inference, here: Variable, own: Variable) -> tuple[list[Statemen
     held = kind.site.named[_ITEMS]
     inf.types |= {listed: held, left: held, begin: kind.site.named[_BEGIN]}
     bound = Constant(inf.world.changing[here].maxlen)
-    parts: list[Operand] = [Constant(_ITEMS), listed, Constant(_BEGIN), Constant(0), Constant(_BOUND), bound]
+    fields = {_ITEMS: listed, _BEGIN: Constant(0), _CHANGES: Constant(0), _BOUND: bound}
+    parts: list[Operand] = [x for name, value in fields.items() for x in (Constant(name), value)]
     made = [Statement("getitem", [items, Constant(slice(None))], listed), Statement("build_map", parts, own)]
     loads = [Statement("getitem", [own, Constant(name)], x) for name, x in ((_ITEMS, left), (_BEGIN, begin))]
     inf.plans |= {made[0]: PARTS, made[1]: ITEMS, loads[0]: LOAD, loads[1]: LOAD}
