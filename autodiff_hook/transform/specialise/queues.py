@@ -41,7 +41,7 @@ def copied(inf: Inference, here: Variable, own: Variable) -> tuple[list[Statemen
     held = kind.site.named[_ITEMS]
     inf.types |= {listed: held, left: held, begin: kind.site.named[_BEGIN]}
     bound = Constant(inf.world.changing[here].maxlen)
-    fields = {_ITEMS: listed, _BEGIN: Constant(0), _CHANGES: Constant(0), _BOUND: bound}
+    fields: dict[str, Operand] = {_ITEMS: listed, _BEGIN: Constant(0), _CHANGES: Constant(0), _BOUND: bound}
     parts: list[Operand] = [x for name, value in fields.items() for x in (Constant(name), value)]
     made = [Statement("getitem", [items, Constant(slice(None))], listed), Statement("build_map", parts, own)]
     loads = [Statement("getitem", [own, Constant(name)], x) for name, x in ((_ITEMS, left), (_BEGIN, begin))]
