@@ -283,4 +283,4 @@ def by_special_methods(x):
 
 def test_special_methods():
     for x in (0.7, 1.2):
-        check_slopes(by_special_methods, x)
+        check_all_ways(by_special_methods, x)
