@@ -48,7 +48,14 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused, bind
 from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import differentiable, example_of, inert_class, is_none, number_types
+from autodiff_hook.transform.specialise.lattice import (
+    differentiable,
+    example_of,
+    inert_class,
+    is_none,
+    may_be_complex,
+    number_types,
+)
 from autodiff_hook.transform.specialise.lists import item_of_list
 from autodiff_hook.transform.specialise.objects import class_of, is_simple, look, special_method
 from autodiff_hook.transform.specialise.places import assigns
@@ -534,13 +541,10 @@ def _is_none(inf: Inference, value: Any) -> bool:
     return isinstance(value, (Constant, Variable)) and inert_class(inf.type_of(value)) is type(None)
 
 
-_COMPLEX: Final[frozenset[type]] = frozenset({complex, np.complex64, np.complex128})
-
-
 def _may_be_complex(types: list[Abstract]) -> bool:
     """Whether a power of real numbers may be complex, which their types do not say."""
     base, exponent = map(number_types, types)
-    if base is None or exponent is None or not _COMPLEX.isdisjoint(base | exponent):
+    if base is None or exponent is None or any(map(may_be_complex, types)):
         return False
     value = types[1].value if isinstance(types[1], Known) else None
     return exponent != {int} and not (isinstance(value, float) and value.is_integer())

@@ -6,7 +6,9 @@ from collections import Counter, OrderedDict, defaultdict
 from dataclasses import replace
 from functools import reduce
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.ir.analysis import closure
 from autodiff_hook.ir.types import UNBOUND
@@ -204,6 +206,17 @@ def _holds_differentiable(site: Site, seen: set[Site]) -> bool:
     return any(
         _holds_differentiable(x.site, seen) if isinstance(x, Reference) else differentiable(x) for x in root.kinds()
     )
+
+
+_COMPLEX: Final[frozenset[type]] = frozenset({complex, np.complex64, np.complex128})
+
+
+def may_be_complex(value: Abstract) -> bool:
+    """Whether a number or an array may be complex."""
+    value = content_of(value)
+    if isinstance(value, Array):
+        return value.dtype is None or value.dtype.kind == "c"
+    return not _COMPLEX.isdisjoint(number_types(value) or ())
 
 
 def example_of(value: Abstract) -> Any:

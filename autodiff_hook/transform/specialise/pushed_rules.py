@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from functools import reduce
 from inspect import signature
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, 
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import READ, Program, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
-from autodiff_hook.transform.specialise.lattice import content_of, differentiable, number_types
+from autodiff_hook.transform.specialise.lattice import content_of, differentiable, may_be_complex, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, called, splice, use_of
@@ -224,24 +225,27 @@ class Rules(PrimalHalf):
 
     def _by_pullback(self, s: Statement, out: Block) -> tuple[Operand, Block]:
         """The sum of partial derivatives times tangents."""
-        use, total = self.uses[s], None
         numbers = self.ways[s] == "partials"
-        cotangent = ONE if numbers else self._tangent(use.arguments[0], (), out)
-        places = {place for place, _ in self.moved[s]}
+        cotangent = ONE if numbers else self._tangent(self.uses[s].arguments[0], (), out)
+        slopes, out = self._slopes(s, cotangent, out)
+        parts = [self._product(slope, self._tangent(x, (), out), out) if numbers else slope for x, slope in slopes]
+        return self._sum(s, parts, out), out
+
+    def _slopes(self, s: Statement, cotangent: Operand, out: Block) -> tuple[list[tuple[Operand, Operand]], Block]:
+        """The arguments that have tangents, each with what the pullback gives for it; where to go on."""
+        use, places = self.uses[s], {place for place, _ in self.moved[s]}
         wanted = [place in places for place in range(len(use.arguments))]
-        partials, out, sure = splice(self.builder, use, cotangent, wanted, lambda v, o: v, out, s.position)
+        found, out, sure = splice(self.builder, use, cotangent, wanted, lambda v, o: v, out, s.position)
+        slopes = []
         for place, operand in self.moved[s]:
-            part = partials[place]
-            if isinstance(part, Constant) and part.value is None:
-                continue
-            if not sure[place]:
-                part = self._call("partial", part, out)
-            if numbers:
-                part = self._product(part, self._tangent(operand, (), out), out)
-            total = part if total is None else self._binary(total, "+", part, out)
-        if total is None:
-            total = self._zero(s.made, (), out)
-        return total, out
+            slope = found[place]
+            if not isinstance(slope, Constant) or slope.value is not None:
+                slopes.append((operand, slope if sure[place] else self._call("partial", slope, out)))
+        return slopes, out
+
+    def _sum(self, s: Statement, parts: list[Operand], out: Block) -> Operand:
+        """The sum of what the arguments contribute."""
+        return reduce(lambda a, b: self._binary(a, "+", b, out), parts) if parts else self._zero(s.made, (), out)
 
     def _by_arithmetic(self, s: Statement, plan: RulePlan, out: Block) -> Operand:
         """The tangent of a sum, a difference or a quotient of numbers."""
@@ -265,19 +269,12 @@ class Rules(PrimalHalf):
         return tangent, out
 
     def _half(self, s: Statement, unit: Constant, out: Block) -> tuple[Operand, Block]:
-        use, total = self.uses[s], cast(Operand, NONE)
         cotangent: Operand = unit
         if isinstance(self.program.type_of(s.made), Array):
             cotangent = self._call("units", s.made, unit, out)
-        places = {place for place, _ in self.moved[s]}
-        wanted = [place in places for place in range(len(use.arguments))]
-        slopes, out, _ = splice(self.builder, use, cotangent, wanted, lambda v, o: v, out, s.position)
-        for place, operand in self.moved[s]:
-            if not (isinstance(slopes[place], Constant) and slopes[place].value is None):  # type: ignore[union-attr]
-                slope = self._call("partial", slopes[place], out)
-                part = self._call("along_slope", slope, self._tangent(operand, (), out), out)
-                total = part if total is NONE else self._binary(total, "+", part, out)
-        return self._zero(s.made, (), out) if total is NONE else total, out
+        slopes, out = self._slopes(s, cotangent, out)
+        parts: list[Operand] = [self._call("along_slope", slope, self._tangent(x, (), out), out) for x, slope in slopes]
+        return self._sum(s, parts, out), out
 
     def _product(self, partial: Operand, tangent: Operand, out: Block) -> Operand:
         if self.runtime["strong"]:
@@ -286,12 +283,8 @@ class Rules(PrimalHalf):
 
     def _by_forms(self, s: Statement, plan: RulePlan, out: Block) -> Operand:
         """The sum of what the tangents of the arguments contribute."""
-        total: Operand | None = None
-        for place, operand in self.moved[s]:
-            part = self._contribution(s, plan, place, self._whole(operand, (), out), out)
-            total = part if total is None else self._binary(total, "+", part, out)
-        assert total is not None
-        return total
+        moved = self.moved[s]
+        return self._sum(s, [self._contribution(s, plan, i, self._whole(x, (), out), out) for i, x in moved], out)
 
     def _contribution(self, s: Statement, plan: RulePlan, place: int, tangent: Operand, out: Block) -> Operand:
         form: Any = self._form(plan, place)
@@ -355,14 +348,6 @@ def _asks_for_memory(plan: RulePlan) -> bool:
         return False
     order = plan.values[code.co_varnames.index("order")]
     return not isinstance(order, Constant) or order.value not in ("C", "F", parameters["order"].default)
-
-
-def may_be_complex(value: Abstract) -> bool:
-    """Whether a number or an array may be complex."""
-    value = content_of(value)
-    if isinstance(value, Array):
-        return value.dtype is None or value.dtype.kind == "c"
-    return not (number_types(value) or frozenset()).isdisjoint({complex, np.complex128, np.complex64})
 
 
 def _moves(value: Abstract) -> bool:
