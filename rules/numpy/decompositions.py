@@ -34,14 +34,14 @@ _DIRECTLY = 32
 def inverse_of_lower(low):
     """The inverse of lower triangular matrices, by blocks: products are faster than eliminations."""
     inverse = np.zeros(np.shape(low), low.dtype)
-    _invert(low, inverse)
+    _invert(np.tril(low), inverse)
     return inverse
 
 
 def _invert(low, inverse):
     n = np.shape(low)[-1]
     if n <= _DIRECTLY:
-        inverse[...] = np.linalg.inv(np.tril(low))
+        inverse[...] = np.linalg.inv(low)
         return
     k = n // 2
     first, last = inverse[..., :k, :k], inverse[..., k:, k:]
