@@ -219,7 +219,7 @@ def cotangents(targets: Any, signature: str, kinds: Kinds = 1, of: str = "", /, 
 
     Without ``functions`` it decorates one that gives the cotangents of the parameters ``of``, in order; of one, the
     first if none is named, it is no tuple. What has cotangents of several, with common parts, is so computed once.
-    Parameters whose names begin with ``overwrite_`` are not passed on: pullbacks read what was there.
+    Parameters that say where to work (``overwrite_…``, ``lwork``) are not passed on: pullbacks read what was there.
 
     >>> @cotangents(weighed_ratio := lambda x, w: np.dot(x, w) / np.sum(w), "x, w", 1, "x, w")
     ... def weighed_ratio_cotangents(ȳ, y, x, w):
@@ -314,7 +314,7 @@ def rule_of(
 
 def _passed_on(positional: list[str], keywords: list[str]) -> list[str]:
     """The arguments of the call of the target; behind one that is not passed on they have names."""
-    kept = [name for name in positional if not name.startswith("overwrite_")]
+    kept = [name for name in positional if not name.startswith(("overwrite_", "lwork"))]
     leading = [a for a, b in zip(kept, positional) if a == b]
     return leading + [f"{name}={name}" for name in (*kept[len(leading) :], *keywords)]
 
