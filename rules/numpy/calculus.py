@@ -141,6 +141,8 @@ def interp_cotangents(ȳ, x, xp, fp, left, right):
 def interp_slope(x, xp, fp):
     """The derivative of ``np.interp`` by ``x``."""
     nodes, values = np.asarray(xp), np.asarray(fp)
+    if not len(nodes):
+        return np.zeros(np.shape(x))
     low, high = segments(x, nodes)
     width = np.where(high == low, 1.0, nodes[high] - nodes[low])
     return np.where(np.less(x, nodes[0]) | np.greater(x, nodes[-1]), 0.0, (values[high] - values[low]) / width)
