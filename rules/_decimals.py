@@ -4,8 +4,6 @@ What rounds to a place (``quantize``) has derivative zero; what rounds to the pr
 exact result.
 """
 
-from __future__ import annotations
-
 import decimal
 import math
 from decimal import Context, Decimal

@@ -1,7 +1,5 @@
 """Definitions in Python of callables that are written in C: calls of them are differentiated through the definition."""
 
-from __future__ import annotations
-
 from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.substitutes import substitute
 

@@ -4,8 +4,6 @@ Its own Python code is arithmetic of whole numbers, which drops derivatives, so 
 numbers of a fraction (``numerator``) loses the derivative: an error where that is wanted.
 """
 
-from __future__ import annotations
-
 import numbers
 from fractions import Fraction
 from types import FunctionType

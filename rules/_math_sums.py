@@ -1,7 +1,5 @@
 """The part of the rules for ``math`` that is about remainders, norms, sums and products."""
 
-from __future__ import annotations
-
 import math
 
 from autodiff_hook.extend import cotangents

@@ -1,7 +1,5 @@
 """The polygamma functions ψ⁽ⁿ⁾, which the gamma function's derivatives of all orders need."""
 
-from __future__ import annotations
-
 import math
 
 from autodiff_hook.extend import cotangents

@@ -5,8 +5,6 @@ the base is infinite for 0 < y < 1, and with respect to the exponent 0. For a ne
 result the derivative with respect to the exponent does not exist.
 """
 
-from __future__ import annotations
-
 import cmath
 import math
 

@@ -3,8 +3,6 @@
 All others only read them; a method may write to what it belongs to.
 """
 
-from __future__ import annotations
-
 import bisect
 import heapq
 import io

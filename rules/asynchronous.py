@@ -5,8 +5,6 @@ them (``alg.generators``), so whoever awaits one, or asks for its result, gets t
 wrapped, so that it is carried when it is called.
 """
 
-from __future__ import annotations
-
 import asyncio
 import weakref
 from asyncio.base_events import BaseEventLoop

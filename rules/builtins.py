@@ -4,8 +4,6 @@ Containers and iteration (``list``, ``zip``, ``sorted``, …) are the runtime's.
 ``divmod``'s quotient have derivative zero; of equal candidates ``max`` and ``min`` take the first.
 """
 
-from __future__ import annotations
-
 import bisect
 import builtins
 from array import array

@@ -3,8 +3,6 @@
 For a real loss L a complex cotangent is ∂L/∂Re + i ∂L/∂Im, so a holomorphic f has x̄ = ȳ · conj(f′(x)).
 """
 
-from __future__ import annotations
-
 import cmath
 import math
 from functools import partial

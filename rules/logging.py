@@ -1,7 +1,5 @@
 """Logging says what it is told and returns nothing: no derivative flows through it."""
 
-from __future__ import annotations
-
 import logging
 
 from autodiff_hook.registry import nondifferentiable

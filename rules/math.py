@@ -4,8 +4,6 @@ Conventions at the edges: where a derivative is infinite (``sqrt(0)``, ``asin(1)
 norm has a kink (``fabs``, ``hypot`` and ``dist`` at 0, ``atan2(0, 0)``) it is 0. Rounding has none.
 """
 
-from __future__ import annotations
-
 import math
 
 from autodiff_hook.extend import cotangents, per, scalar, scaled

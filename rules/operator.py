@@ -5,8 +5,6 @@ lists and strings they are the runtime's. Conventions: ``x // y`` and the bit op
 zero, that of ``x % y`` is 1 and ``-(x // y)``, that of ``abs`` at 0 is 0; powers: see ``_powers``.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 

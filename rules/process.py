@@ -1,7 +1,5 @@
 """What programs ask of the process and the clock along the way: constants (``os``, ``sys``, ``time``, ``warnings``)."""
 
-from __future__ import annotations
-
 import _thread
 import abc
 import os

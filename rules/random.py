@@ -4,8 +4,6 @@ Only the sources are constants. What is made of them (``uniform(a, b)``, ``gauss
 depends on its arguments, and is differentiated through its own Python source.
 """
 
-from __future__ import annotations
-
 import random
 
 from autodiff_hook.extend import effects

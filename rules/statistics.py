@@ -3,8 +3,6 @@
 What such a function gives for numbers of a list or tuple is the value; the derivative is that of the formula.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 

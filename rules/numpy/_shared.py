@@ -1,7 +1,5 @@
 """What the rules share: shapes and dtypes of cotangents, and the transposes of broadcasting and nesting."""
 
-from __future__ import annotations
-
 from functools import wraps
 from itertools import product
 from types import GetSetDescriptorType, MethodDescriptorType

@@ -1,7 +1,5 @@
 """Products, and running sums and products."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear

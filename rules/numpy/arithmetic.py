@@ -1,7 +1,5 @@
 """The ufuncs of two arguments: arithmetic, and those of geometry and of choice."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import Real, cotangents, elementwise, expression

@@ -1,7 +1,5 @@
 """Bringing the axes that a reduction takes together to the end, and back."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Python's own reductions over the rows of an array; of equal ones ``max`` and ``min`` choose the first."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Differences, quadrature, interpolation and convolution of samples."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -1,7 +1,5 @@
 """What has no derivative, with the reasons."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.lib import array_utils
 

@@ -1,7 +1,5 @@
 """Tensor products and contractions."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from string import ascii_letters, ascii_lowercase, ascii_uppercase
 

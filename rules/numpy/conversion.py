@@ -1,7 +1,5 @@
 """Between arrays, NumPy's scalars and Python's numbers, and the parts of complex numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear

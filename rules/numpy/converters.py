@@ -1,7 +1,5 @@
 """What NumPy's own Python code asks about array-likes, and makes arrays of: classes of C as classes in Python."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 

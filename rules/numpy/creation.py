@@ -1,7 +1,5 @@
 """Making arrays of numbers, sequences and arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear

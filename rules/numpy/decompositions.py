@@ -1,7 +1,5 @@
 """Factorisations and eigenvalues. Each reads what NumPy reads: of a symmetric matrix, one triangle."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable

@@ -1,7 +1,5 @@
 """Special methods called by name: they are the operators."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Deleting, inserting and choosing elements, and counting them with weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -4,8 +4,6 @@ The sign of a zero tells the sides of a branch cut apart: ``x - -1.0`` keeps tha
 does not.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

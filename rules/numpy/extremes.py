@@ -1,7 +1,5 @@
 """Greatest and smallest elements, and order. Of equal elements the first gets the cotangent."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

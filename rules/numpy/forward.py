@@ -1,7 +1,5 @@
 """Forward forms: what the tangent of each argument contributes to that of the value."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

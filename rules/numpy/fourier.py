@@ -4,8 +4,6 @@ A transform of n points without its factor is a matrix whose conjugate transpose
 its own: ``norm`` of the one says that of the other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import linear

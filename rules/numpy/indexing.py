@@ -1,7 +1,5 @@
 """Reading elements, slices and selections of arrays."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

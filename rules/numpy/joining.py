@@ -1,7 +1,5 @@
 """Joining arrays and taking them apart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -1,7 +1,5 @@
 """Inverses, equations, determinants and powers of matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.linalg import _umath_linalg
 

@@ -1,7 +1,5 @@
 """Products of matrices and vectors in stacks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

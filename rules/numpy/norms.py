@@ -1,7 +1,5 @@
 """Norms of vectors and matrices; the cotangent at zero is zero."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

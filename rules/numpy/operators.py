@@ -1,7 +1,5 @@
 """Python's arithmetic operators where an array takes part."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

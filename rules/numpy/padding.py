@@ -1,7 +1,5 @@
 """Padding. Each mode but ``maximum``, ``minimum`` and ``median`` is linear along each axis."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable

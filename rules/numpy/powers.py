@@ -1,7 +1,5 @@
 """The cotangents of a power ``z = x ** y``, finite at zero where there is a derivative."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.strong import times

@@ -1,7 +1,5 @@
 """How products, powers and linear algebra are written where types and shapes are known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products of vectors, matrices and tensors."""
 
-from __future__ import annotations
-
 import math
 import operator
 

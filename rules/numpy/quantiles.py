@@ -1,7 +1,5 @@
 """Partitions, quantiles and distinct elements. An element that is met several times stands for its first place."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -1,7 +1,5 @@
 """Samples: constants, but for the location and scale of the families that have them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import nondifferentiable

@@ -1,7 +1,5 @@
 """Samples of F, of noncentral χ² and F, and of Wald's distribution, which move as those in ``samples`` do."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable

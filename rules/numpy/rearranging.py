@@ -1,7 +1,5 @@
 """Repeating, rolling and flipping, and diagonals and triangles."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear

@@ -1,7 +1,5 @@
 """Sums and means, and what is made of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -6,8 +6,6 @@ right then, whatever way the sample was made. Differences of samples with the sa
 where samples are rejected, or a normal vector is made with singular vectors of its covariance.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

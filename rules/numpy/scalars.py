@@ -1,7 +1,5 @@
 """The methods that scalars of NumPy have because arrays have them: those of arrays without axes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_rules._definitions import defines

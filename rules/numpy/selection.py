@@ -1,7 +1,5 @@
 """Choosing between values by conditions and bounds."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -1,7 +1,5 @@
 """What is known of arrays that get another shape, are copied or put together, and how their cotangents are written."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reshaping, transposing, and adding or dropping axes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable

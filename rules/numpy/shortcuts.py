@@ -1,7 +1,5 @@
 """How cotangents, reductions and indexing are written where types and shapes are known."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import (

@@ -1,7 +1,5 @@
 """What writes to an array in place, as stores to its items."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

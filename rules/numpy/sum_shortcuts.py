@@ -1,7 +1,5 @@
 """How cotangents are summed where types and shapes are known: in as few passes as possible."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import LARGE, ArrayFact, Constant, NumberFact, fresh, typed

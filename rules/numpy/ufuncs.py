@@ -1,7 +1,5 @@
 """Calls of ufuncs with options, and their methods: made of calls without."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable

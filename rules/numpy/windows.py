@@ -3,8 +3,6 @@
 Hanning, Hamming, Blackman and Bartlett windows are differentiated through NumPy's own Python code.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -4,8 +4,6 @@ Functions of the C core that are not named here may write to anything; ufuncs an
 only read them, but for those that are named.
 """
 
-from __future__ import annotations
-
 from types import BuiltinFunctionType
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Signals and images that go on beyond their borders."""
 
-from __future__ import annotations
-
 import numpy as np
 
 PADDING = {

@@ -1,7 +1,5 @@
 """Calls of functions that call a function back."""
 
-from __future__ import annotations
-
 import inspect
 
 from scipy import integrate, optimize

@@ -1,7 +1,5 @@
 """What rules of functions of SciPy share: cotangents by partial derivatives, and results of several parts."""
 
-from __future__ import annotations
-
 from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
 

@@ -6,8 +6,6 @@ again what the native ones did (a list of all iterates), the native content come
 an error.
 """
 
-from __future__ import annotations
-
 import weakref
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Distances between vectors, the last axis, as formulas: those of ``scipy.spatial.distance``."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable

@@ -1,7 +1,5 @@
 """Python code that is followed in the place of a native callable, if derivatives flow into a call of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -3,8 +3,6 @@
 At distance 0 the cotangent of the Euclidean distance is zero.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial import distance
 

@@ -1,7 +1,5 @@
 """``Rotation``: the compiled functions of quaternions, by those that SciPy has in Python for other array libraries."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import _rotation_cy, _rotation_xp
 

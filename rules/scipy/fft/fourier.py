@@ -1,7 +1,5 @@
 """Complex, real and Hermitian transforms: their pullbacks are those of NumPy's."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import fft
 

@@ -1,7 +1,5 @@
 """The fast Hankel transforms, by SciPy's own Python code, with respect to all their parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import fft, special
 from scipy.fft import _fftlog_backend

@@ -3,8 +3,6 @@
 Inverses of real transforms are those of the transposed type without a factor; ``rfft`` packs into one real array.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import fft, fftpack
 

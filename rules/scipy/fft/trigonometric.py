@@ -4,8 +4,6 @@ That holds for orthogonalized ones; of the others, an end of the signal or of th
 (``scipy.fft.dct`` and ``dst`` have the sums).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import fft
 

@@ -4,8 +4,6 @@ The equations Y = y + h A f(Y) of the stages are differentiated by the implicit 
 that of the solver, so that the derivative of the exact flow is found within its tolerance, stiff or not.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

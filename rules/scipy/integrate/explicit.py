@@ -5,8 +5,6 @@ nothing behind, steps run natively there, and of each only the stages that were 
 the steps are taken as they are, but for the first and the last.
 """
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from types import BuiltinFunctionType, CodeType, ModuleType
 

@@ -1,7 +1,5 @@
 """``LSODA`` and ``odeint``: native steps, each differentiated as a step of an implicit method at the same places."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import integrate
 from scipy.integrate import LSODA, solve_ivp

@@ -4,8 +4,6 @@ The integral is computed natively. Its derivative is that of a sum over fixed no
 they are those of an adaptive rule. ``dblquad``, ``tplquad`` and ``nquad`` are followed, down to ``quad``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import integrate
 

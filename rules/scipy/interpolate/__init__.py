@@ -3,9 +3,6 @@
 SciPy's Python code is followed, down to what is native: evaluation, collocation, banded systems.
 """
 
-from __future__ import annotations
+from autodiff_rules._modules import import_all
 
-from autodiff_rules.scipy.interpolate import fitpack as fitpack
-from autodiff_rules.scipy.interpolate import grids as grids
-from autodiff_rules.scipy.interpolate import polynomials as polynomials
-from autodiff_rules.scipy.interpolate import splines as splines
+import_all(__name__)

@@ -4,8 +4,6 @@ Curves that go through all points, or have given knots, are differentiated; how 
 (``bisplev``, ``RectBivariateSpline`` and their kin) the values are differentiated, not the fit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.interpolate import _bsplines, _dierckx, _fitpack_impl
 

@@ -1,7 +1,5 @@
 """``RegularGridInterpolator`` and ``interpn``, and the splines on grids that they use."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.interpolate import _dierckx, _ndbspline, _rgi
 

@@ -1,7 +1,5 @@
 """Piecewise polynomials: ``PPoly`` and its kin (``CubicSpline``, ``PchipInterpolator``, ``Akima1DInterpolator``)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

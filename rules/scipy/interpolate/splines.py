@@ -1,7 +1,5 @@
 """B-splines: ``BSpline``, ``make_interp_spline`` and what is made of them (``interp1d``, FITPACK's functions)."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.interpolate import _dierckx
 from scipy.linalg import lapack, solve_banded

@@ -3,10 +3,6 @@
 Arguments are never overwritten by a differentiated call, whatever ``overwrite_a`` says.
 """
 
-from __future__ import annotations
+from autodiff_rules._modules import import_all
 
-from autodiff_rules.scipy.linalg import factors as factors
-from autodiff_rules.scipy.linalg import functions as functions
-from autodiff_rules.scipy.linalg import riccati as riccati
-from autodiff_rules.scipy.linalg import spectra as spectra
-from autodiff_rules.scipy.linalg import systems as systems
+import_all(__name__)

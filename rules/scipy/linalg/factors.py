@@ -1,7 +1,5 @@
 """Factorisations: Cholesky's, LU and QR, and solving with their results."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

@@ -1,7 +1,5 @@
 """Functions of matrices, matrix equations, norms and structured matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

@@ -4,8 +4,6 @@ With the gain ``k`` and ``c = a - b k``, a variation of the solution solves a Ly
 of the variations of the matrices; so a cotangent ``x̄`` goes through the adjoint equation, whose solution is ``λ``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

@@ -1,7 +1,5 @@
 """Eigenvalues of symmetric matrices, and singular values. Each reads what SciPy reads: one triangle."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

@@ -1,7 +1,5 @@
 """Equations, inverses and determinants."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 from scipy._lib._array_api import np_compat

@@ -1,7 +1,5 @@
 """An image moved by each place of a kernel, beyond its borders as ``mode`` says."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import _ni_support
 

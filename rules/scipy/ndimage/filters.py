@@ -1,7 +1,5 @@
 """Correlations with a kernel: what Gaussian, uniform, Sobel and Laplace filters, and convolutions, come to."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import LowLevelCallable
 from scipy.ndimage import _nd_image

@@ -4,8 +4,6 @@ An image is turned into coefficients of B-splines along each axis, a linear filt
 coefficients around its place (M. Unser, Splines: a perfect fit for signal and image processing, 1999).
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import comb, factorial
 

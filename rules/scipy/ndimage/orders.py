@@ -1,7 +1,5 @@
 """Filters that choose: minimum, maximum, median and ranks of what a window shows; of equal elements the first."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import _filters, _nd_image
 

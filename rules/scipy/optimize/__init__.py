@@ -1,7 +1,5 @@
 """The derivatives of ``scipy.optimize``, found through the entry point of that name."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from autodiff_rules.scipy.optimize import fits as fits

@@ -1,7 +1,5 @@
 """``scipy.optimize.elementwise``: each element is the solution of an equation of its own, or the place of a minimum."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import elementwise
 

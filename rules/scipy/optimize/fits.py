@@ -3,8 +3,6 @@
 ``curve_fit`` is followed, down to these.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import optimize
 from scipy.optimize import _minpack_py

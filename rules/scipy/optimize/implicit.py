@@ -6,8 +6,6 @@ the solution; as often repeated, those of higher order. At last the function is 
 stores depends on the solution as it should.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.algebras.shadows import keep

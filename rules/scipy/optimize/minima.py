@@ -3,8 +3,6 @@
 SciPy's older functions (``fmin`` and its kin) are followed, down to the solvers that they share with ``minimize``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import optimize
 from scipy.optimize import _cobyla_py, _lbfgsb_py, _optimize, _slsqp_py, _tnc

@@ -3,8 +3,6 @@
 Brackets and starting points have no influence on a root: their derivatives are zero.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import optimize
 

@@ -1,7 +1,5 @@
 """The derivatives of ``scipy.signal``: rules for filters and convolutions; the rest through SciPy's Python code."""
 
-from __future__ import annotations
+from autodiff_rules._modules import import_all
 
-from autodiff_rules.scipy.signal import convolution as convolution
-from autodiff_rules.scipy.signal import filters as filters
-from autodiff_rules.scipy.signal import resampling as resampling
+import_all(__name__)

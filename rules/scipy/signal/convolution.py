@@ -1,7 +1,5 @@
 """Convolution and correlation in several dimensions; each is the transpose of the other."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import signal
 from scipy.signal import _signaltools, _sigtools

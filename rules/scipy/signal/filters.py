@@ -6,8 +6,6 @@ w = ȳ - Σ a[k] w[n+k], where w beyond the end is the cotangent of the last sta
 ā[k] = -Σ y[n] w[n+k], x̄[n] = Σ b[k] w[n+k], and the cotangent of the first state is w itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import signal
 from scipy.signal import _signaltools

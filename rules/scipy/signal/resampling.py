@@ -1,7 +1,5 @@
 """``upfirdn``: zeros put between the samples, a filter, and some samples of what it gives."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.signal import _upfirdn
 

@@ -1,7 +1,5 @@
 """Where the entries of a compressed matrix stand, and sums of what belongs to one place."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents

@@ -1,7 +1,5 @@
 """Sums, products and other functions of two matrices in CSR or CSC format, entry by entry, and their matrix product."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import _sparsetools
 

@@ -1,7 +1,5 @@
 """Products with vectors and dense matrices; each adds to its last argument."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import _sparsetools
 

@@ -1,7 +1,5 @@
 """Sparse equations, whose transpose is the same matrix in the other format."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import SuperLU, spsolve

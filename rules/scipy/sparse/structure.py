@@ -1,7 +1,5 @@
 """Other formats, dense arrays, slices and sums: each entry of the result is one of the argument, or a sum of some."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy._lib import _util
 from scipy.sparse import _base, _compressed, _dia, _sparsetools

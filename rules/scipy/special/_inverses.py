@@ -1,7 +1,5 @@
 """Distribution functions, and what is made of them: the complement, and the inverses of both."""
 
-from __future__ import annotations
-
 from autodiff_hook.extend import elementwise, per, scaled
 from autodiff_hook.short_forms import function_of
 

@@ -8,8 +8,6 @@ exponentially (H. Takahasi, M. Mori, Double exponential formulas for numerical i
 so that derivatives of higher order follow.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -1,7 +1,5 @@
 """Bessel functions, plain and scaled, Struve and Airy functions, with respect to their variable."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -1,7 +1,5 @@
 """The polygamma functions of complex numbers, which SciPy has for real ones alone."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ They are incomplete gamma and beta functions (DLMF 8.17.4, 8.17.5; numbers of ev
 derivative) or have a density that is known.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

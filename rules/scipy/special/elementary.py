@@ -1,7 +1,5 @@
 """Elementary functions of ``scipy.special``: exponentials, logistic functions, power transforms, Lambert's W."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

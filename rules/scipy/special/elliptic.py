@@ -1,7 +1,5 @@
 """Elliptic integrals with respect to the parameter and the amplitude (DLMF 19.2, 19.5)."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

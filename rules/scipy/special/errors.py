@@ -1,7 +1,5 @@
 """The error function and its relatives (DLMF 7.2, 7.10), and the Voigt profile."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

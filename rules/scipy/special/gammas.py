@@ -1,7 +1,5 @@
 """The gamma and beta functions, complete and incomplete (DLMF chapters 5 and 8), and what is made of them."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -1,7 +1,5 @@
 """Functions without a public name that ``scipy.stats`` calls; which of them there are depends on SciPy's version."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

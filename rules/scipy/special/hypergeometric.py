@@ -1,7 +1,5 @@
 """Hypergeometric functions with respect to their variable."""
 
-from __future__ import annotations
-
 from scipy import special
 
 from autodiff_hook.extend import elementwise

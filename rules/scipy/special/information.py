@@ -3,8 +3,6 @@
 Where x log y has no derivative because both are 0, it is 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

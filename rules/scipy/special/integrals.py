@@ -1,7 +1,5 @@
 """Exponential, sine, cosine and logarithmic integrals (DLMF chapter 6)."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

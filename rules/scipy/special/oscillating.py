@@ -3,8 +3,6 @@
 Formulas of the DLMF, by number. Those of integrals are what is integrated.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -1,7 +1,5 @@
 """Orthogonal polynomials with respect to their variable (DLMF 18.9.15 to 18.9.26)."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -1,7 +1,5 @@
 """Distribution functions: of the normal distribution, and of Student's t."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

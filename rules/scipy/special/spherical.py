@@ -1,7 +1,5 @@
 """Spherical Bessel functions, whose slopes are made of those of neighbouring orders (DLMF 10.51.2 and 10.51.5)."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

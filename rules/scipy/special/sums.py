@@ -1,7 +1,5 @@
 """Sums of exponentials, factorials and combinations: the Python functions of ``scipy.special``."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -3,8 +3,6 @@
 Formulas of the DLMF, by number.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

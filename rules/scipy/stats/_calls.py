@@ -1,7 +1,5 @@
 """Methods of distributions: their calls in one form, with all parameters by position."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from autodiff_hook.algebras.shadows import reaches, some

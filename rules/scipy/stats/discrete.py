@@ -1,7 +1,5 @@
 """Probabilities of discrete distributions with respect to their shape parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special, stats
 

@@ -1,7 +1,5 @@
 """Kernel density estimates, and the von Mises distribution: what ``scipy.stats`` has in compiled code of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg, special, stats
 from scipy.stats import _stats

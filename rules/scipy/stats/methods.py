@@ -4,8 +4,6 @@ With f the density of x = loc + scale z and l its logarithm, derivatives with re
 from ∂l/∂z and f alone, those with respect to shapes are the family's. Outside the support they are zero.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 

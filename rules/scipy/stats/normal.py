@@ -1,7 +1,5 @@
 """The multivariate normal distribution with respect to the point, the mean and the covariance."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 

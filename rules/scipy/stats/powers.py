@@ -1,7 +1,5 @@
 """Power transforms: by their parameter they have a derivative where SciPy goes over to logarithms, too."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special, stats
 from scipy.stats import _morestats
