@@ -110,6 +110,28 @@ def test_items_are_taken_out_of_lists_again(f, args):
     check(f, *args)
 
 
+def of_products(xs, ys):
+    total = 0.0
+    for x, y in zip(xs, ys):
+        total = total + x * y
+    return math.exp(total)
+
+
+def of_numbered_products(xs, ys):
+    total = 0.0
+    for i, x in enumerate(xs):
+        total = total + i * x * ys[i]
+    return math.exp(total)
+
+
+@shown
+def test_items_are_counted_where_somebody_reads_the_counts():
+    lists = [0.3, 1.2, -0.4], [2.0, 0.5, 1.0]
+    assert "enumerate" not in ad.code_adjoint(of_products, *lists)
+    for f in (of_products, of_numbered_products):
+        check(f, *lists)
+
+
 @pytest.mark.parametrize("f", [by_index, of_items, lambda xs: of_squares(xs, 0.5)])
 def test_of_arrays(f):
     for x in (np.array([1.0, 2.0, 3.0]), np.zeros(1)):

@@ -13,6 +13,7 @@ from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.arithmetic import economise
 from autodiff_hook.transform.improve.backwards import Backwards
+from autodiff_hook.transform.improve.counts import drop_counts
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.improve.polish import polish, program_start
@@ -79,6 +80,7 @@ def simplify(
         and _iterate_again(ir, essential, [types, site.facts], is_steady, lasts, guarded, again)
     ):
         live = _Liveness(ir, essential)
+    drop_counts(ir)
     if guarded:
         _take_away(ir, live)
     _lower_records(ir, live)
