@@ -1,5 +1,7 @@
 """What writes to an array in place, as stores to its items."""
 
+import math
+
 import numpy as np
 
 from autodiff_hook.extend import cotangents
@@ -37,12 +39,44 @@ def putmask(a, mask, values):
         a[chosen] = given[np.flatnonzero(chosen) % len(given)]
 
 
-@defines(np.ndarray.put)
-def put(self, indices, values, mode="raise"):
-    """``ndarray.put``: values, again and again, at flat places."""
-    places, given = flat_places(self, indices, mode), np.ravel(values)
+@defines(np.put, np.ndarray.put)
+def put(a, ind, v, mode="raise"):
+    """``np.put``: values, again and again, at flat places."""
+    store_again(a, flat_places(a, ind, mode), v)
+
+
+@defines(np.fill_diagonal)
+def fill_diagonal(a, val, wrap=False):
+    """``np.fill_diagonal``: values, again and again."""
+    store_again(a, diagonal_places(a.shape, wrap), val)
+
+
+def store_again(a, places, values):
+    """Store values, again and again, at places of ``a`` read row by row."""
+    given = np.ravel(values)
     if len(given):
-        self[np.unravel_index(places, self.shape)] = given[np.arange(places.size) % len(given)]
+        a[np.unravel_index(places, a.shape)] = given[np.arange(places.size) % len(given)]
+
+
+@defines(np.put_along_axis)
+def put_along_axis(arr, indices, values, axis):
+    """``np.put_along_axis``; without an axis NumPy stores into a copy."""
+    if axis is not None:
+        places = np.take_along_axis(np.arange(arr.size).reshape(arr.shape), indices, axis)
+        arr[np.unravel_index(places, arr.shape)] = values
+
+
+@nondifferentiable
+def diagonal_places(shape, wrap):
+    """The places of the diagonal of an array, read row by row."""
+    if len(shape) < 2:
+        raise ValueError("array must be at least 2-d")
+    numbers = np.arange(math.prod(shape))
+    if len(shape) == 2:
+        return numbers[: None if wrap else shape[1] * shape[1] : shape[1] + 1]
+    if len(set(shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return numbers[:: sum(shape[0] ** i for i in range(len(shape)))]
 
 
 @nondifferentiable

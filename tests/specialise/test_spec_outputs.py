@@ -93,7 +93,39 @@ def in_a_branch(x):
     return np.sum(y**3)
 
 
+def on_a_diagonal(x):
+    a, b, c = np.outer(x, x), np.zeros((9, 2)), np.multiply.outer(np.outer(x, x), x)
+    np.fill_diagonal(a, np.exp(x))
+    np.fill_diagonal(b, x[:3] ** 2, wrap=True)
+    np.fill_diagonal(c, [x[0], 0.0])
+    return np.sum(np.sin(a)) + np.sum(b.sum(1) ** 2) + np.sum(np.cos(c))
+
+
+def at_flat_places(x):
+    a = np.outer(x, x)
+    np.put(a, [0, 7, 3], x[:2] ** 2)
+    a.put([-1, 4], x[3])
+    np.put(a, [17, 21], x[1], mode="wrap")
+    return np.sum(np.sin(a) * x)
+
+
+def along_an_axis(x):
+    a = np.outer(x, x)
+    np.put_along_axis(a, np.argmax(a, axis=1)[:, None], x[:, None] ** 3, axis=1)
+    return np.sum(np.sin(a) * x)
+
+
+def by_masks(x):
+    a, b, c = x * 2.0, np.outer(x, x), x * 3.0
+    np.copyto(a, x**2, where=x > 0.5)
+    np.copyto(b, x[:, None] ** 2, where=x < 0.57)
+    np.place(c, x > 0.5, [x[0], 1.0])
+    np.putmask(c, x < 0.58, a**2)
+    return np.sum(a * x) + np.sum(np.sin(b)) + np.sum(c**2)
+
+
 WRITING = [
+    *(on_a_diagonal, at_flat_places, along_an_axis, by_masks),
     *(copied_as_floats, not_copied, by_position, into_a_part, where_it_is_defined, where_others_stay, where_of_numbers),
     *(where_of_rows, not_of_a_ufunc, read_before_and_after, in_a_loop, in_a_branch),
 ]

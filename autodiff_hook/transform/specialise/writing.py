@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -10,26 +10,18 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Array
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias
 
 Kwargs = dict[str, Operand]
-_COPYING: Final = (np.ndarray.fill, np.copyto)
 
 
 def written(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: Kwargs) -> Abstract | None:
-    """``np.exp(a, out=b)``, ``b.fill(x)``, ``np.copyto(b, a)``, ``np.fill_diagonal(b, x)``; None if it is none."""
+    """``np.exp(a, out=b)``, ``b.fill(x)``; None if it is none."""
     if "out" in kwargs and is_stored(inf, function, kwargs["out"]):
         return _result_written(inf, s, function, args, kwargs)
-    if kwargs or len(args) != 2 or not isinstance(inf.type_of(args[0]), Array):
+    if function is not np.ndarray.fill or kwargs or len(args) != 2 or not isinstance(inf.type_of(args[0]), Array):
         return None
-    if any(function is f for f in _COPYING):
-        _store(inf, s, args[0], Constant(Ellipsis), args[1])
-    elif function is np.fill_diagonal and number_types(inf.type_of(args[1])) is not None:
-        places = inf.before(s, "call", [Constant(np.diag_indices_from), args[0]], ())
-        _store(inf, s, args[0], places, args[1])
-    else:
-        return None
+    _store(inf, s, args[0], Constant(Ellipsis), args[1])
     return _done(inf, s, Constant(None))
 
 
