@@ -11,9 +11,10 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents.changing import require_short
+from autodiff_hook.semantics.equivalents.remembering import require_constant
 from autodiff_hook.transform.one_way import containers, derived, derived_tuples, inert, sequences
 from autodiff_hook.transform.one_way.attributes import plainly_written
-from autodiff_hook.transform.one_way.caching import cached_call
+from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import construct, instance, number
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
@@ -274,6 +275,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     tuple.__new__: derived_tuples.new,
     len: _len,
     require_short: _nothing,
+    require_constant: constant_key,
     list: _list,
     tuple: _tuple,
     set: _set,

@@ -40,6 +40,14 @@ def cached_call(
     return alias(inf, s, answer)
 
 
+def constant_key(inf: Path, s: Statement, args: list[Operand]) -> Abstract:
+    """What is kept by a key that a cache of the program's own was asked for; what is known has no derivative."""
+    key, value = args
+    if not isinstance(inf.type_of(value), Known):
+        inf.shown(inf.pin(key))
+    return known_as(inf, s, None)
+
+
 def _guarded(inf: Path, operand: Operand) -> Any:
     value = inf.type_of(operand)
     text = isinstance(value, Instance) and value.cls is str

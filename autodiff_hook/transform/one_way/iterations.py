@@ -11,7 +11,15 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import SUBSTITUTES, WITH_OPTIONS, chain_from, deques, product_of, total
+from autodiff_hook.semantics.equivalents import (
+    SUBSTITUTES,
+    WITH_OPTIONS,
+    chain_from,
+    deques,
+    product_of,
+    remembering,
+    total,
+)
 from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
 from autodiff_hook.transform.one_way.containers import parts
@@ -130,6 +138,7 @@ EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
     any: definitions.any_of,
     all: definitions.all_of,
     collections.deque: deques.deque,
+    functools.lru_cache: remembering.lru_cache,
 }
 OPTIONS: Final = dict(WITH_OPTIONS)
 ITERATIONS: Final[dict[Any, Builtin]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics import equivalents
-from autodiff_hook.semantics.equivalents import changing, combining, deques, iterating, operating, ordering
+from autodiff_hook.semantics.equivalents import changing, combining, deques, iterating, operating, ordering, remembering
 from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import (
     INT,
@@ -191,6 +192,7 @@ _ALWAYS: Final[dict[Any, Any]] = {
     all: iterating.all_of,
     sorted: iterating.in_order,
     collections.deque: deques.deque,
+    functools.lru_cache: remembering.lru_cache,
     dict.fromkeys: changing.from_keys,
 }
 for _gone in (itertools.chain, itertools.tee, itertools.groupby, np.ndenumerate):

@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.whole_numbers import makes_steps
-from autodiff_hook.transform.specialise import dicts, draws, lists, named_tuples
+from autodiff_hook.transform.specialise import caching, dicts, draws, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -282,9 +282,16 @@ QUESTIONS: Final[dict[Any, Question]] = {
     np.finfo: partial(_limits, np.finfo),
     np.iinfo: partial(_limits, np.iinfo),
     **draws.QUESTIONS,
+    **caching.QUESTIONS,
     super: super_of,
     object.__setattr__: write_plainly,
 }
 
-OF_ALL_WAYS: Final[dict[Any, Question]] = {id: _identity, list: _list, max: _extremum, min: _extremum}
+OF_ALL_WAYS: Final[dict[Any, Question]] = {
+    id: _identity,
+    list: _list,
+    max: _extremum,
+    min: _extremum,
+    **caching.OF_ALL_WAYS,
+}
 """The same of programs for all ways; who follows one way has other answers."""
