@@ -6,7 +6,7 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import times
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import ABSENT, array_rrule, conj, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import ABSENT, conj, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import scatter_add
 
 
@@ -40,13 +40,8 @@ def joined_length(a, x, axis):
     return 1 if np.ndim(x) == 0 else np.shape(x)[axis]
 
 
-@array_rrule(np.unwrap)
-def unwrap_rule(p, discont=None, axis=-1, *, period=2 * np.pi):
-    def unwrap_pullback(ȳ):
-        return unbroadcast(ȳ, p), None, None
-
-    # Whole turns are added.
-    return np.unwrap(p, discont, axis, period=period), unwrap_pullback
+# Whole turns are added.
+cotangents(np.unwrap, "p, discont=None, axis=-1, *, period=2 * np.pi", p=lambda ȳ, p: unbroadcast(ȳ, p))
 
 
 @cotangents(np.ediff1d, "ary, to_end=None, to_begin=None", 1, "ary, to_end, to_begin")

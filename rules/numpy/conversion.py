@@ -3,10 +3,10 @@
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import Complex, nondifferentiable, rrule
-from autodiff_rules.numpy._shared import collect, conj, expand, float_dtype, reshaped, unbroadcast
+from autodiff_hook.registry import Complex, nondifferentiable
+from autodiff_rules.numpy._shared import collect, conj, expand, reshaped, unbroadcast
 from autodiff_rules.numpy.creation import array_cotangent, is_truncated
-from autodiff_rules.numpy.indexing import scatter_add
+from autodiff_rules.numpy.indexing import take_cotangent
 
 cotangents(
     (np.ndarray.astype, np.generic.astype),
@@ -18,19 +18,8 @@ cotangents(
     "x, dtype, /, *, copy=True, device=None",
     x=lambda ȳ, y, x: None if is_truncated(y, x) else unbroadcast(ȳ, x),
 )
-linear((np.ndarray.copy, np.ndarray.__copy__, np.generic.copy), "self, order='C'", lambda ȳ: ȳ)
-
-
-@rrule(np.ndarray.__deepcopy__)
-@rrule(np.generic.__deepcopy__)
-@rrule(np.generic.__copy__)
-def deepcopy_method_rule(self, memo=None):
-    def deepcopy_pullback(ȳ):
-        return ȳ, None
-
-    return self.copy(), deepcopy_pullback
-
-
+linear((np.ndarray.copy, np.ndarray.__copy__, np.generic.copy, np.generic.__copy__), "self, order='C'", lambda ȳ: ȳ)
+linear((np.ndarray.__deepcopy__, np.generic.__deepcopy__), "self, memo=None", lambda ȳ: ȳ)
 linear((np.generic.item, np.generic.tolist), "self, *args", lambda ȳ, self: unbroadcast(ȳ, self))
 
 
@@ -38,7 +27,7 @@ linear((np.generic.item, np.generic.tolist), "self, *args", lambda ȳ, self: unb
 def item_cotangent(ȳ, self, args):
     if not args:
         return expand(ȳ, self)
-    return scatter_add((self.size,), float_dtype(self), flat_index(self, args), ȳ).reshape(self.shape)
+    return take_cotangent(ȳ, self, flat_index(self, args), None)
 
 
 @nondifferentiable

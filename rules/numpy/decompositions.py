@@ -4,7 +4,6 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, expression
-from autodiff_hook.registry import rrule
 from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent, solved
 
@@ -117,14 +116,11 @@ def determined(name, v, w):
     return v
 
 
-@rrule(determined)
-def determined_rule(name, v, w):
-    def determined_pullback(v̄):
-        if np.any(np.count_nonzero(are_equal(w), -2) > 1):
-            raise undetermined(name)
-        return None, v̄, None
-
-    return v, determined_pullback
+@cotangents(determined, "name, v, w", ((),), "v")
+def determined_cotangent(ȳ, name, w):
+    if np.any(np.count_nonzero(are_equal(w), -2) > 1):
+        raise undetermined(name)
+    return ȳ
 
 
 _ROUNDING = 1e-14

@@ -2,22 +2,17 @@
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
-from autodiff_rules.numpy.indexing import scatter_add
+from autodiff_rules.numpy.indexing import numbered, scatter_add, take_cotangent
 
-
-def numbered(x):
-    """The numbers of the elements of ``x``, in its shape."""
-    return np.arange(np.size(x)).reshape(np.shape(x))
-
-
-@cotangents(np.delete, "arr, obj, axis=None")
-def delete_cotangent(ȳ, arr, obj, axis):
-    places = np.delete(numbered(arr), obj, axis)
-    return reshaped(scatter_add((np.size(arr),), float_dtype(arr), places, ȳ), arr)
+linear(
+    np.delete,
+    "arr, obj, axis=None",
+    lambda ȳ, arr, obj, axis: take_cotangent(ȳ, arr, np.delete(numbered(arr), obj, axis), None),
+)
 
 
 @cotangents(np.insert, "arr, obj, values, axis=None", 0, "arr, values")

@@ -6,7 +6,7 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import ABSENT, float_dtype, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
-from autodiff_rules.numpy.indexing import scatter_add, scatter_along
+from autodiff_rules.numpy.indexing import scatter_along, take_cotangent
 
 SIGNATURE = "a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True"
 
@@ -68,7 +68,7 @@ def selected(ȳ, a, choose, axis, keepdims):
     if axis is None:
         if keepdims:
             ȳ = np.reshape(ȳ, ())
-        return scatter_add((a.size,), float_dtype(a), int(choose(a)), ȳ).reshape(a.shape)
+        return take_cotangent(ȳ, a, int(choose(a)), None)
     c = restore_axes(ȳ, a, axis, keepdims)
     if not isinstance(axis, tuple):
         return scatter_along(a, choose(a, axis, keepdims=True), axis, c)
@@ -80,8 +80,7 @@ def selected(ȳ, a, choose, axis, keepdims):
 @cotangents(np.sort, "a, axis=-1, kind=None, order=None, *, stable=None")
 def sort_cotangent(ȳ, a, axis):
     if axis is None:
-        places = np.argsort(a, None, "stable")
-        return scatter_add((np.size(a),), float_dtype(a), places, ȳ).reshape(np.shape(a))
+        return take_cotangent(ȳ, a, np.argsort(a, None, "stable"), None)
     return scatter_along(a, np.argsort(a, axis, "stable"), axis, ȳ)
 
 

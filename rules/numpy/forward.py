@@ -18,13 +18,13 @@ from autodiff_rules.numpy.reductions import std_tangent, var_tangent
 from autodiff_rules.numpy.selection import clip_tangent
 
 FIRST = (
-    "reshape split array_split hsplit vsplit dsplit delete trapezoid concatenate stack "
-    "hstack vstack dstack column_stack roll tile repeat diag compress take_along_axis"
+    "split array_split hsplit vsplit dsplit trapezoid concatenate stack "
+    "hstack vstack dstack column_stack tile repeat diag compress take_along_axis"
 )
 """What is linear in its first argument, whatever the others are."""
 for _target in (
     *(getattr(np, name) for name in FIRST.split()),
-    *(np.ndarray.reshape, np.ndarray.repeat, np.ndarray.item, operator.getitem, operator.neg, operator.pos),
+    *(np.ndarray.repeat, np.ndarray.item, operator.getitem, operator.neg, operator.pos),
 ):
     frule(_target, LINEAR)
 

@@ -80,6 +80,12 @@ def take_cotangent(ȳ, a, indices, axis):
 
 
 @nondifferentiable
+def numbered(x):
+    """The numbers of the elements of ``x``, in its shape."""
+    return np.arange(np.size(x)).reshape(np.shape(x))
+
+
+@nondifferentiable
 def take_indices(a, indices, axis, mode):
     """``indices`` as they are used where ``np.take`` would wrap or clip them."""
     indices = np.asarray(indices)
@@ -92,8 +98,7 @@ def take_indices(a, indices, axis, mode):
 @cotangents(np.take_along_axis, "arr, indices, axis=-1")
 def take_along_axis_cotangent(ȳ, arr, indices, axis):
     if axis is None:
-        flat = scatter_add((np.size(arr),), float_dtype(arr), np.asarray(indices), ȳ)
-        return flat.reshape(np.shape(arr))
+        return take_cotangent(ȳ, arr, np.asarray(indices), None)
     return scatter_add(np.shape(arr), float_dtype(arr), along_axis(arr, indices, axis), ȳ)
 
 

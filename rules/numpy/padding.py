@@ -4,9 +4,9 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import array_rrule, unbroadcast
 from autodiff_rules.numpy.extremes import median_cotangent
-from autodiff_rules.numpy.indexing import scatter_add
+from autodiff_rules.numpy.indexing import take_cotangent
 
 COPYING = ("edge", "reflect", "symmetric", "wrap")
 """Modes that take elements as they are."""
@@ -32,7 +32,7 @@ def pad_rule(array, pad_width, mode="constant", stat_length=None, constant_value
             ā = ȳ[tuple([slice(before, before + n) for (before, _), n in zip(widths, np.shape(array))])]
         elif mode in ("maximum", "minimum") or mode in COPYING and reflect_type == "even":
             places = source_places(array, pad_width, mode, options)
-            ā = reshaped(scatter_add((np.size(array),), float_dtype(array), places, ȳ), array)
+            ā = take_cotangent(ȳ, array, places, None)
         else:
             ā = from_linear(ȳ, np.shape(array), widths, mode, options)
         if name is not None and not is_plain_zero(ends):

@@ -7,7 +7,7 @@ from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
-from autodiff_rules.numpy.indexing import along_axis, scatter_add, scatter_along
+from autodiff_rules.numpy.indexing import along_axis, scatter_add, scatter_along, take_cotangent
 
 SPREADS = {
     "linear": (1.0, 1.0),
@@ -20,24 +20,21 @@ SPREADS = {
 """The parameters alpha and beta of the methods that are continuous in the rank (Hyndman and Fan 1996)."""
 
 
-def quantile_rule(target, whole, skipping):
-    """The rule of a function of ranks, parts of ``whole``."""
-
-    def rule(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-        def quantile_pullback(ȳ):
-            return *rank_cotangents(ȳ, a, q, whole, axis, method, skipping), None, None, None, None, None
-
-        return target(a, q, axis, out, method=method, keepdims=keepdims), quantile_pullback
-
-    return rule
+RANKS = "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False"
 
 
-array_rrule(np.quantile, 2)(quantile_rule(np.quantile, 1.0, False))
-array_rrule(np.percentile, 2)(quantile_rule(np.percentile, 100.0, False))
-array_rrule(np.nanquantile, 2)(quantile_rule(np.nanquantile, 1.0, True))
-array_rrule(np.nanpercentile, 2)(quantile_rule(np.nanpercentile, 100.0, True))
+def declare(target, whole, skipping):
+    """Declare a function of ranks, parts of ``whole``."""
+
+    @cotangents(target, RANKS, 2, "a, q")
+    def of_ranks(ȳ, a, q, axis, method):
+        return rank_cotangents(ȳ, a, q, whole, axis, method, skipping)
 
 
+declare(np.quantile, 1.0, False)
+declare(np.percentile, 100.0, False)
+declare(np.nanquantile, 1.0, True)
+declare(np.nanpercentile, 100.0, True)
 cotangents(
     np.nanmedian,
     "a, axis=None, out=None, overwrite_input=False, keepdims=False",
@@ -133,8 +130,7 @@ def selected_places(quantile, a, q, axis, method, keepdims, weights):
 def partition_cotangent(ȳ, y, a, axis):
     sorted_by = np.argsort(y, axis, "stable")
     if axis is None:
-        c = scatter_add((np.size(a),), float_dtype(a), np.argsort(a, None, "stable"), ȳ[sorted_by])
-        return reshaped(c, a)
+        return take_cotangent(ȳ[sorted_by], a, np.argsort(a, None, "stable"), None)
     c = np.take_along_axis(ȳ, sorted_by, axis)
     return scatter_along(a, np.argsort(a, axis, "stable"), axis, c)
 
@@ -152,10 +148,7 @@ def unique_rule(
         if c is None:
             return None, None, None, None, None
         places = first_places(ar, y[0] if several else y, axis, equal_nan)
-        if axis is None:
-            return reshaped(scatter_add((np.size(ar),), float_dtype(ar), places, c), ar), None, None, None, None
-        index = (*[slice(None)] * (axis % np.ndim(ar)), places)
-        return scatter_add(np.shape(ar), float_dtype(ar), index, c), None, None, None, None
+        return reshaped(take_cotangent(c, ar, places, axis), ar), None, None, None, None
 
     return y, unique_pullback
 

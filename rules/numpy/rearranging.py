@@ -4,24 +4,19 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
-from autodiff_rules.numpy.indexing import scatter_add
+from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy.indexing import take_cotangent
 
-
-@array_rrule(np.roll)
-def roll_rule(a, shift, axis=None):
-    back = tuple(-n for n in shift) if isinstance(shift, (tuple, list)) else -shift
-
-    def roll_pullback(ȳ):
-        return np.roll(ȳ, back, axis), None, None
-
-    return np.roll(a, shift, axis), roll_pullback
-
-
+linear(np.roll, "a, shift, axis=None", lambda ȳ, shift, axis: np.roll(ȳ, opposite(shift), axis))
 linear(np.flip, "m, axis=None", lambda ȳ, axis: np.flip(ȳ, axis))
 linear(np.fliplr, "m", lambda ȳ: np.fliplr(ȳ))
 linear(np.flipud, "m", lambda ȳ: np.flipud(ȳ))
 linear(np.rot90, "m, k=1, axes=(0, 1)", lambda ȳ, k, axes: np.rot90(ȳ, -k, axes))
+
+
+def opposite(shift):
+    """By how much to roll back."""
+    return tuple([-n for n in shift]) if isinstance(shift, (tuple, list)) else -shift
 
 
 @cotangents(np.tile, "A, reps")
@@ -41,18 +36,10 @@ def tiling(a, reps):
 
 @cotangents((np.repeat, np.ndarray.repeat), "a, repeats, axis=None")
 def repeat_cotangent(ȳ, a, repeats, axis):
-    if axis is None or not np.ndim(a):
-        flat = scatter_add((np.size(a),), float_dtype(a), repeated_indices(np.size(a), repeats), ȳ)
-        return reshaped(flat, a)
-    place = repeated_indices(np.shape(a)[axis], repeats)
-    index = (*[slice(None)] * (axis % np.ndim(a)), place)
-    return scatter_add(np.shape(a), float_dtype(a), index, ȳ)
-
-
-@nondifferentiable
-def repeated_indices(count, repeats):
-    """The index that each repeated element came from."""
-    return np.repeat(np.arange(count), repeats)
+    if not np.ndim(a):
+        return unbroadcast(ȳ, a)
+    count = np.size(a) if axis is None else np.shape(a)[axis]
+    return take_cotangent(ȳ, a, np.repeat(np.arange(count), repeats), axis)
 
 
 def diagonal_matrix(shape, dtype, offset, axis1, axis2, c):

@@ -15,9 +15,9 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, not_implemented, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import cholesky_cotangent
-from autodiff_rules.numpy.indexing import scatter_add, take_cotangent
+from autodiff_rules.numpy.indexing import numbered, take_cotangent
 
 OWNERS = (np.random.Generator, np.random.RandomState)
 PROBABILITIES = not_implemented("that of a random choice with respect to its probabilities")
@@ -218,10 +218,10 @@ def legacy_permutation_rule(self, x):
 
 @rrule(np.random.Generator.permuted)
 def permuted_rule(self, x, *, axis=None, out=None):
-    places = self.permuted(np.arange(np.size(x)).reshape(np.shape(x)), axis=axis)
+    places = self.permuted(numbered(x), axis=axis)
 
     def permuted_pullback(ȳ):
-        return None, reshaped(scatter_add((np.size(x),), float_dtype(x), places, ȳ), x)
+        return None, reshaped(take_cotangent(ȳ, x, places, None), x)
 
     return np.take(x, places), permuted_pullback
 

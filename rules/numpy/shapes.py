@@ -5,29 +5,19 @@ import numpy as np
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import Array, nondifferentiable, rrule
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
-from autodiff_rules.numpy.indexing import scatter_add
+from autodiff_rules.numpy._shared import reshaped, unbroadcast
+from autodiff_rules.numpy.indexing import numbered, take_cotangent
 
-
-@array_rrule(np.reshape)
-def reshape_rule(a, /, shape, order="C", *, copy=None):
-    y = np.reshape(a, shape, order, copy=copy)
-    memory = resolved_order(a, order)
-
-    def reshape_pullback(ȳ):
-        return unbroadcast(np.reshape(ȳ, np.shape(a), memory), a), None, None
-
-    return y, reshape_pullback
-
-
-@rrule(np.ndarray.reshape)
-def reshape_method_rule(self, /, *shape, order="C", copy=None):
-    memory = resolved_order(self, order)
-
-    def reshape_pullback(ȳ):
-        return ȳ.reshape(self.shape, order=memory), *[None] * len(shape)
-
-    return self.reshape(*shape, order=order, copy=copy), reshape_pullback
+linear(
+    np.reshape,
+    "a, /, shape, order='C', *, copy=None",
+    lambda ȳ, a, order: unbroadcast(np.reshape(ȳ, np.shape(a), resolved_order(a, order)), a),
+)
+linear(
+    np.ndarray.reshape,
+    "self, /, *shape, order='C', copy=None",
+    lambda ȳ, self, order: ȳ.reshape(self.shape, order=resolved_order(self, order)),
+)
 
 
 def resolved_order(a, order):
@@ -46,7 +36,7 @@ linear((np.ndarray.flatten, np.generic.flatten), "self, order='C'", lambda ȳ, s
 def unravel(ȳ, a, order):
     """``ȳ`` in the shape of ``a``, which was read in ``order``."""
     if order == "K":
-        return scatter_add((np.size(a),), float_dtype(a), memory_order(a), ȳ).reshape(np.shape(a))
+        return take_cotangent(ȳ, a, memory_order(a), None)
     return unbroadcast(np.reshape(ȳ, np.shape(a), resolved_order(a, order)), a)
 
 
@@ -54,7 +44,7 @@ def unravel(ȳ, a, order):
 def memory_order(a):
     """The positions of the elements of ``a`` in the order "K"."""
     positions = np.empty_like(a, int, "K")
-    positions[...] = np.arange(np.size(a)).reshape(np.shape(a))
+    positions[...] = numbered(a)
     return np.ravel(positions, "K")
 
 
@@ -87,16 +77,11 @@ linear((np.swapaxes, np.ndarray.swapaxes), "a, axis1, axis2", lambda ȳ, axis1, 
 linear(np.moveaxis, "a, source, destination", lambda ȳ, source, destination: np.moveaxis(ȳ, destination, source))
 
 
-@array_rrule(np.rollaxis)
-def rollaxis_rule(a, axis, start=0):
-    origin = axis % np.ndim(a)
-    target = start % np.ndim(a) if start < np.ndim(a) else start
-    place = target - 1 if origin < target else target
-
-    def rollaxis_pullback(ȳ):
-        return np.moveaxis(ȳ, place, origin), None, None
-
-    return np.rollaxis(a, axis, start), rollaxis_pullback
+@cotangents(np.rollaxis, "a, axis, start=0")
+def rollaxis_cotangent(ȳ, axis, start):
+    origin = axis % np.ndim(ȳ)
+    target = start % np.ndim(ȳ) if start < np.ndim(ȳ) else start
+    return np.moveaxis(ȳ, target - 1 if origin < target else target, origin)
 
 
 linear((np.squeeze, np.ndarray.squeeze, np.generic.squeeze), "a, axis=None", lambda ȳ, a: reshaped(ȳ, a))
@@ -104,17 +89,13 @@ linear(np.expand_dims, "a, axis", lambda ȳ, a: reshaped(ȳ, a))
 linear(np.broadcast_to, "array, shape, subok=False", lambda ȳ, array: unbroadcast(ȳ, array))
 
 
-@array_rrule(np.lib.stride_tricks.sliding_window_view)
-def sliding_window_view_rule(x, window_shape, axis=None, *, subok=False, writeable=False):
-    x = np.asarray(x)
-
-    def sliding_window_view_pullback(ȳ):
-        places = np.lib.stride_tricks.sliding_window_view(np.arange(x.size).reshape(x.shape), window_shape, axis)
-        return scatter_add((x.size,), float_dtype(x), places, ȳ).reshape(x.shape), None, None
-
-    return np.lib.stride_tricks.sliding_window_view(
-        x, window_shape, axis, subok=subok, writeable=writeable
-    ), sliding_window_view_pullback
+linear(
+    np.lib.stride_tricks.sliding_window_view,
+    "x, window_shape, axis=None, *, subok=False, writeable=False",
+    lambda ȳ, x, window_shape, axis: take_cotangent(
+        ȳ, x, np.lib.stride_tricks.sliding_window_view(numbered(x), window_shape, axis), None
+    ),
+)
 
 
 cotangents(np.broadcast_arrays, "*args, subok=False", 0, args=lambda ȳ, args: unbroadcast_back(ȳ, args))
@@ -147,7 +128,7 @@ def reshaped_back(ȳ, arrays):
 
 @cotangents(np.lib.stride_tricks.as_strided, "x, shape=None, strides=None, subok=False, writeable=True", ((Array,),))
 def as_strided_cotangent(ȳ, x, shape, strides):
-    return reshaped(scatter_add((np.size(x),), float_dtype(x), strided_places(x, shape, strides), ȳ), x)
+    return take_cotangent(ȳ, x, strided_places(x, shape, strides), None)
 
 
 @nondifferentiable

@@ -1,7 +1,8 @@
 """What rules of functions of SciPy share: cotangents by partial derivatives, and results of several parts."""
 
+from autodiff_hook.extend import cotangents
 from autodiff_hook.strong import times
-from autodiff_rules.numpy._shared import array_rrule, conj, unbroadcast
+from autodiff_rules.numpy._shared import conj, unbroadcast
 
 
 def cotangent(ȳ, slope, x):
@@ -10,19 +11,15 @@ def cotangent(ȳ, slope, x):
 
 
 def several(target, slopes):
-    """Register the derivative of a function of one argument that returns a tuple; ``slopes`` returns theirs."""
+    """Declare the derivative of a function of one argument that returns a tuple; ``slopes`` returns theirs."""
+    cotangents(target, "x, /", x=lambda ȳ, y, x: summed(ȳ, slopes(x, y), x))
 
-    def several_rule(x, /):
-        y = target(x)
 
-        def several_pullback(ȳ):
-            x̄ = None
-            for part, slope in zip(ȳ, slopes(x, y)):
-                if part is not None:
-                    c = cotangent(part, slope, x)
-                    x̄ = c if x̄ is None else x̄ + c
-            return (x̄,)
-
-        return y, several_pullback
-
-    array_rrule(target)(several_rule)
+def summed(ȳ, slopes, x):
+    """The cotangent of ``x`` from those of several values."""
+    total = None
+    for part, slope in zip(ȳ, slopes):
+        if part is not None:
+            c = cotangent(part, slope, x)
+            total = c if total is None else total + c
+    return total

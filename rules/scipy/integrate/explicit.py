@@ -15,7 +15,7 @@ from autodiff_hook import pullback
 from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
 from autodiff_hook.config import opted_in_as
 from autodiff_hook.errors import LIBRARIES, Unsupported
-from autodiff_hook.registry import rrule
+from autodiff_hook.extend import cotangents
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.scope import is_own, module_of
@@ -57,12 +57,13 @@ def combination(y, weights, *slopes):
     return y + np.asarray(weights) @ np.stack(slopes)
 
 
-@rrule(combination)
-def combination_rule(y, weights, *slopes):
-    def combination_pullback(ȳ):
-        return ȳ, None, *[ȳ * weight for weight in weights]
-
-    return combination(y, weights, *slopes), combination_pullback
+cotangents(
+    combination,
+    "y, weights, *slopes",
+    ((),),
+    y=lambda ȳ: ȳ,
+    slopes=lambda ȳ, weights: [ȳ * weight for weight in weights],
+)
 
 
 def called(fun, time, y, *args):

@@ -7,17 +7,7 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import cotangents, elementwise
-from autodiff_rules.scipy._elementwise import cotangent, several
-
-
-def summed(ȳ, slopes, x):
-    """The cotangent of ``x`` from those of several values."""
-    total = None
-    for part, slope in zip(ȳ, slopes):
-        if part is not None:
-            c = cotangent(part, slope, x)
-            total = c if total is None else total + c
-    return total
+from autodiff_rules.scipy._elementwise import several, summed
 
 
 def quotient(a, x, at_zero):
