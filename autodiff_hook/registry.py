@@ -490,6 +490,8 @@ def rrule(target: AnyType, *signature: Entry) -> Callable[[Rule], Rule]:
 def frule(target: AnyType, *forms: Form | Deferred) -> AnyType:
     """Register forward forms of ``target``, which has a rule: for each parameter what its tangent contributes.
 
+    Several targets, in a tuple, have the same.
+
     A form is called with the tangent of its parameter, the value, and all arguments by position; it gives the part of
     the value's tangent that is due to it, in the shape of the value. It is one expression, of what its module has.
     ``LINEAR`` stands for ``target`` with the tangent in the place of the argument. A parameter with the form None, and
@@ -504,7 +506,8 @@ def frule(target: AnyType, *forms: Form | Deferred) -> AnyType:
     ...     return n * x, scaled_pullback
     >>> _ = frule(scaled, lambda ẋ, y, x, n: n * ẋ, LINEAR)
     """
-    registry.add_forms(target, forms)
+    for each in target if isinstance(target, tuple) else (target,):
+        registry.add_forms(each, forms)
     return target
 
 

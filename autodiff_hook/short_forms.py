@@ -199,8 +199,7 @@ def linear(targets: Any, signature: str, transpose: Any, *, kinds: Kinds = 1) ->
     """
     targets = targets if isinstance(targets, tuple) else (targets,)
     _declare_cotangents(targets, signature, kinds, {first_parameter(signature): transpose})
-    for target in targets:
-        frule(target, LINEAR)
+    frule(targets, LINEAR)
 
 
 def cotangents(targets: Any, signature: str, kinds: Kinds = 1, of: str = "", /, **functions: Any) -> Any:

@@ -26,7 +26,6 @@ DRAWS_INTEGERS = "draws whole numbers: the draw has no derivative, and that of t
 
 
 def declare(reason: str, *targets: Any) -> None:
-    """Declare that callables have no derivative, for this reason."""
     for target in targets:
         nondifferentiable(target, reason)
 

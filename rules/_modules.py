@@ -6,6 +6,5 @@ from pkgutil import iter_modules
 
 
 def import_all(package):
-    """Import the modules of a package, which register their rules."""
     for module in iter_modules(sys.modules[package].__path__):
         import_module(f"{package}.{module.name}")

@@ -40,7 +40,6 @@ def exponent_cotangent(z̄, x, y, z):
 
 
 def complex_base_cotangent(z̄, x, y):
-    """``x̄`` of the complex power ``x ** y``."""
     if y == 0:
         return 0.0
     if x == 0 and y != 1 and y.real <= 1:
@@ -49,5 +48,4 @@ def complex_base_cotangent(z̄, x, y):
 
 
 def complex_exponent_cotangent(z̄, x, y, z):
-    """``ȳ`` of the complex power ``z = x ** y``."""
     return 0.0 if x == 0 else project(times(z̄, (z * cmath.log(x)).conjugate()), y)

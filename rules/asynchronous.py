@@ -40,7 +40,6 @@ class Given(Exchange):
         self.is_set = False
 
     def arrive(self, alg, value):
-        """The token of the result."""
         return self.out if self.is_set else lose(alg, value, alg.unknown(failure(asyncio.Future, _NOT_CARRIED)))
 
 
@@ -57,7 +56,6 @@ class Passed(Exchange):
         self.inner = inner
 
     def arrive(self, alg, value):
-        """The token of the outcome."""
         return arrived(alg, self.inner, value)
 
 
@@ -71,7 +69,6 @@ class Gathered(Exchange):
         self.parts = parts
 
     def arrive(self, alg, value):
-        """The token of the list is None; those of the outcomes are in its shadow."""
         keep_all(alg, value, [arrived(alg, part, item) for part, item in zip(self.parts, value)])
 
 
@@ -101,7 +98,6 @@ def make_task(alg, t, args, kwargs):
 
 
 def started(alg, awaitables):
-    """Futures of awaitables, one for each of them."""
     futures = {}
     for awaited in awaitables:
         if id(awaited) not in futures:
@@ -112,21 +108,18 @@ def started(alg, awaitables):
 
 @means(asyncio.gather)
 def gather(alg, t, args, kwargs):
-    """``asyncio.gather``."""
     futures = started(alg, args)
     return note(alg, asyncio.gather(*futures, **kwargs), Gathered(futures))
 
 
 @means(asyncio.shield)
 def shield(alg, t, args, kwargs):
-    """``asyncio.shield``."""
     (inner,) = started(alg, args)
     return note(alg, asyncio.shield(inner), Passed(inner))
 
 
 @means(asyncio.wait_for)
 def wait_for(alg, t, args, kwargs):
-    """``asyncio.wait_for``."""
     (inner,) = started(alg, args[:1])
     return note(alg, asyncio.wait_for(inner, *args[1:], **kwargs), Passed(inner))
 
@@ -168,7 +161,6 @@ for cls in (asyncio.Task, asyncio.Future):
 
 @means(asyncio.Future.set_result)
 def set_result(alg, t, args, kwargs):
-    """``Future.set_result``."""
     asyncio.Future.set_result(*args)
     exchange = Given()
     exchange.out, exchange.is_set = t[1], True

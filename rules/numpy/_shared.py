@@ -70,6 +70,14 @@ def _cast(c, x):
     return c.item()
 
 
+def into(out, y):
+    """``y``, or ``out`` with it: what a function with this option returns."""
+    if out is None:
+        return y
+    out[...] = y
+    return out
+
+
 def reshaped(c, x):
     """The cotangent of ``x``, which was only given another shape."""
     return unbroadcast(np.reshape(c, np.shape(x)), x)

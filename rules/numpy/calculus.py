@@ -34,7 +34,6 @@ def diff_tangent(ȧ, n, axis, prepend, append):
 
 @nondifferentiable
 def joined_length(a, x, axis):
-    """How much ``x`` adds along ``axis``."""
     if x is ABSENT:
         return 0
     return 1 if np.ndim(x) == 0 else np.shape(x)[axis]
@@ -132,7 +131,6 @@ def interp_cotangents(ȳ, x, xp, fp, left, right):
 
 
 def interp_slope(x, xp, fp):
-    """The derivative of ``np.interp`` by ``x``."""
     nodes, values = np.asarray(xp), np.asarray(fp)
     if not len(nodes):
         return np.zeros(np.shape(x))
@@ -161,7 +159,6 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 @nondifferentiable
 def segments(x, nodes):
-    """The indices of the nodes on either side."""
     last = len(nodes) - 1
     low = np.clip(np.searchsorted(nodes, x, "right") - 1, 0, max(last - 1, 0))
     return low, np.minimum(low + 1, last)

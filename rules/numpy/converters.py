@@ -11,7 +11,6 @@ from autodiff_rules._definitions import defines
 
 @defines(_array_converter)
 def converter(*given):
-    """``_array_converter(*given)``."""
     return Converter(given)
 
 
@@ -38,7 +37,6 @@ class Converter:
         return found if subok else tuple([np.asarray(x) if isinstance(x, np.ndarray) else x for x in found])
 
     def result_type(self, extra_dtype=None, ensure_inexact=False):
-        """The common dtype."""
         kinds = [x if type(x) in (int, float, complex) else array.dtype for x, array in zip(self.given, self.arrays)]
         dtype = np.result_type(*kinds, *([] if extra_dtype is None else [extra_dtype]))
         return np.result_type(dtype, 1.0) if ensure_inexact else dtype
@@ -51,7 +49,6 @@ class Converter:
 
 @defines(np.broadcast)
 def broadcast(*arrays):
-    """``np.broadcast(*arrays)``."""
     return Broadcast(arrays)
 
 
@@ -67,11 +64,9 @@ class Broadcast:
 
     @property
     def iters(self):
-        """The iterators of the single arrays."""
         return tuple([iter(np.ravel(array)) for array in self._arrays])
 
     def reset(self):
-        """Begin again."""
         self.index = 0
 
     def __iter__(self):
@@ -86,7 +81,6 @@ class Broadcast:
 
 @defines(np.fromiter)
 def from_iterator(iter, dtype, count=-1, *, like=None):
-    """``np.fromiter(iter, dtype, count)``."""
     items = list(iter if count < 0 else islice(iter, count))
     if len(items) < count:
         raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")

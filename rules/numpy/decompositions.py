@@ -135,7 +135,6 @@ def eigvalsh_cotangent(ȳ, a, UPLO):
 
 
 def eigvalsh_tangent(ȧ, a, uplo):
-    """The tangent of the eigenvalues of Hermitian matrices."""
     w, v = np.linalg.eigh(a, uplo)
     v = determined("np.linalg.eigh", v, w)
     return np.real(np.sum(conj(v) * np.matmul(hermitian_of(ȧ, uplo), v), -2))
@@ -152,13 +151,11 @@ cotangents(np.linalg.svdvals, "x, /", x=lambda ȳ, x: unbroadcast(singular_cotan
 
 
 def singular_cotangent(a, s̄):
-    """The cotangent of ``a`` from that of its singular values."""
     u, s, vh = np.linalg.svd(a, False)
     return np.matmul(determined("np.linalg.svd", u, s) * s̄[..., None, :], vh)
 
 
 def singular_tangent(ȧ, a):
-    """The tangent of the singular values of ``a``."""
     u, s, vh = np.linalg.svd(a, False)
     return np.real(np.sum(conj(determined("np.linalg.svd", u, s)) * np.matmul(ȧ, adjoint(vh)), -2))
 
@@ -226,7 +223,6 @@ def qr_cotangent(a, q, r, q̄, r̄):
 
 
 def tall_qr_cotangent(q, r, q̄, r̄):
-    """The cotangent of a tall matrix from those of its factors."""
     m = np.zeros(np.shape(r))
     if r̄ is not None:
         m = m + np.matmul(r, adjoint(r̄))

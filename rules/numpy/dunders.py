@@ -77,7 +77,6 @@ cotangents(np.float64.__float__, "self, /", ((Real,),), self=lambda ȳ: ȳ)
 
 
 def define_in_place(name):
-    """Define ``x.__iadd__(y)``: a store."""
     compute = getattr(operator, name)
 
     def in_place(self, value, /):
@@ -93,13 +92,11 @@ for name in ("add", "sub", "mul", "truediv", "mod", "floordiv", "pow", "matmul")
 
 @defines(np.ndarray.__array__)
 def array_of(self, dtype=None, /, *, copy=None):
-    """``ndarray.__array__``."""
     return np.array(self, dtype, copy=copy)
 
 
 @defines(np.ndarray.__iter__)
 def iterator_of(self, /):
-    """``ndarray.__iter__``."""
     return iter(self)
 
 

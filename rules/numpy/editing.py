@@ -5,7 +5,7 @@ import numpy as np
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import float_dtype, into, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import numbered, scatter_add, take_cotangent
 
 linear(
@@ -29,11 +29,7 @@ def choose(self, choices, out=None, mode="raise"):
     """``ndarray.choose``: of the arrays that are broadcast together, the elements of those that ``self`` says."""
     options = np.stack(np.broadcast_arrays(*choices, self)[:-1])
     wanted = np.broadcast_to(chosen_options(self, len(options), mode), options.shape[1:])
-    y = np.take_along_axis(options, wanted[None], 0)[0]
-    if out is None:
-        return y
-    out[...] = y
-    return out
+    return into(out, np.take_along_axis(options, wanted[None], 0)[0])
 
 
 @nondifferentiable

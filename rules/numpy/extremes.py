@@ -49,7 +49,6 @@ def extreme_tangent(ẋ, y, a, choose, axis, keepdims, initial, where):
 
 
 def of_initial(ȳ, y, initial):
-    """The cotangent of ``initial``."""
     return unbroadcast(np.where(np.equal(y, initial) | np.isnan(initial), ȳ, 0.0), initial)
 
 
@@ -85,7 +84,6 @@ def sort_cotangent(ȳ, a, axis):
 
 
 def sort_tangent(ẋ, a, axis):
-    """The tangent of an array in its order."""
     if axis is None:
         return np.ravel(ẋ)[np.argsort(a, None, "stable")]
     return np.take_along_axis(ẋ, np.argsort(a, axis, "stable"), axis)

@@ -17,10 +17,7 @@ from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
 from autodiff_rules.numpy.reductions import std_tangent, var_tangent
 from autodiff_rules.numpy.selection import clip_tangent
 
-FIRST = (
-    "split array_split hsplit vsplit dsplit trapezoid concatenate stack "
-    "hstack vstack dstack column_stack tile repeat diag compress take_along_axis"
-)
+FIRST = "trapezoid concatenate stack column_stack tile repeat diag compress take_along_axis"
 """What is linear in its first argument, whatever the others are."""
 for _target in (
     *(getattr(np, name) for name in FIRST.split()),
@@ -42,25 +39,30 @@ frule(
         np.where(np.isnan(x), 0.0, ẋ), axis, keepdims=keepdims, where=where
     ),
 )
-for _target in (np.sum, np.ndarray.sum, np.generic.sum):
-    frule(
-        _target,
-        lambda ẋ, y, x, axis, dtype, out, keepdims, initial, where: np.sum(ẋ, axis, keepdims=keepdims, where=where),
-    )
-for _target in (np.mean, np.ndarray.mean, np.generic.mean):
-    frule(_target, lambda ẋ, y, x, axis, dtype, out, keepdims: np.mean(ẋ, axis, keepdims=keepdims))
-for _target in (np.add, operator.add, operator.iadd):
-    frule(_target, lambda ẋ, z, x, y: stretched(ẋ, z), lambda ẏ, z, x, y: stretched(ẏ, z))
-for _target in (np.subtract, operator.sub, operator.isub):
-    frule(_target, lambda ẋ, z, x, y: stretched(ẋ, z), lambda ẏ, z, x, y: stretched(np.negative(ẏ), z))
-for _target in (np.divide, operator.truediv, operator.itruediv):
-    frule(_target, lambda ẋ, z, x, y: np.divide(ẋ, y), lambda ẏ, z, x, y: np.divide(ẏ, y) * -z)
-for _target in (np.power, np.float_power, operator.pow, operator.ipow):
-    frule(
-        _target,
-        lambda ẋ, z, x, y: np.multiply(ẋ, slope_by_base(x, y)),
-        lambda ẏ, z, x, y: np.multiply(ẏ, z * log_or_zero(x, z)),
-    )
+frule(
+    (np.sum, np.ndarray.sum, np.generic.sum),
+    lambda ẋ, y, x, axis, dtype, out, keepdims, initial, where: np.sum(ẋ, axis, keepdims=keepdims, where=where),
+)
+frule(
+    (np.mean, np.ndarray.mean, np.generic.mean),
+    lambda ẋ, y, x, axis, dtype, out, keepdims: np.mean(ẋ, axis, keepdims=keepdims),
+)
+frule((np.add, operator.add, operator.iadd), lambda ẋ, z, x, y: stretched(ẋ, z), lambda ẏ, z, x, y: stretched(ẏ, z))
+frule(
+    (np.subtract, operator.sub, operator.isub),
+    lambda ẋ, z, x, y: stretched(ẋ, z),
+    lambda ẏ, z, x, y: stretched(np.negative(ẏ), z),
+)
+frule(
+    (np.divide, operator.truediv, operator.itruediv),
+    lambda ẋ, z, x, y: np.divide(ẋ, y),
+    lambda ẏ, z, x, y: np.divide(ẏ, y) * -z,
+)
+frule(
+    (np.power, np.float_power, operator.pow, operator.ipow),
+    lambda ẋ, z, x, y: np.multiply(ẋ, slope_by_base(x, y)),
+    lambda ẏ, z, x, y: np.multiply(ẏ, z * log_or_zero(x, z)),
+)
 
 frule(
     np.arctan2,
@@ -87,37 +89,30 @@ frule(np.linalg.solve, lambda ȧ, y, a, b: solve_tangent(ȧ, y, a, b), LINEAR)
 frule(np.linalg.det, lambda ȧ, y, a: det_tangent(ȧ, y, a))
 frule(adjugate, lambda ȧ, z, a, y: adjugate_slope(ȧ, a, y), None)
 frule(np.linalg.slogdet, lambda ȧ, y, a: slogdet_tangent(ȧ, y, a))
-for _target in (np.max, np.amax, np.ndarray.max, np.generic.max):
-    frule(
-        _target,
-        lambda ẋ, y, a, axis, out, keepdims, initial, where: extreme_tangent(
-            ẋ, y, a, np.argmax, axis, keepdims, initial, where
-        ),
-    )
-for _target in (np.min, np.amin, np.ndarray.min, np.generic.min):
-    frule(
-        _target,
-        lambda ẋ, y, a, axis, out, keepdims, initial, where: extreme_tangent(
-            ẋ, y, a, np.argmin, axis, keepdims, initial, where
-        ),
-    )
-for _target in (np.prod, np.ndarray.prod, np.generic.prod):
-    frule(
-        _target,
-        lambda ẋ, y, a, axis, dtype, out, keepdims, initial, where: prod_tangent(
-            ẋ, y, a, axis, keepdims, initial, where
-        ),
-    )
-for _target in (np.var, np.ndarray.var, np.generic.var):
-    frule(
-        _target,
-        lambda ẋ, y, a, axis, dtype, out, ddof, keepdims, mean: var_tangent(ẋ, y, a, axis, keepdims, ddof, mean),
-    )
-for _target in (np.std, np.ndarray.std, np.generic.std):
-    frule(
-        _target,
-        lambda ẋ, y, a, axis, dtype, out, ddof, keepdims, mean: std_tangent(ẋ, y, a, axis, keepdims, ddof, mean),
-    )
+frule(
+    (np.max, np.amax, np.ndarray.max, np.generic.max),
+    lambda ẋ, y, a, axis, out, keepdims, initial, where: extreme_tangent(
+        ẋ, y, a, np.argmax, axis, keepdims, initial, where
+    ),
+)
+frule(
+    (np.min, np.amin, np.ndarray.min, np.generic.min),
+    lambda ẋ, y, a, axis, out, keepdims, initial, where: extreme_tangent(
+        ẋ, y, a, np.argmin, axis, keepdims, initial, where
+    ),
+)
+frule(
+    (np.prod, np.ndarray.prod, np.generic.prod),
+    lambda ẋ, y, a, axis, dtype, out, keepdims, initial, where: prod_tangent(ẋ, y, a, axis, keepdims, initial, where),
+)
+frule(
+    (np.var, np.ndarray.var, np.generic.var),
+    lambda ẋ, y, a, axis, dtype, out, ddof, keepdims, mean: var_tangent(ẋ, y, a, axis, keepdims, ddof, mean),
+)
+frule(
+    (np.std, np.ndarray.std, np.generic.std),
+    lambda ẋ, y, a, axis, dtype, out, ddof, keepdims, mean: std_tangent(ẋ, y, a, axis, keepdims, ddof, mean),
+)
 frule(np.sort, lambda ẋ, y, a, axis, kind, order: sort_tangent(ẋ, a, axis))
 frule(
     np.clip,
@@ -128,13 +123,12 @@ frule(
     lambda ẋ, y, a, a_min, a_max, out, min, max: clip_tangent(ẋ, y, 1, a, a_min, a_max, min, max),
     lambda ẋ, y, a, a_min, a_max, out, min, max: clip_tangent(ẋ, y, 2, a, a_min, a_max, min, max),
 )
-for _target in (np.ndarray.clip, np.generic.clip):
-    frule(
-        _target,
-        lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 0, self, min, max),
-        lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 1, self, min, max),
-        lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 2, self, min, max),
-    )
+frule(
+    (np.ndarray.clip, np.generic.clip),
+    lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 0, self, min, max),
+    lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 1, self, min, max),
+    lambda ẋ, y, self, min, max, out: clip_tangent(ẋ, y, 2, self, min, max),
+)
 frule(np.linalg.cholesky, lambda ȧ, y, a: cholesky_tangent(ȧ, y))
 frule(np.linalg.eigvalsh, lambda ȧ, y, a, UPLO: eigvalsh_tangent(ȧ, a, UPLO))
 frule(np.linalg.svdvals, lambda ȧ, y, x: singular_tangent(ȧ, x))

@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_hook.extend import linear
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.numpy._shared import into, unbroadcast
 
 TRANSPOSED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -26,7 +26,6 @@ def resized(c, lengths, axes):
 
 
 def axes_of(a, s, axes):
-    """The axes that are transformed."""
     if axes is None:
         return tuple(range(-(np.ndim(a) if s is None else np.size(s)), 0))
     return (axes,) if np.ndim(axes) == 0 else tuple(axes)
@@ -88,9 +87,4 @@ for suffix, signature in SEVERAL.items():
 
 @defines(np.fft.ihfft)
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
-    """``np.fft.ihfft``."""
-    y = np.conjugate(np.fft.rfft(a, n, axis, TRANSPOSED[norm]))
-    if out is None:
-        return y
-    out[...] = y
-    return out
+    return into(out, np.conjugate(np.fft.rfft(a, n, axis, TRANSPOSED[norm])))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_rules.numpy._shared import float_dtype, reshaped, unbroadcast
 
@@ -49,16 +49,10 @@ def stack_cotangent(ȳ, arrays, axis):
     return contained([unbroadcast(c, x) for c, x in zip(parts, arrays)], arrays)
 
 
-cotangents(
-    np.hstack,
-    "tup, *, dtype=None, casting='same_kind'",
-    0,
-    tup=lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 1), 0 if ȳ.ndim == 1 else 1),
-)
-cotangents(
-    np.vstack, "tup, *, dtype=None, casting='same_kind'", 0, tup=lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 2), 0)
-)
-cotangents(np.dstack, "tup", 0, tup=lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 3), 2))
+STACKED = "tup, *, dtype=None, casting='same_kind'"
+linear(np.hstack, STACKED, lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 1), 0 if ȳ.ndim == 1 else 1), kinds=0)
+linear(np.vstack, STACKED, lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 2), 0), kinds=0)
+linear(np.dstack, "tup", lambda ȳ, tup: pieces(ȳ, tup, shapes_of(tup, 3), 2), kinds=0)
 
 
 @cotangents(np.column_stack, "tup", 0)
@@ -84,7 +78,6 @@ def block_cotangent(ȳ, arrays):
 
 @nondifferentiable
 def elements(arrays):
-    """The number of elements of nested arrays."""
     return sum(map(elements, arrays)) if isinstance(arrays, list) else np.size(arrays)
 
 
@@ -111,25 +104,24 @@ def unblocked(c, arrays, start):
     return parts
 
 
+def present(ȳ, parts):
+    """The cotangents of parts of an array, None being zeros."""
+    return [np.zeros(y.shape, float_dtype(y)) if c is None else c for c, y in zip(ȳ, parts)]
+
+
 def joined(ȳ, parts, axis):
-    """The cotangents of parts of an array in one piece, None being zeros."""
-    present = [np.zeros(y.shape, float_dtype(y)) if c is None else c for c, y in zip(ȳ, parts)]
-    return np.concatenate(present, axis)
+    return np.concatenate(present(ȳ, parts), axis)
 
 
-cotangents(np.split, "ary, indices_or_sections, axis=0", ary=lambda ȳ, y, axis: joined(ȳ, y, axis))
-cotangents(np.array_split, "ary, indices_or_sections, axis=0", ary=lambda ȳ, y, axis: joined(ȳ, y, axis))
-cotangents(np.hsplit, "ary, indices_or_sections", ary=lambda ȳ, y, ary: joined(ȳ, y, 1 if np.ndim(ary) > 1 else 0))
-cotangents(np.vsplit, "ary, indices_or_sections", ary=lambda ȳ, y: joined(ȳ, y, 0))
-cotangents(np.dsplit, "ary, indices_or_sections", ary=lambda ȳ, y: joined(ȳ, y, 2))
-cotangents(
+linear(np.split, "ary, indices_or_sections, axis=0", lambda ȳ, y, axis: joined(ȳ, y, axis))
+linear(np.array_split, "ary, indices_or_sections, axis=0", lambda ȳ, y, axis: joined(ȳ, y, axis))
+linear(np.hsplit, "ary, indices_or_sections", lambda ȳ, y, ary: joined(ȳ, y, 1 if np.ndim(ary) > 1 else 0))
+linear(np.vsplit, "ary, indices_or_sections", lambda ȳ, y: joined(ȳ, y, 0))
+linear(np.dsplit, "ary, indices_or_sections", lambda ȳ, y: joined(ȳ, y, 2))
+linear(
     np.unstack,
     "x, /, *, axis=0",
-    x=lambda ȳ, y, x, axis: (
-        np.stack([np.zeros(part.shape, float_dtype(part)) if c is None else c for c, part in zip(ȳ, y)], axis)
-        if len(y)
-        else np.zeros(np.shape(x), float_dtype(x))
-    ),
+    lambda ȳ, y, x, axis: np.stack(present(ȳ, y), axis) if len(y) else np.zeros(np.shape(x), float_dtype(x)),
 )
 
 
@@ -139,6 +131,5 @@ def meshgrid_cotangents(ȳ, xi, indexing):
 
 
 def mesh_cotangent(c, i, x, indexing):
-    """The cotangent of the ``i``-th coordinate vector."""
     own = 1 - i if indexing == "xy" and i < 2 and c.ndim > 1 else i
     return unbroadcast(c.sum(tuple([axis for axis in range(c.ndim) if axis != own])).reshape(np.shape(x)), x)

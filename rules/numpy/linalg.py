@@ -82,7 +82,6 @@ cotangents(
 
 
 def det_tangent(ȧ, y, a):
-    """The tangent of determinants (Jacobi's formula)."""
     return np.sum(np.multiply(np.swapaxes(adjugate(a, y), -1, -2), ȧ), (-1, -2))
 
 
@@ -102,7 +101,6 @@ cotangents(adjugate, "a, y", ((),), a=lambda ȳ, a, y: unbroadcast(adjoint(adjug
 
 
 def adjugate_slope(ȧ, a, y):
-    """The tangent of adjugates."""
     if np.all(np.not_equal(y, 0)):
         inverse = np.linalg.inv(a)
         if _far_from_singular(a, inverse):
@@ -140,7 +138,6 @@ def slogdet_cotangent(ȳ, y, a):
 
 
 def slogdet_tangent(ȧ, y, a):
-    """The tangents of signs and logarithms of determinants."""
     slope = np.trace(solved(a, ȧ), axis1=-2, axis2=-1)
     turning = y[0] * (1j * np.imag(slope)) if np.iscomplexobj(a) else np.zeros(np.shape(y[0]))
     return turning, np.real(slope)

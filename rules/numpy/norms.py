@@ -26,7 +26,6 @@ cotangents(
 
 
 def norm_tangent(ẋ, y, x, ord, axis, keepdims):
-    """The tangent of a norm."""
     if ord is None or ord == "fro":
         return np.sum(np.multiply(x, ẋ), axis=axis, keepdims=keepdims) / np.where(y == 0, 1.0, y)
     slope = norm_cotangent(np.ones_like(y), y, x, ord, axis, keepdims)
@@ -35,7 +34,6 @@ def norm_tangent(ẋ, y, x, ord, axis, keepdims):
 
 @nondifferentiable
 def reduced_axes(x, axis):
-    """The axes that a norm takes together."""
     if axis is None:
         return tuple(range(np.ndim(x)))
     return axis if isinstance(axis, tuple) else (axis,)

@@ -17,7 +17,6 @@ def power(x, y):
 
 
 def nonzero(x):
-    """``x`` with 1 for 0."""
     return np.where(x == 0, 1.0, x)
 
 

@@ -34,7 +34,6 @@ def as_matrix(x):
 
 
 def matmul_left(z̄, x, y):
-    """The cotangent of ``x`` in ``x @ y``."""
     if y.ndim == 2:
         if x.ndim <= 2:
             return unbroadcast(contraction(np.dot, z̄, conj(y).T), x)
@@ -47,7 +46,6 @@ def matmul_left(z̄, x, y):
 
 
 def matmul_right(z̄, x, y):
-    """The cotangent of ``y`` in ``x @ y``."""
     if x.ndim == 2:
         if y.ndim == 2:
             return unbroadcast(contraction(transposed_product, conj(x), z̄), y)
@@ -109,7 +107,6 @@ cotangents(
 
 
 def dot_left(ȳ, a, b):
-    """The cotangent of ``a`` in ``np.dot(a, b)``."""
     if np.ndim(b) == 0 or np.ndim(a) == 0:
         return unbroadcast(times(ȳ, conj(b)), a)
     if b.ndim == 1:
@@ -122,7 +119,6 @@ def dot_left(ȳ, a, b):
 
 
 def dot_right(ȳ, a, b):
-    """The cotangent of ``b`` in ``np.dot(a, b)``."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return unbroadcast(times(ȳ, conj(a)), b)
     if a.ndim == 1:
@@ -150,14 +146,12 @@ cotangents(np.inner, "a, b, /", 2, a=lambda ȳ, a, b: inner_left(ȳ, a, b), b=la
 
 
 def inner_left(ȳ, a, b):
-    """The cotangent of ``a`` in ``np.inner(a, b)``."""
     if np.ndim(a) == 0 or np.ndim(b) <= 1:
         return dot_left(ȳ, a, b)
     return unbroadcast(tensor_product(ȳ, conj(b), b.ndim - 1), a)
 
 
 def inner_right(ȳ, a, b):
-    """The cotangent of ``b`` in ``np.inner(a, b)``."""
     if np.ndim(b) == 0 or np.ndim(a) == 0:
         return unbroadcast(times(ȳ, conj(a)), b)
     axes = tuple(range(a.ndim - 1))

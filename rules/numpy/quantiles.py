@@ -5,7 +5,7 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import array_rrule, float_dtype, reshaped, unbroadcast
+from autodiff_rules.numpy._shared import array_rrule, float_dtype, into, reshaped, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import along_axis, scatter_add, scatter_along, take_cotangent
 
@@ -24,8 +24,6 @@ RANKS = "a, q, axis=None, out=None, overwrite_input=False, method='linear', keep
 
 
 def declare(target, whole, skipping):
-    """Declare a function of ranks, parts of ``whole``."""
-
     @cotangents(target, RANKS, 2, "a, q")
     def of_ranks(ȳ, a, q, axis, method):
         return rank_cotangents(ȳ, a, q, whole, axis, method, skipping)
@@ -101,11 +99,7 @@ def define_with_weights(function, quantile, unit):
         if weights is None:
             return function(a, q, axis, out, overwrite_input, method, keepdims)
         rank = np.true_divide(q, unit)
-        y = np.take(a, selected_places(quantile, a, rank, axis, method, keepdims, weights))
-        if out is None:
-            return y
-        out[...] = y
-        return out
+        return into(out, np.take(a, selected_places(quantile, a, rank, axis, method, keepdims, weights)))
 
     defines(function)(call)
 

@@ -15,7 +15,6 @@ linear(np.rot90, "m, k=1, axes=(0, 1)", lambda ȳ, k, axes: np.rot90(ȳ, -k, axe
 
 
 def opposite(shift):
-    """By how much to roll back."""
     return tuple([-n for n in shift]) if isinstance(shift, (tuple, list)) else -shift
 
 
@@ -83,7 +82,6 @@ def trace_cotangent(ȳ, a, offset, axis1, axis2):
 
 @nondifferentiable
 def diagonal_length(a, offset, axis1, axis2):
-    """The number of elements on a diagonal."""
     return np.diagonal(a, offset, axis1, axis2).shape[-1]
 
 

@@ -62,7 +62,6 @@ array_rrule(np.nanstd)(spread_rule(np.nanstd, True, True))
 
 
 def var_tangent(ẋ, y, a, axis, keepdims, lost, mean):
-    """The tangent of variances."""
     centre = np.mean(a, axis, keepdims=True) if mean is ABSENT else mean
     moved = np.sum(np.real(np.multiply(ẋ, conj(a - centre))), axis, keepdims=keepdims)
     count = np.size(a) / max(np.size(y), 1) - lost

@@ -61,7 +61,6 @@ def gamma_slope(shape, y):
 
 
 def beta_slopes(a, b, y):
-    """The derivatives of a sample of a beta distribution."""
     tails, gammas = incomplete()
     density = gammas.beta_density(a, b, y)
     return over(-tails.beta_in_first(a, b, y), density), over(-tails.beta_in_second(a, b, y), density)

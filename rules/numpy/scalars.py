@@ -8,8 +8,6 @@ METHODS = "choose compress diagonal fill put repeat resize sort swapaxes take to
 
 
 def as_array(name):
-    """The method ``name`` of scalars."""
-
     def method(self, *args, **options):
         made = getattr(np.asarray(self), name)(*args, **options)
         return made[()] if isinstance(made, np.ndarray) else made

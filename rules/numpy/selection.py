@@ -18,7 +18,6 @@ def where_rule(condition, x=ABSENT, y=ABSENT, /):
 
 
 def chosen(condition, x, y):
-    """``np.where`` with what it was given."""
     return np.where(condition) if x is ABSENT else np.where(condition, x, y)
 
 

@@ -63,7 +63,6 @@ def permutation_back(axes):
 
 @nondifferentiable
 def inverse_permutation(axes):
-    """The permutation that undoes ``axes``."""
     inverse = [0] * len(axes)
     for i, axis in enumerate(axes):
         inverse[axis] = i

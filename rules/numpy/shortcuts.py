@@ -48,7 +48,6 @@ def conj_shortcut(site, x):
 
 
 def is_real(site, x):
-    """Whether a value is a real number, or an array of such."""
     return site.is_number(x) or (site.is_array(x) and site.fact(x).dtype.kind in "fbiu")
 
 
@@ -148,7 +147,6 @@ def extreme_typing(site, a, axis=NONE, out=NONE, keepdims=FALSE, *rest):
 
 
 def reduction_typing(site, a, axis, keepdims):
-    """What a reduction of doubles gives."""
     axes, keep = reduced_axes(site, a, axis), site.value(keepdims)
     if axes is None or keep not in (True, False):
         return None
@@ -188,7 +186,6 @@ def min_shortcut(site, a, axis=NONE, out=NONE, keepdims=FALSE, initial=NOTHING, 
 
 
 def extreme(site, reduce, a, axis, keepdims, options):
-    """The reduction itself."""
     plain = tuple(map(site.value, options)) == (None, np._NoValue, True)
     if not plain or reduced_axes(site, a, axis) is None or site.value(keepdims) not in (True, False):
         return None
@@ -247,7 +244,6 @@ def greater_typing(site, a, b):
 
 
 def reduced_dims(dims, axes, keep):
-    """The shape of a reduction."""
     return tuple(1 if i in axes else d for i, d in enumerate(dims) if keep or i not in axes)
 
 

@@ -94,7 +94,6 @@ def sort(self, axis=-1, kind=None, order=None, *, stable=None):
 
 @defines(np.ndarray.partition)
 def partition(self, kth, axis=-1, kind="introselect", order=None):
-    """``ndarray.partition``."""
     held = np.asarray(self)
     held[...] = np.partition(held, kth, axis, kind, order)
 

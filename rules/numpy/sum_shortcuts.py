@@ -18,7 +18,6 @@ fresh(np.vdot, row_sums)
 
 
 def total(site, c):
-    """The sum of all elements of ``c``."""
     made = site.source(c)
     if made is not None and made.op == "unary" and made.data == "-":
         return site.emit("unary", total(site, made.operands[0]), data="-")
@@ -114,7 +113,6 @@ def row_sums_typing(site, subscripts, a, *others):
 
 
 def reduced(site, c, axis, keepdims):
-    """The sum of ``c`` over an axis."""
     if keepdims:
         return site.call(np.add.reduce, c, axis, NONE, NONE, TRUE)
     return site.call(np.add.reduce, c, axis)

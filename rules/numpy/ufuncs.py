@@ -11,7 +11,7 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import apply, means, natively
 from autodiff_hook.semantics.subclasses import call_behind, is_subclass
 from autodiff_rules._definitions import defines
-from autodiff_rules.numpy._shared import float_dtype
+from autodiff_rules.numpy._shared import float_dtype, into
 from autodiff_rules.numpy.indexing import scatter_add
 
 REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
@@ -102,7 +102,6 @@ def define_all_with_options(functions):
 
 @defines(np.ufunc.outer)
 def outer(ufunc, A, B, /, **options):
-    """``ufunc.outer``."""
     axes = tuple(range(np.ndim(A), np.ndim(A) + np.ndim(B)))
     return ufunc(np.expand_dims(A, axes), B, **options)
 
@@ -143,20 +142,17 @@ def _is_silent(operand, name):
 method_of(np.ufunc.reduce, reduction)
 
 
+def single(out):
+    return out[0] if isinstance(out, tuple) else out
+
+
 def reduced_objects(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
-    """``ufunc.reduce`` of an array of objects."""
-    if out is not None:
-        out[...] = elementwise.reduced(OPERATIONS[ufunc], array, axis, keepdims, initial, where)
-        return out
-    return elementwise.reduced(OPERATIONS[ufunc], array, axis, keepdims, initial, where)
+    return into(out, elementwise.reduced(OPERATIONS[ufunc], array, axis, keepdims, initial, where))
 
 
 def reduced(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
-    """``ufunc.reduce`` in Python."""
     if out is not None:
-        target = out[0] if isinstance(out, tuple) else out
-        target[...] = ufunc.reduce(array, axis, dtype, None, keepdims, initial, where)
-        return target
+        return into(single(out), ufunc.reduce(array, axis, dtype, None, keepdims, initial, where))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     options = {} if initial is np._NoValue else {"initial": initial}
     if where is not True:
@@ -209,11 +205,8 @@ def folded(ufunc, a, axis, initial, where):
 
 @defines(np.ufunc.accumulate)
 def accumulate(ufunc, array, /, axis=0, dtype=None, out=None):
-    """``ufunc.accumulate``."""
     if out is not None:
-        target = out[0] if isinstance(out, tuple) else out
-        target[...] = ufunc.accumulate(array, axis, dtype)
-        return target
+        return into(single(out), ufunc.accumulate(array, axis, dtype))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     if ufunc in ACCUMULATIONS:
         return ACCUMULATIONS[ufunc](a, axis)
@@ -252,11 +245,8 @@ def record_places(ufunc, a, axis):
 
 @defines(np.ufunc.reduceat)
 def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
-    """``ufunc.reduceat``."""
     if out is not None:
-        target = out[0] if isinstance(out, tuple) else out
-        target[...] = ufunc.reduceat(array, indices, axis, dtype)
-        return target
+        return into(single(out), ufunc.reduceat(array, indices, axis, dtype))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     rows = np.moveaxis(a, axis, 0)
     if ufunc is np.add:
@@ -274,7 +264,6 @@ def parts_at(indices, length):
 
 
 def summed_at(rows, indices):
-    """``np.add.reduceat`` of rows."""
     return np.add.reduceat(rows, indices)
 
 

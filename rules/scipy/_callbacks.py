@@ -51,7 +51,6 @@ class Call:
 
     @property
     def callback(self):
-        """The function that is called back."""
         return self.arguments[self.function]
 
     def run(self):
@@ -73,7 +72,6 @@ class Call:
         return self.target in ONE_ARGUMENT
 
     def extra(self):
-        """The further arguments of the callback."""
         return self.arguments["args"]
 
     def passed(self, x, token):

@@ -126,26 +126,22 @@ def check_arrays(written):
 
 
 def levels(alg):
-    """An algebra and those that it stands on."""
     while alg is not None:
         yield alg
         alg = alg.over
 
 
 def versions(alg, arrays):
-    """The versions of the buffers of arrays, at each level."""
     return {id(array): [level.version(array) for level in levels(alg)] for array, _ in arrays}
 
 
 def restore_versions(alg, arrays, found):
-    """Go on with earlier versions."""
     for array, _ in arrays:
         for level, version in zip(levels(alg), found[id(array)]):
             level.restore_version(array, version)
 
 
 def tokens_of(alg, item):
-    """A copy of the tokens of the slots of a reference."""
     entry = alg.shadows.get(id(item))
     return None if entry is None else entry[1].copy()
 
@@ -156,7 +152,6 @@ def matters(new, old):
 
 
 def contents(item):
-    """The slots of a reference by key."""
     kind = kind_of(type(item))
     if kind == "list":
         return dict(enumerate(item))

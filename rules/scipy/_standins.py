@@ -50,7 +50,6 @@ def stand_in(target, *places):
 
 @nondifferentiable
 def natively(target, args, kwargs):
-    """The value of a call."""
     return target(*args, **kwargs)
 
 

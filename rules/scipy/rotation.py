@@ -19,8 +19,6 @@ def array_of(native, args, kwargs):
 
 
 def followed(native, function):
-    """Register a Python function for a compiled one."""
-
     def quaternions(*args, **kwargs):
         return settled(function(*args, **kwargs), array_of(native, args, kwargs))
 

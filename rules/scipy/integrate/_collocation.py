@@ -48,7 +48,6 @@ def moving_stages(alg, fun, start, y, end, stages, tokens):
 
 
 def jacobian_of_gap(alg, fun, start, end, stages):
-    """The derivatives of ``gap`` by the stages."""
     nodes, matrix = radau(len(stages))
     h, (count, n) = end - start, stages.shape
     slopes = [jacobian_of(alg, fun, start + node * h, stage) for node, stage in zip(nodes, stages)]
@@ -59,7 +58,6 @@ def jacobian_of_gap(alg, fun, start, end, stages):
 
 
 def jacobian_of(alg, fun, time, y):
-    """The derivatives of the right-hand side by y."""
     session = Reverse(fun, (float(time), y), {}, modules=alg.modules)
     rows = [session.back(row)[1] for row in np.eye(len(y), dtype=session.value.dtype)]
     return np.stack([np.zeros_like(y) if row is None else row for row in rows])

@@ -104,7 +104,6 @@ def resolved(f, edges):
 
 
 def is_noise(piece, halves):
-    """Whether halving an interval has shown nothing."""
     integral, error = sum(half.integral for half in halves), sum(half.error for half in halves)
     return abs(integral - piece.integral) <= NOISE * abs(integral) and error >= 0.99 * piece.error
 

@@ -53,7 +53,6 @@ def initial_value_problem(alg, t, args, kwargs):
 
 
 def combination(y, weights, *slopes):
-    """y and a sum of slopes."""
     return y + np.asarray(weights) @ np.stack(slopes)
 
 
@@ -67,7 +66,6 @@ cotangents(
 
 
 def called(fun, time, y, *args):
-    """The right-hand side as an array."""
     return np.asarray(fun(time, y, *args))
 
 
@@ -209,7 +207,6 @@ def step(alg, t, args, kwargs):
 
 
 def moving_step(alg, solver, ends, moving_ends, state, moving_state):
-    """The tokens of what a step has come to."""
     fun, args, token = right_hand_side(alg, solver)
     tableau = [(solver.A[i, :i].tolist(), solver.C[i]) for i in range(1, solver.n_stages)] + [(solver.B.tolist(), 1.0)]
     if some(moving_ends):

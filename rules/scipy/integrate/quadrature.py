@@ -21,7 +21,6 @@ MATTER = ("func", "a", "b", "args", "wvar")
 
 
 def integrand(f, x, args, weight, wvar):
-    """The function that is integrated."""
     y = f(x, *args)
     y = y if isinstance(y, float) else np.sum(y)
     if weight == "cos":
@@ -59,7 +58,6 @@ class Integral(Call):
         return some([token for token, _ in held]) or any(reaches(self.alg, value) for _, value in held)
 
     def token_of(self, value, error):
-        """The token of the integral."""
         self.memory.rewind()
         try:
             self.refuse()
@@ -144,7 +142,6 @@ class Integral(Call):
         return a + (b - a) * t, b - a
 
     def probe(self, t):
-        """The integrand at t."""
         x, slope = self.place(t)
         args = self.passed(float(x), None)[0]
         return (

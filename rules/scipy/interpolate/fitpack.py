@@ -65,7 +65,6 @@ def surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):
 
 
 def places_on_surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):
-    """What a surface is at pairs of coordinates."""
     across, along = basis(tx, kx, x, nux), basis(ty, ky, y, nuy)
     coefficients = np.reshape(c, (across.shape[1], along.shape[1]))
     return np.reshape(np.sum((across @ coefficients) * along, axis=1), form)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 from scipy.interpolate import _ppoly
 
-from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import LINEAR, frule, writes
+from autodiff_hook.extend import cotangents, linear
+from autodiff_hook.registry import writes
 from autodiff_rules.scipy._standins import follow_instead, natively, settled
 
 
@@ -17,10 +17,7 @@ def scattered(values, index, size):
     return total
 
 
-cotangents(scattered, "values, index, size", ((),), values=lambda ȳ, index: ȳ[index])
-
-
-frule(scattered, LINEAR)
+linear(scattered, "values, index, size", lambda ȳ, index: ȳ[index], kinds=((),))
 
 
 def interval(x, xp):

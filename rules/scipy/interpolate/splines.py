@@ -30,7 +30,6 @@ def spline_with_knots(t, c, k, x, nu, extrapolate):
 
 
 def inside(t, k, x, extrapolate):
-    """Which points have a value."""
     return np.isfinite(x) & (extrapolate | (t[k] <= x) & (x <= t[-k - 1]))
 
 

@@ -4,10 +4,10 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents, fresh, shaped, typed
+from autodiff_hook.extend import cotangents, shaped
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules.numpy._shared import unbroadcast
-from autodiff_rules.numpy.decompositions import half_triangle, one_triangle, qr_cotangent
+from autodiff_rules.numpy.decompositions import cholesky_back, qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
 from autodiff_rules.scipy.linalg.systems import columns_of, like_right
 
@@ -16,28 +16,11 @@ def triangle(x, lower):
     return np.tril(x) if lower else np.triu(x)
 
 
-def cholesky_cotangent(ȳ, y, lower):
-    """The cotangent of the matrix, of which one triangle was read, from that of its factor ``y``."""
-    low, c = (y, ȳ) if lower else (adjoint(y), adjoint(ȳ))
-    h = adjoint(low)
-    middle = half_triangle(np.matmul(h, c))
-    whole = np.linalg.solve(h, adjoint(np.linalg.solve(h, adjoint(middle))))
-    return one_triangle(whole, "L" if lower else "U")
-
-
-@typed(cholesky_cotangent)
-def cotangent_typing(site, ȳ, y, lower):
-    return site.fact(y) if site.is_double(y) and site.is_double(ȳ) and len(site.dims(y)) == 2 else None
-
-
-fresh(cholesky_cotangent)
 shaped(linalg.cholesky)
-
-
 cotangents(
     linalg.cholesky,
     "a, lower=False, overwrite_a=False, check_finite=True",
-    a=lambda ȳ, y, a, lower: unbroadcast(cholesky_cotangent(ȳ, y, lower), a),
+    a=lambda ȳ, y, a, lower: cholesky_back(ȳ, y, a, not lower),
 )
 
 
@@ -47,7 +30,7 @@ def cho_factor_cotangent(ȳ, y, a, lower):
     c̄, c = ȳ[0], y[0]
     if c̄ is None:
         return None
-    ā = cholesky_cotangent(triangle(c̄, lower), triangle(c, lower), lower)
+    ā = cholesky_back(triangle(c̄, lower), triangle(c, lower), a, not lower)
     if np.any(c != triangle(c, lower)):
         ā = ā + (c̄ - triangle(c̄, lower))
     return unbroadcast(ā, a)
@@ -77,12 +60,10 @@ def rows_of(piv):
 
 
 def with_rows(x, order):
-    """The rows of each matrix in its order."""
     return np.take_along_axis(x, order[..., None], -2)
 
 
 def parts_of(lu):
-    """L and U of a square matrix."""
     return np.tril(lu, -1) + np.eye(np.shape(lu)[-1]), np.triu(lu)
 
 

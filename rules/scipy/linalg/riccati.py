@@ -74,7 +74,6 @@ effects(require_solved)
 
 
 def shared(a, b, q, r, ā, k, λ):
-    """The cotangents of ``a``, ``b``, ``q`` and ``r``."""
     b̄, r̄ = -np.matmul(ā, adjoint(k)), -product(k, λ, adjoint(k))
     return unbroadcast(ā, a), unbroadcast(b̄, b), unbroadcast(-λ, q), unbroadcast(r̄, r)
 

@@ -5,7 +5,7 @@ from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, fresh
-from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.decompositions import (
     determined,
     eig_cotangent,
@@ -20,43 +20,34 @@ fresh(linalg.eig)
 EIG = "scipy.linalg.eig"
 
 
-@array_rrule(linalg.eig)
-def eig_rule(
-    a,
-    b=None,
-    left=False,
-    right=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    check_finite=True,
-    homogeneous_eigvals=False,
-):
-    options = {"check_finite": check_finite, "homogeneous_eigvals": homogeneous_eigvals}
-    y = linalg.eig(a, b, left, right, **options)
+BOTH_SIDES = (
+    "a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True, "
+    "homogeneous_eigvals=False"
+)
 
-    def eig_pullback(ȳ):
-        if homogeneous_eigvals:
-            raise NotDifferentiable("scipy.linalg.eig is not differentiated with homogeneous_eigvals")
-        found, given = (y, ȳ) if left or right else ((y,), (ȳ,))
-        w̄, v̄l, v̄r = given[0], given[1] if left else None, given[-1] if right else None
-        if b is None:
-            ā = None
-            if w̄ is not None or v̄r is not None:
-                v = found[-1] if right else linalg.eig(a, check_finite=check_finite)[1]
-                ā = eig_cotangent(EIG, found[0], v, w̄, v̄r)
-            if v̄l is not None:
-                c = adjoint(eig_cotangent(EIG, np.conjugate(found[0]), found[1], None, v̄l))
-                ā = c if ā is None else ā + c
-            return None if ā is None else unbroadcast(ā, a), *[None] * 7
-        if v̄l is not None or v̄r is not None:
-            raise NotDifferentiable("scipy.linalg.eig of two matrices is differentiated in the eigenvalues alone")
-        v = found[-1] if right else linalg.eig(a, b, check_finite=check_finite)[1]
-        v = determined(EIG, v, found[0])
-        ā = solved(adjoint(np.matmul(b, v)), w̄[..., :, None] * adjoint(v))
-        b̄ = solved(adjoint(np.matmul(b, v)), -(w̄ * np.conjugate(found[0]))[..., :, None] * adjoint(v))
-        return unbroadcast(ā, a), unbroadcast(b̄, b), *[None] * 6
 
-    return y, eig_pullback
+@cotangents(linalg.eig, BOTH_SIDES, 1, "a, b")
+def eig_back(ȳ, y, a, b, left, right, check_finite, homogeneous_eigvals):
+    if homogeneous_eigvals:
+        raise NotDifferentiable("scipy.linalg.eig is not differentiated with homogeneous_eigvals")
+    found, given = (y, ȳ) if left or right else ((y,), (ȳ,))
+    w̄, v̄l, v̄r = given[0], given[1] if left else None, given[-1] if right else None
+    if b is None:
+        ā = None
+        if w̄ is not None or v̄r is not None:
+            v = found[-1] if right else linalg.eig(a, check_finite=check_finite)[1]
+            ā = eig_cotangent(EIG, found[0], v, w̄, v̄r)
+        if v̄l is not None:
+            c = adjoint(eig_cotangent(EIG, np.conjugate(found[0]), found[1], None, v̄l))
+            ā = c if ā is None else ā + c
+        return None if ā is None else unbroadcast(ā, a), None
+    if v̄l is not None or v̄r is not None:
+        raise NotDifferentiable("scipy.linalg.eig of two matrices is differentiated in the eigenvalues alone")
+    v = found[-1] if right else linalg.eig(a, b, check_finite=check_finite)[1]
+    v = determined(EIG, v, found[0])
+    ā = solved(adjoint(np.matmul(b, v)), w̄[..., :, None] * adjoint(v))
+    b̄ = solved(adjoint(np.matmul(b, v)), -(w̄ * np.conjugate(found[0]))[..., :, None] * adjoint(v))
+    return unbroadcast(ā, a), unbroadcast(b̄, b)
 
 
 @cotangents(linalg.matrix_balance, "A, permute=True, scale=True, separate=False, overwrite_a=False")

@@ -8,7 +8,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import half_triangle, hermitian_of, one_triangle
-from autodiff_rules.numpy.linalg import adjoint, adjugate, pinv_cotangent
+from autodiff_rules.numpy.linalg import adjoint, adjugate, lstsq_cotangents, pinv_cotangent
 from autodiff_rules.scipy._standins import stand_in
 
 SYMMETRIC = ("sym", "symmetric")
@@ -17,18 +17,12 @@ TRIANGLES = {"upper triangular": "U", "lower triangular": "L"}
 BANDS = {"diagonal": 0, "tridiagonal": 1}
 
 
-def matrix_of_rows(x, a):
-    """``x`` as a matrix of columns, if it is one vector beside the matrix ``a``."""
-    return x[..., None] if np.ndim(x) == 1 and np.ndim(a) >= 2 else x
-
-
 def columns_of(x, b):
     """The solutions ``x`` as matrices of columns, where ``b`` on the right is one vector."""
     return x[..., None] if np.ndim(b) < 2 else x
 
 
 def like_right(columns, b):
-    """The cotangent of ``b`` from that of its columns."""
     return unbroadcast(columns[..., 0] if np.ndim(b) < 2 else columns, b)
 
 
@@ -99,21 +93,18 @@ def quotient_cotangents(ȳ, y, a, b):
     return reshaped(-np.sum(c * np.conjugate(y)), a), unbroadcast(c, b)
 
 
-@array_rrule(linalg.solve_triangular, 2)
-def solve_triangular_rule(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
-    options = {"lower": lower, "unit_diagonal": unit_diagonal, "check_finite": check_finite}
-    y = linalg.solve_triangular(a, b, trans, **options)
+TRIANGULAR = "a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True"
 
-    def solve_triangular_pullback(ȳ):
-        kind = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
-        h, back = (a, 2) if kind == 0 else (np.conjugate(a), 0) if kind == 1 else (a, 0)
-        c = linalg.solve_triangular(h, columns_of(ȳ, b), back, **options)
-        m̄ = -np.matmul(c, adjoint(columns_of(y, b)))
-        ā = m̄ if kind == 0 else np.swapaxes(m̄, -1, -2) if kind == 1 else adjoint(m̄)
-        ā = triangle(ā, "L" if lower else "U", 1 if unit_diagonal else 0)
-        return unbroadcast(ā, a), like_right(c, b), None, None, None, None, None
 
-    return y, solve_triangular_pullback
+@cotangents(linalg.solve_triangular, TRIANGULAR, 2, "a, b")
+def solve_triangular_cotangents(ȳ, y, a, b, trans, lower, unit_diagonal, check_finite):
+    kind = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    h, back = (a, 2) if kind == 0 else (np.conjugate(a), 0) if kind == 1 else (a, 0)
+    c = linalg.solve_triangular(h, columns_of(ȳ, b), back, lower, unit_diagonal, check_finite=check_finite)
+    m̄ = -np.matmul(c, adjoint(columns_of(y, b)))
+    ā = m̄ if kind == 0 else np.swapaxes(m̄, -1, -2) if kind == 1 else adjoint(m̄)
+    ā = triangle(ā, "L" if lower else "U", 1 if unit_diagonal else 0)
+    return unbroadcast(ā, a), like_right(c, b)
 
 
 @cotangents(linalg.solve_banded, "l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True", 0, "ab, b")
@@ -168,29 +159,14 @@ def pinvh_cotangent(ȳ, y, a, lower, return_rank):
     return unbroadcast(one_triangle(whole, uplo), a)
 
 
-@array_rrule(linalg.lstsq, 2)
-def lstsq_rule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
-    y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
+LEAST_SQUARES = "a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None"
 
-    def lstsq_pullback(ȳ):
-        if np.ndim(a) > 2:
-            raise NotDifferentiable("scipy.linalg.lstsq is differentiable for one matrix")
-        x̄, r̄, _, s̄ = ȳ
-        columns, x = matrix_of_rows(b, a), matrix_of_rows(y[0], a)
-        ā, b̄ = np.zeros(np.shape(a)), np.zeros(np.shape(columns))
-        if x̄ is not None:
-            p = linalg.pinv(a) if cond is None else linalg.pinv(a, rtol=cond)
-            c = matrix_of_rows(x̄, a)
-            ā, b̄ = pinv_cotangent(np.matmul(c, adjoint(columns)), a, p), np.matmul(adjoint(p), c)
-        if r̄ is not None and np.size(r̄):
-            rest = 2.0 * r̄ * (columns - np.matmul(a, x))
-            ā, b̄ = ā - np.matmul(rest, adjoint(x)), b̄ + rest
-        if s̄ is not None:
-            u, _, vh = linalg.svd(a, full_matrices=False)
-            ā = ā + np.matmul(u * s̄, vh)
-        return unbroadcast(ā, a), reshaped(b̄, b), None, None, None, None, None
 
-    return y, lstsq_pullback
+@cotangents(linalg.lstsq, LEAST_SQUARES, 2, "a, b")
+def lstsq_back(ȳ, y, a, b, cond):
+    if np.ndim(a) > 2:
+        raise NotDifferentiable("scipy.linalg.lstsq is differentiable for one matrix")
+    return lstsq_cotangents(ȳ, y, a, b, cond)
 
 
 @stand_in(np_compat.linalg.solve)

@@ -23,7 +23,6 @@ LOSSES = {
 
 
 def residuals_of(x, fun, args, kwargs):
-    """The vector whose squares are summed."""
     return np.ravel(np.asarray(fun(x, *args, **kwargs)))
 
 
@@ -39,7 +38,6 @@ def slope_of_cost(x, *given):
 
 
 def jacobian_of_residuals(x, fun, args, kwargs):
-    """The derivatives of the residuals."""
     return jacfwd(lambda x: residuals_of(x, fun, args, kwargs))(x)
 
 

@@ -52,7 +52,6 @@ class Linearised:
         return matrix
 
     def newton_step(self, jacobian):
-        """How far Newton's method would move the solution."""
         value = flat(self.value)
         return value / jacobian if jacobian.ndim == 1 else np.linalg.solve(jacobian, value)
 
@@ -95,7 +94,6 @@ _FLOATS = frozenset({float, np.float64})
 
 
 def seeded(value, seed):
-    """The numbers in ``seed`` in the form of ``value``."""
     kind = kind_of(type(value))
     if kind == "array":
         if not np.iscomplexobj(value):

@@ -64,8 +64,6 @@ def with_result(call, result, known):
 
 
 def minimiser(solver, scalar=False):
-    """Register what a solver means that gives a result object."""
-
     @means(solver)
     def minimised(alg, t, args, kwargs):
         call = Minimum(alg, solver, t, args, kwargs, scalar)

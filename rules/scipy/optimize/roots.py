@@ -15,8 +15,6 @@ from autodiff_rules.scipy.optimize.implicit import solution, with_tokens
 
 
 def bracketing(solver):
-    """Register what a solver that needs a bracket means."""
-
     @means(solver)
     def bracketed(alg, t, args, kwargs):
         call = Call(alg, solver, "f", t, args, kwargs)

@@ -37,7 +37,6 @@ REFINED = 1e-9
 
 
 def value_of(x, fun, args, paired, jac):
-    """The function to be minimised."""
     found = fun(x, *args)
     return np.sum(found[0] if paired else found)
 
@@ -75,7 +74,6 @@ def pull(x, λ, constraint, side, rows):
 
 
 def unknowns(z, scalar, n):
-    """x within the unknowns."""
     return z[0] if scalar else z[:n]
 
 
@@ -235,7 +233,6 @@ class Minimum(Call):
         return np.concatenate([np.ravel(x), *[list(values.values()) for values in rows.values()]])
 
     def near_bounds(self, x):
-        """The bounds that may hold x."""
         for i in range(self.n if self.bounds is not None else 0):
             lower, upper = limit(self.bounds, self.box, i, 0), limit(self.bounds, self.box, i, 1)
             for side, bound in enumerate((lower, upper) if lower != upper else (lower,)):
@@ -245,7 +242,6 @@ class Minimum(Call):
                 yield Holding(normal, lower == upper, abs(x[i] - bound), i, side)
 
     def near_constraints(self, x):
-        """The rows of constraints that may hold x."""
         for place, constraint in enumerate(self.constraints):
             for side, equal in sides(constraint):
                 session = self.differentiated(lambda x, c=constraint, side=side: residuals(x, c, side), x)

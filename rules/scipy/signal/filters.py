@@ -83,7 +83,6 @@ def stationary_state(b, a):
 
 
 def state_of_past(b, a, y, x=None):
-    """The state of ``lfiltic``."""
     b, a, y = map(np.atleast_1d, (b, a, y))
     x = np.zeros(0) if x is None else np.atleast_1d(x)
     steps = range(max(len(a), len(b)) - 1)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import LINEAR, frule, nondifferentiable
+from autodiff_hook.extend import linear
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules.numpy._shared import unbroadcast
 
 
@@ -20,10 +20,7 @@ def summed(values, places, count):
     return total
 
 
-cotangents(summed, "values, places, count", ((),), values=lambda ȳ, values, places: unbroadcast(ȳ[places], values))
-
-
-frule(summed, LINEAR)
+linear(summed, "values, places, count", lambda ȳ, values, places: unbroadcast(ȳ[places], values), kinds=((),))
 
 
 @nondifferentiable

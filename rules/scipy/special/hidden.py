@@ -92,7 +92,6 @@ def inverse_gauss_density(z, mu):
 
 
 def inverse_gauss_in_mu(mu, lam, y):
-    """The derivative of a quantile by the mean."""
     z, m = y / lam, mu / lam
     by_mean = -2.0 / (m * m) * np.exp(2.0 / m + special.log_ndtr(-(z / m + 1.0) / np.sqrt(z)))
     return -by_mean / inverse_gauss_density(z, m)

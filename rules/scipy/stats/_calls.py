@@ -85,7 +85,6 @@ def places(args, kwargs, parameters):
 
 
 def through_source(alg, t, function, args, kwargs):
-    """The method as Python code, if derivatives flow in."""
     if some(t) or reaches(alg, *args, *kwargs.values()):
         return enter(alg, (None, *t), function, args, kwargs)
     return call_constant(alg, function, args, kwargs)

@@ -46,7 +46,6 @@ def method_rule(target):
 
 
 def logarithmic(target, y, x, *parameters):
-    """For the density and its logarithm."""
     *shapes, loc, scale = parameters
     family = FAMILIES[type(target.distribution)]
     log = y if target.name == "logpdf" else target.distribution.logpdf(x, *parameters)
@@ -73,7 +72,6 @@ def cumulative(target, y, x, *parameters):
 
 
 def quantile(target, x, q, *parameters):
-    """For the inverses of distribution functions."""
     *shapes, loc, scale = parameters
     family = FAMILIES[type(target.distribution)]
     log = target.distribution.logpdf(x, *parameters)
