@@ -1,30 +1,12 @@
-"""The ufuncs of two arguments: arithmetic, and those of geometry and of choice."""
+"""The ufuncs of two arguments that are no operators: those of geometry and of choice, and the product."""
 
 import numpy as np
 
-from autodiff_hook.extend import Real, cotangents, elementwise, expression
+from autodiff_hook.extend import cotangents, elementwise, expression
 from autodiff_hook.strong import over, times
-from autodiff_rules.numpy._shared import conj, unbroadcast
-from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
+from autodiff_rules.numpy._shared import unbroadcast
 
-cotangents(np.add, "x1, x2, /", 2, x1=lambda ȳ, x1: unbroadcast(ȳ, x1), x2=lambda ȳ, x2: unbroadcast(ȳ, x2))
-cotangents(np.subtract, "x1, x2, /", 2, x1=lambda ȳ, x1: unbroadcast(ȳ, x1), x2=lambda ȳ, x2: unbroadcast(-ȳ, x2))
 elementwise(np.multiply, x1=lambda x2: x2, x2=lambda x1: x1)
-
-
-@cotangents(np.divide, "x1, x2, /", 2, "x1, x2")
-def divide_cotangents(ȳ, y, x1, x2):
-    c = over(ȳ, conj(x2))
-    return unbroadcast(c, x1), unbroadcast(times(-c, conj(y)), x2)
-
-
-cotangents(
-    np.remainder,
-    "x1, x2, /",
-    2,
-    x1=lambda ȳ, x1: unbroadcast(ȳ, x1),
-    x2=lambda ȳ, x1, x2: unbroadcast(times(-ȳ, np.floor_divide(x1, x2)), x2),
-)
 cotangents(
     np.fmod,
     "x1, x2, /",
@@ -32,22 +14,6 @@ cotangents(
     x1=lambda ȳ, x1: unbroadcast(ȳ, x1),
     x2=lambda ȳ, x1, x2: unbroadcast(times(-ȳ, np.trunc(np.divide(x1, x2))), x2),
 )
-
-
-@cotangents(np.divmod, "x1, x2, /", 2, "x1, x2")
-def divmod_cotangents(ȳ, y, x1, x2):
-    r̄ = ȳ[1]
-    if r̄ is None:
-        return None, None
-    return unbroadcast(r̄, x1), unbroadcast(times(-r̄, y[0]), x2)
-
-
-for target, kinds, by_base in (
-    (np.power, 2, lambda ȳ, x1, x2: base_cotangent(ȳ, x1, x2)),
-    (np.float_power, 2, lambda ȳ, x1, x2: base_cotangent(ȳ, x1, x2)),
-    (np.power, ((np.ndarray, Real),), lambda ȳ, x1, x2: number_power_cotangent(ȳ, x1, x2)),
-):
-    cotangents(target, "x1, x2, /", kinds, x1=by_base, x2=lambda ȳ, y, x1, x2: exponent_cotangent(ȳ, x1, x2, y))
 
 
 @cotangents(np.arctan2, "x1, x2, /", 2, "x1, x2")

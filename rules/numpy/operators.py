@@ -1,4 +1,4 @@
-"""Python's arithmetic operators where an array takes part."""
+"""Python's arithmetic operators where an array takes part, and the ufuncs that do the same."""
 
 import operator
 
@@ -37,8 +37,14 @@ def on_arrays(*targets, **functions):
     return cotangents(targets, "x, y", register_for_arrays, **functions)
 
 
-add_rule = on_arrays(operator.add, x=lambda ȳ, x: unbroadcast(ȳ, x), y=lambda ȳ, y: unbroadcast(ȳ, y))
-sub_rule = on_arrays(operator.sub, x=lambda ȳ, x: unbroadcast(ȳ, x), y=lambda ȳ, y: unbroadcast(-ȳ, y))
+def with_ufunc(ufunc, operation, **functions):
+    """Declare a ufunc, and the operation on arrays that is the same: the rule of this."""
+    cotangents(ufunc, "x, y, /", 2, **functions)
+    return on_arrays(operation, **functions)
+
+
+add_rule = with_ufunc(np.add, operator.add, x=lambda ȳ, x: unbroadcast(ȳ, x), y=lambda ȳ, y: unbroadcast(ȳ, y))
+sub_rule = with_ufunc(np.subtract, operator.sub, x=lambda ȳ, x: unbroadcast(ȳ, x), y=lambda ȳ, y: unbroadcast(-ȳ, y))
 mul_rule, _ = (
     on_arrays(
         product,
@@ -54,36 +60,33 @@ def quotient_cotangents(ȳ, x, y, z):
     return unbroadcast(c, x), unbroadcast(times(-c, conj(z)), y)
 
 
-truediv_rule = on_arrays(operator.truediv, **{"x, y": quotient_cotangents})
+truediv_rule = with_ufunc(np.divide, operator.truediv, **{"x, y": quotient_cotangents})
 on_arrays(
     over,
     x=lambda ȳ, x, y: unbroadcast(over(ȳ, conj(y)), x),
     y=lambda ȳ, x, y: unbroadcast(over(times(-ȳ, conj(over(x, y))), conj(y)), y),
 )
-mod_rule = on_arrays(
+mod_rule = with_ufunc(
+    np.remainder,
     operator.mod,
     x=lambda ȳ, x: unbroadcast(ȳ, x),
     y=lambda ȳ, x, y: unbroadcast(times(-ȳ, np.floor_divide(x, y)), y),
 )
 floordiv_rule = on_arrays(operator.floordiv, x=lambda: None)
-divmod_rule = on_arrays(
+divmod_rule = with_ufunc(
+    np.divmod,
     divmod,
     x=lambda ȳ, x: None if ȳ[1] is None else unbroadcast(ȳ[1], x),
     y=lambda ȳ, z, y: None if ȳ[1] is None else unbroadcast(times(-ȳ[1], z[0]), y),
 )
-pow_rule = on_arrays(
-    operator.pow,
-    pow,
-    x=lambda ȳ, x, y: base_cotangent(ȳ, x, y),
-    y=lambda ȳ, z, x, y: exponent_cotangent(ȳ, x, y, z),
-)
-pow_number_rule = cotangents(
-    (operator.pow, pow),
-    "x, y",
-    ((Array, Real),),
-    x=lambda ȳ, x, y: number_power_cotangent(ȳ, x, y),
-    y=lambda ȳ, z, x, y: exponent_cotangent(ȳ, x, y, z),
-)
+EXPONENT = {"y": lambda ȳ, z, x, y: exponent_cotangent(ȳ, x, y, z)}
+POWER = {"x": lambda ȳ, x, y: base_cotangent(ȳ, x, y), **EXPONENT}
+POWER_OF_NUMBER = {"x": lambda ȳ, x, y: number_power_cotangent(ȳ, x, y), **EXPONENT}
+pow_rule = on_arrays(operator.pow, pow, **POWER)
+pow_number_rule = cotangents((operator.pow, pow), "x, y", ((Array, Real),), **POWER_OF_NUMBER)
+cotangents(np.power, "x, y, /", 2, **POWER)
+cotangents(np.float_power, "x, y, /", 2, **POWER)
+cotangents(np.power, "x, y, /", ((np.ndarray, Real),), **POWER_OF_NUMBER)
 neg_rule = cotangents(operator.neg, "x", ((Array,),), x=lambda ȳ: -ȳ)
 pos_rule = cotangents(operator.pos, "x", ((Array,),), x=lambda ȳ: ȳ)
 abs_rule = cotangents((abs, operator.abs), "x", ((Array,),), x=lambda ȳ, x: times(ȳ, np.sign(x)))

@@ -19,7 +19,7 @@ from autodiff_hook.extend import (
     zeros,
 )
 from autodiff_rules.numpy import decompositions, joining, linalg, powers, products, rearranging
-from autodiff_rules.numpy.shortcuts import is_double_dtype, like
+from autodiff_rules.numpy.shortcuts import is_double_dtype, like, unbroadcast_typing
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE, NUMBER, ZERO
 
 borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
@@ -42,6 +42,9 @@ zeros(np.zeros)
 
 
 # Linear algebra
+
+
+typed(rearranging.trace_cotangent)(unbroadcast_typing)
 
 
 @typed(linalg.adjoint)
@@ -250,11 +253,6 @@ def matmul_shortcut(site, x, y):
 
 
 # Powers
-
-
-@typed(rearranging.trace_cotangent)
-def trace_typing(site, c, a, offset, axis1, axis2):
-    return like(site, a, c)
 
 
 @typed(powers.number_power_cotangent)

@@ -15,20 +15,8 @@ shaped(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.copy, np.nd
 shaped(np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.broadcast_to, np.tile)
 shaped(np.atleast_1d, np.atleast_2d, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.flip, np.roll, np.pad)
 shaped(np.outer, np.inner, np.cross, np.kron, np.einsum, np.tensordot, np.diag, np.diagonal, np.linspace, np.take)
-shaped(
-    np.cumsum,
-    np.cumprod,
-    np.diff,
-    np.unwrap,
-    np.clip,
-    np.select,
-    np.interp,
-    np.sort,
-    np.gradient,
-    np.sum,
-    np.prod,
-    np.average,
-)
+shaped(np.cumsum, np.cumprod, np.diff, np.unwrap, np.clip, np.select, np.interp, np.sort, np.gradient)
+shaped(np.sum, np.prod, np.average)
 shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.nan_to_num, np.linalg.norm, np.linalg.pinv)
 
 
@@ -76,14 +64,9 @@ def summands_shortcut(site, ȳ, items, y):
 # Stores
 
 
-@typed(updated)
-def updated_typing(site, array, key, value):
+@typed(updated, cleared)
+def updated_typing(site, array, *store):
     return site.fact(array) if site.is_array(array) else None
-
-
-@typed(cleared)
-def cleared_typing(site, cotangent, key):
-    return site.fact(cotangent) if site.is_array(cotangent) else None
 
 
 @typed(stored_cotangent)

@@ -52,7 +52,7 @@ def is_real(site, x):
 
 
 @typed(_shared.unbroadcast)
-def unbroadcast_typing(site, c, x):
+def unbroadcast_typing(site, c, x, *options):
     return like(site, x, c)
 
 
@@ -103,7 +103,7 @@ def expand_reduced_shortcut(site, c, x, axis, keepdims):
     return site.everywhere(c, x, site.call(_shared.expand, c, x))
 
 
-@typed(_shared.expand, _shared.widened)
+@typed(_shared.expand, _shared.widened, _shared.stretched)
 def expand_typing(site, c, x):
     return site.fact(x) if site.is_double(x) and (site.is_double(c) or site.is_number(c)) else None
 
@@ -121,11 +121,6 @@ def widened_shortcut(site, c, x):
 @typed(arithmetic.share)
 def share_typing(site, exponential, x, other, y):
     return site.fact(y) if site.is_double(y) else None
-
-
-@typed(_shared.stretched)
-def stretched_typing(site, ẏ, y):
-    return site.fact(y) if site.is_double(y) and (site.is_double(ẏ) or site.is_number(ẏ)) else None
 
 
 @shortcut(_shared.stretched)
