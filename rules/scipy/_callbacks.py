@@ -5,7 +5,7 @@ import inspect
 from scipy import integrate, optimize
 
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.algebras.shadows import some
+from autodiff_hook.algebras.shadows import reaches, some
 from autodiff_hook.semantics.calls import apply
 from autodiff_rules.scipy._memory import Memory
 
@@ -58,6 +58,11 @@ class Call:
         value = self.target(*self.bound.args, **self.bound.kwargs)
         self.memory.ran()
         return value
+
+    def may_move(self, names):
+        """Whether any of the arguments with these names may have a derivative."""
+        moving = some([self.tokens.get(name) for name in names])
+        return moving or any(reaches(self.alg, self.arguments[name]) for name in names)
 
     def make_tuple(self, args, token):
         """Make the further arguments of the callback the tuple that ``target`` makes of them."""

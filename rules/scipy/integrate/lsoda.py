@@ -5,7 +5,7 @@ from scipy import integrate
 from scipy.integrate import LSODA, solve_ivp
 
 from autodiff_hook import stop_gradient
-from autodiff_hook.algebras.shadows import keep_attribute, load_attribute, reaches, some
+from autodiff_hook.algebras.shadows import keep_attribute, load_attribute, reaches
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
@@ -125,8 +125,7 @@ def odeint(alg, t, args, kwargs):
     full, call.arguments["full_output"] = call.arguments["full_output"], True
     found, info = call.run()
     value = (found, info) if full else found
-    held = [(call.tokens.get(name), call.arguments[name]) for name in MATTER]
-    if not some([token for token, _ in held]) and not any(reaches(alg, item) for _, item in held):
+    if not call.may_move(MATTER):
         return value, None
     token = followed_token(call, found) if info["message"] == SUCCESS else None
     if token is None:

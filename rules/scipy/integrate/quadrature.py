@@ -53,10 +53,6 @@ def weighted_sum(f, args, weight, wvar, nodes, weights, limits, moving, rule):
 class Integral(Call):
     """A call of ``quad``."""
 
-    def depends(self):
-        held = [(self.tokens.get(name), self.arguments[name]) for name in MATTER]
-        return some([token for token, _ in held]) or any(reaches(self.alg, value) for _, value in held)
-
     def token_of(self, value, error):
         self.memory.rewind()
         try:
@@ -155,7 +151,7 @@ def quad(alg, t, args, kwargs):
     if call.arguments["complex_func"]:
         return enter(alg, (None, *t), integrate.quad, args, kwargs)
     value = call.run()
-    if not call.depends():
+    if not call.may_move(MATTER):
         return value, None
     what = alg.unknown(NotDifferentiable(f"the error estimate of {call.name} is not differentiated"))
     return value, (call.token_of(*value[:2]), what, *[None] * (len(value) - 2))

@@ -15,7 +15,6 @@ from scipy import optimize
 
 from autodiff_hook import gradient
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.algebras.shadows import reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_rules.scipy._callbacks import Call
@@ -208,10 +207,7 @@ class Minimum(Call):
     def depends(self):
         """Whether anything but the starting point may have a derivative."""
         given = [self.function, self.jac, *self.matter]
-        held = [name for name in given if name in self.arguments]
-        return some([self.tokens.get(name) for name in held]) or any(
-            reaches(self.alg, self.arguments[name]) for name in held
-        )
+        return self.may_move([name for name in given if name in self.arguments])
 
     def begin(self, x):
         """The unknowns: x and the multipliers of the constraints that hold it."""

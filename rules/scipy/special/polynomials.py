@@ -9,6 +9,12 @@ from autodiff_hook.extend import elementwise
 IN_PARAMETERS = "an orthogonal polynomial with respect to its degree or parameters"
 
 
+def polynomial(target, slope):
+    """Declare a polynomial by the derivative with respect to x, the last parameter, a function of all of them."""
+    *others, x = slope.__code__.co_varnames[: slope.__code__.co_argcount]
+    elementwise(target, **dict.fromkeys(others, IN_PARAMETERS), **{x: slope})
+
+
 def lower(n):
     """The degree of the derivative: any, where that is zero."""
     if np.any(np.logical_and(np.less(n, 0), np.equal(n, np.floor(n)))):
@@ -26,34 +32,18 @@ def jacobi_x(n, alpha, beta, x):
     return factor * special.eval_jacobi(lower(n), alpha + 1.0, beta + 1.0, x)
 
 
-elementwise(
-    special.eval_legendre, n=IN_PARAMETERS, x=lambda n, x: positive(n) * special.eval_gegenbauer(lower(n), 1.5, x)
-)
-elementwise(special.eval_chebyt, n=IN_PARAMETERS, x=lambda n, x: n * special.eval_chebyu(np.subtract(n, 1), x))
-elementwise(
-    special.eval_chebyu, n=IN_PARAMETERS, x=lambda n, x: 2.0 * positive(n) * special.eval_gegenbauer(lower(n), 2.0, x)
-)
-elementwise(special.eval_hermite, n=IN_PARAMETERS, x=lambda n, x: 2.0 * n * special.eval_hermite(lower(n), x))
-elementwise(special.eval_hermitenorm, n=IN_PARAMETERS, x=lambda n, x: n * special.eval_hermitenorm(lower(n), x))
-elementwise(
-    special.eval_laguerre, n=IN_PARAMETERS, x=lambda n, x: -positive(n) * special.eval_genlaguerre(lower(n), 1.0, x)
-)
-elementwise(
+polynomial(special.eval_legendre, lambda n, x: positive(n) * special.eval_gegenbauer(lower(n), 1.5, x))
+polynomial(special.eval_chebyt, lambda n, x: n * special.eval_chebyu(np.subtract(n, 1), x))
+polynomial(special.eval_chebyu, lambda n, x: 2.0 * positive(n) * special.eval_gegenbauer(lower(n), 2.0, x))
+polynomial(special.eval_hermite, lambda n, x: 2.0 * n * special.eval_hermite(lower(n), x))
+polynomial(special.eval_hermitenorm, lambda n, x: n * special.eval_hermitenorm(lower(n), x))
+polynomial(special.eval_laguerre, lambda n, x: -positive(n) * special.eval_genlaguerre(lower(n), 1.0, x))
+polynomial(
     special.eval_genlaguerre,
-    n=IN_PARAMETERS,
-    alpha=IN_PARAMETERS,
-    x=lambda n, alpha, x: -positive(n) * special.eval_genlaguerre(lower(n), alpha + 1.0, x),
+    lambda n, alpha, x: -positive(n) * special.eval_genlaguerre(lower(n), alpha + 1.0, x),
 )
-elementwise(
+polynomial(
     special.eval_gegenbauer,
-    n=IN_PARAMETERS,
-    alpha=IN_PARAMETERS,
-    x=lambda n, alpha, x: 2.0 * alpha * positive(n) * special.eval_gegenbauer(lower(n), alpha + 1.0, x),
+    lambda n, alpha, x: 2.0 * alpha * positive(n) * special.eval_gegenbauer(lower(n), alpha + 1.0, x),
 )
-elementwise(
-    special.eval_jacobi,
-    n=IN_PARAMETERS,
-    alpha=IN_PARAMETERS,
-    beta=IN_PARAMETERS,
-    x=jacobi_x,
-)
+polynomial(special.eval_jacobi, jacobi_x)

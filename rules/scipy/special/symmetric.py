@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import elementwise
-from autodiff_rules.scipy.special.polynomials import IN_PARAMETERS, lower, positive
+from autodiff_rules.scipy.special.polynomials import lower, polynomial, positive
 
 # 19.18: each derivative of R_F is one of R_D.
 
@@ -44,25 +44,17 @@ elementwise(
 
 # Polynomials of 2x - 1 and of x/2 (18.1, 18.9.19 to 18.9.21)
 
-elementwise(
+polynomial(
     special.eval_sh_legendre,
-    n=IN_PARAMETERS,
-    x=lambda n, x: 2.0 * positive(n) * special.eval_gegenbauer(lower(n), 1.5, 2.0 * x - 1.0),
+    lambda n, x: 2.0 * positive(n) * special.eval_gegenbauer(lower(n), 1.5, 2.0 * x - 1.0),
 )
-elementwise(
-    special.eval_sh_chebyt,
-    n=IN_PARAMETERS,
-    x=lambda n, x: 2.0 * n * special.eval_chebyu(np.subtract(n, 1), 2.0 * x - 1.0),
-)
-elementwise(
+polynomial(special.eval_sh_chebyt, lambda n, x: 2.0 * n * special.eval_chebyu(np.subtract(n, 1), 2.0 * x - 1.0))
+polynomial(
     special.eval_sh_chebyu,
-    n=IN_PARAMETERS,
-    x=lambda n, x: 4.0 * positive(n) * special.eval_gegenbauer(lower(n), 2.0, 2.0 * x - 1.0),
+    lambda n, x: 4.0 * positive(n) * special.eval_gegenbauer(lower(n), 2.0, 2.0 * x - 1.0),
 )
-elementwise(special.eval_chebyc, n=IN_PARAMETERS, x=lambda n, x: n * special.eval_chebyu(np.subtract(n, 1), 0.5 * x))
-elementwise(
-    special.eval_chebys, n=IN_PARAMETERS, x=lambda n, x: positive(n) * special.eval_gegenbauer(lower(n), 2.0, 0.5 * x)
-)
+polynomial(special.eval_chebyc, lambda n, x: n * special.eval_chebyu(np.subtract(n, 1), 0.5 * x))
+polynomial(special.eval_chebys, lambda n, x: positive(n) * special.eval_gegenbauer(lower(n), 2.0, 0.5 * x))
 
 
 def shifted_jacobi_x(n, p, q, x):
@@ -70,7 +62,7 @@ def shifted_jacobi_x(n, p, q, x):
     return positive(n) * factor * special.eval_jacobi(lower(n), p - q + 1.0, q, 2.0 * x - 1.0)
 
 
-elementwise(special.eval_sh_jacobi, n=IN_PARAMETERS, p=IN_PARAMETERS, q=IN_PARAMETERS, x=shifted_jacobi_x)
+polynomial(special.eval_sh_jacobi, shifted_jacobi_x)
 
 # By differentiating a series, and an integral by parts
 
