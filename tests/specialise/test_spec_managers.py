@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import logging
 import warnings
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, is_specialised
+from specialised_cases import GENERIC, check, check_all_ways, check_raises, check_slopes, is_specialised
 
 import autodiff_hook as ad
 
@@ -193,3 +196,221 @@ def test_settings_that_are_put_back():
             ad.gradient(f, x)
             assert np.geterr() == {**before, "over": "ignore"} if f is settings_left else before
             np.seterr(**before)
+
+
+log = logging.getLogger("managers")
+
+
+@contextlib.contextmanager
+def scaled(x, factor=2.0):
+    log.debug("begin")
+    y = x * factor
+    yield y
+    log.debug("end")
+
+
+@contextlib.contextmanager
+def replaced(values, key, value):
+    before = values[key]
+    values[key] = value
+    try:
+        yield values
+    finally:
+        values[key] = before * 1.5
+
+
+@contextlib.contextmanager
+def recorded(records, x, steps):
+    total = 0.0
+    for i in range(steps):
+        total += x**i
+    try:
+        yield
+    except ValueError:
+        records.append(-1.0)
+    records.append(total if total < 2.0 else 2.0 * total)
+    for i in range(steps):
+        records.append(total * i)
+
+
+@contextlib.contextmanager
+def chosen(x):
+    if x > 0.5:
+        yield x
+    else:
+        yield x * x
+
+
+@contextlib.contextmanager
+def silent_at_times(x):
+    if x < 100.0:
+        yield x * x
+
+
+@contextlib.contextmanager
+def twice(x):
+    for i in range(2):
+        yield x * i
+
+
+def by_a_generator(x):
+    total = 0.0
+    for i in range(4):
+        with scaled(x) as a, scaled(a, factor=x) as b:
+            total += a * b * i
+    return total
+
+
+def left_in_several_places(x):
+    total = x
+    values = {"a": x, "b": 1.0}
+    for i in range(6):
+        with replaced(values, "a", x * i) as held:
+            if i == 1:
+                continue
+            if total > 3.0:
+                return total * held["a"] * x
+            total += held["a"] * x
+        total += values["a"]
+    return total
+
+
+def with_loops_in_both_halves(x):
+    records = []
+    with recorded(records, x, 3):
+        y = x * x
+    with recorded(records, y, 4):
+        pass
+    total = 0.0
+    for i, record in enumerate(records):
+        total += record * i
+    return total
+
+
+def around_a_generator(x):
+    total = 0.0
+    with scaled(x) as a:
+        for b in (k * a for k in range(3)):
+            total += b * a
+    return total
+
+
+def behind_a_name(x):
+    manager = scaled(x)
+    y = x * x
+    with manager as a:
+        return a * y
+
+
+class Net:
+    def __init__(self, x):
+        self.scale, self.depth = x, 0
+
+    @contextlib.contextmanager
+    def scaled(self, factor):
+        before, self.scale = self.scale, self.scale * factor
+        self.depth += 1
+        yield self
+        self.scale = before
+        self.depth -= 1
+
+
+def of_a_method(x):
+    net = Net(x)
+    total = 0.0
+    with net.scaled(x * 3.0):
+        total += net.scale * net.depth
+        with net.scaled(2.0) as same:
+            total += same.scale**2 * net.depth
+    return total + net.scale * (1 + net.depth)
+
+
+def with_captured_variables(x):
+    y = x
+
+    @contextlib.contextmanager
+    def doubled():
+        nonlocal y
+        y *= 2.0
+        yield
+        y = y - x * x
+
+    for _ in range(3):
+        with doubled():
+            y += x
+    return y * y
+
+
+def left_by_a_loop_within(x):
+    total = 0.0
+    for i in range(5):
+        with scaled(x * i) as a:
+            for b in itertools.chain((k * a for k in range(3)), (x, a)):
+                if b > 4.0:
+                    return total * b
+                total += b * a
+    return total
+
+
+def of_one_of_two(x):
+    with chosen(x) as a:
+        return a * x
+
+
+def that_may_be_silent(x):
+    with silent_at_times(x) as a:
+        return a * x
+
+
+def that_yields_twice(x):
+    with twice(x) as a:
+        return a * x
+
+
+def entered_twice(x):
+    manager = scaled(x)
+    with manager as a:
+        pass
+    with manager as b:
+        return a * b
+
+
+def caught_by_the_generator(x):
+    records = []
+    with recorded(records, x, 2):
+        if x > 0.0:
+            raise ValueError("caught by the manager")
+    return records[0] * x + records[1] * x * x
+
+
+def ended_by_hand(x):
+    values = {"a": x}
+    manager = replaced(values, "a", x * x)
+    manager.__enter__()
+    manager.__exit__(None, None, None)
+    manager.__exit__(None, None, None)
+    return values["a"]
+
+
+@pytest.mark.parametrize("x", [0.7, 1.3])
+@pytest.mark.parametrize(
+    "f",
+    [by_a_generator, left_in_several_places, with_loops_in_both_halves, around_a_generator, behind_a_name, of_a_method]
+    + [left_by_a_loop_within],
+)
+def test_managers_made_of_generators_are_typed_for_all_ways(f, x):
+    check_all_ways(f, x)
+
+
+@pytest.mark.parametrize("f", [of_one_of_two, that_may_be_silent, caught_by_the_generator, ended_by_hand])
+def test_managers_whose_generators_take_several_ways_are_carried(f):
+    check_slopes(f, 0.7, specialised=False)
+
+
+def test_managers_that_the_program_defines_itself_are_carried():
+    check_slopes(with_captured_variables, 0.7, specialised=False)
+
+
+@pytest.mark.parametrize("f", [that_yields_twice, entered_twice])
+def test_managers_that_fail_raise_what_python_raises(f):
+    check_raises(f, 0.7)

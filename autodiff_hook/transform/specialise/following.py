@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import itertools
 import math
@@ -14,7 +15,16 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics import equivalents
-from autodiff_hook.semantics.equivalents import changing, combining, deques, iterating, operating, ordering, remembering
+from autodiff_hook.semantics.equivalents import (
+    changing,
+    combining,
+    deques,
+    iterating,
+    managing,
+    operating,
+    ordering,
+    remembering,
+)
 from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import (
     INT,
@@ -193,6 +203,7 @@ _ALWAYS: Final[dict[Any, Any]] = {
     sorted: iterating.in_order,
     collections.deque: deques.deque,
     functools.lru_cache: remembering.lru_cache,
+    contextlib._GeneratorContextManager: managing.managed,
     dict.fromkeys: changing.from_keys,
 }
 for _gone in (itertools.chain, itertools.tee, itertools.groupby, np.ndenumerate):

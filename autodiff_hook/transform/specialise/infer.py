@@ -248,6 +248,8 @@ class Inference:
         """What makes generators in this program."""
         self.consumed: list[tuple[Statement, Block]] = []
         """What makes the generators that are iterated over, and where that begins."""
+        self.halves: dict[Statement, Any] = {}
+        """What the generators that are context managers do where these end, by what makes them."""
         self.listed: set[Statement] = set()
         """What makes lists of tuples that are iterated over."""
         self.stale = False

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.semantics.equivalents import managing
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -47,9 +48,14 @@ def enter(inf: Inference, s: Statement) -> Abstract | None:
         inf.quiet = True
         s.op, s.operands = "build_tuple", [manager, Constant(None)]
         return inf.evaluate(inf, s)
-    if not isinstance(value, (Fresh, Outside)):
+    begin: Any
+    end: Any
+    if isinstance(value, Bound) and value.function is managing.manager:
+        manager, begin, end = value.receiver, managing.begun, managing.ended
+    elif isinstance(value, (Fresh, Outside)):
+        begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
+    else:
         raise Refused(f"a context manager {named(value)}")
-    begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
     if type(begin) is not FunctionType or type(end) is not FunctionType or inf.block is None:
         raise Refused(f"a context manager {named(value)}")
     begun, ending = Statement("call", [Constant(begin), manager], Variable(), (), s.position), Variable()

@@ -40,8 +40,6 @@ def begin(inf: Inference, s: Statement, suspended: Suspended) -> None:
     """Let the call at hand make a generator."""
     block = inf.block
     assert block is not None
-    if cleans_up(lifted(suspended.code, generators=True)):
-        raise Refused(f"{suspended.code.co_qualname} is a generator with try or with")
     s.op, s.data = "suspend", suspended
     inf.suspended.add(s)
     inf.index = block.statements.index(s)
@@ -67,6 +65,9 @@ def weave(inf: Inference, block: Block, produced: Producer) -> None:
         raise Refused("a generator of the program around is used")
     if any(made is produced.made for made, _ in inf.consumed):
         raise Refused("a generator is used more than once")
+    code = produced.made.data.code
+    if cleans_up(lifted(code, generators=True)):
+        raise Refused(f"{code.co_qualname} is a generator with try or with")
     _Weaving(inf, block, produced).run()
 
 
@@ -87,6 +88,24 @@ def _around(loops: list[Loop], block: Block) -> list[Loop]:
     return [loop for loop in loops if block in loop.body]
 
 
+def resumable(inf: Inference, made: Suspended) -> Body:
+    """The body of a generator that is sent nothing, in which what is delegated to is iterated over."""
+    body = inf._copy(made.code, made.globals, generators=True)
+    if len(made.call.values) != len(body.params) or len(made.cells) != len(body.frees):
+        raise Refused(f"a call of {made.code.co_qualname} that does not fit")
+    body.blocks[0].params = []
+    sent: dict[Operand, Operand] = {}
+    for block in body.blocks:
+        for s in block.statements:
+            if s.op == "yield" and s.result is not None:
+                sent[s.result] = Constant(None)
+    substitute(body.blocks, sent)
+    returned = {e.target.params[0] for b in body.blocks if (e := _delegate(b)) is not None}
+    if not returned.isdisjoint(count_uses(body.blocks)):
+        raise Refused("what a generator returns is used")
+    return body
+
+
 class _Weaving:
     def __init__(self, inf: Inference, header: Block, produced: Producer) -> None:
         self.inf, self.header, self.made = inf, header, produced.made
@@ -105,7 +124,8 @@ class _Weaving:
         if back and header.statements:
             raise Refused("an iteration whose header does more than to ask for the next item")
         inside = self._inside(back)
-        body = self._body()
+        body = resumable(inf, self.suspended)
+        inf._bind(body, self.suspended.call, self.suspended.cells, header)
         yields = [(b, s) for b in body.blocks for s in b.statements if s.op == "yield"]
         if len(yields) > _MOST:
             raise Refused(f"{self.suspended.code.co_qualname} yields in many places")
@@ -145,25 +165,6 @@ class _Weaving:
         found = closure([b for b, _ in back], lambda b: incoming.get(b, ()), (self.header,))
         return [b for b in self.blocks if b in found and b is not self.header]
 
-    def _body(self) -> Body:
-        """The body of the generator, in which what is delegated to is iterated over."""
-        inf, made = self.inf, self.suspended
-        body = inf._copy(made.code, made.globals, generators=True)
-        if len(made.call.values) != len(body.params) or len(made.cells) != len(body.frees):
-            raise Refused(f"a call of {made.code.co_qualname} that does not fit")
-        inf._bind(body, made.call, made.cells, self.header)
-        body.blocks[0].params = []
-        sent: dict[Operand, Operand] = {}
-        for block in body.blocks:
-            for s in list(block.statements):
-                if s.op == "yield" and s.result is not None:
-                    sent[s.result] = Constant(None)
-        substitute(body.blocks, sent)
-        returned = {e.target.params[0] for b in body.blocks if (e := _delegate(b)) is not None}
-        if not returned.isdisjoint(count_uses(body.blocks)):
-            raise Refused("what a generator returns is used")
-        return body
-
     def _copy(self, inside: list[Block]) -> tuple[dict[Block, Block], dict[Operand, Operand]]:
         """A copy of the blocks of the loop."""
         inf = self.inf
@@ -174,8 +175,7 @@ class _Weaving:
         for old, name in names.items():
             assert isinstance(old, Variable) and isinstance(name, Variable)
             self.origin |= {old: self.origin.get(old, old), name: self.origin.get(old, old)}
-            if old in inf.tests:
-                inf.tests[name] = _renamed(inf.tests[old], names)
+        rename_tests(inf, names)
         inf.size += sum(len(b.statements) + 1 for b in inside)
         return blocks, names
 
@@ -209,6 +209,13 @@ class _Weaving:
             e.target = resumed
         for old, new in zip(params, resumed.params):
             self.origin |= {old: old, new: old}
+
+
+def rename_tests(inf: Inference, names: Mapping[Operand, Operand]) -> None:
+    """What is known of names is known of those in a copy."""
+    for old, name in names.items():
+        if old in inf.tests:
+            inf.tests[name] = _renamed(inf.tests[old], names)  # type: ignore[index]
 
 
 def _renamed(test: Any, names: Mapping[Operand, Operand]) -> Any:
