@@ -238,3 +238,22 @@ DIRECT = "import scipy.fft, scipy.signal, importlib; importlib.import_module('au
 @pytest.mark.parametrize("pack", ["ndimage", "signal", "interpolate"])
 def test_a_pack_can_be_imported_before_others_are_loaded(pack):
     subprocess.run([sys.executable, "-c", DIRECT.format(pack)], check=True, timeout=120)
+
+
+OLD = """
+import scipy.fft
+import autodiff_hook as ad
+
+scipy.__version__ = "1.9.3"
+try:
+    ad.gradient(lambda x: x * x, 0.3)
+except ad.AutodiffError as error:
+    assert "needs SciPy 1.17 or later, and this is 1.9.3" in str(error), error
+    assert "upgrade it (pip install -U 'scipy>=1.17')" in str(error), error
+else:
+    raise AssertionError("rules of a SciPy that they are not for")
+"""
+
+
+def test_a_scipy_that_is_too_old_is_an_error_with_its_remedy():
+    subprocess.run([sys.executable, "-c", OLD], check=True, timeout=120)

@@ -1,1 +1,14 @@
 """The derivatives of SciPy. Each subpackage has an entry point of its own, and is loaded once SciPy's is imported."""
+
+from __future__ import annotations
+
+import scipy
+
+LOWEST = (1, 17)  # below, functions that the rules stand in for are missing, or have other arguments
+
+if tuple(map(int, scipy.__version__.split(".")[:2])) < LOWEST:
+    needed = ".".join(map(str, LOWEST))
+    raise ImportError(
+        f"it needs SciPy {needed} or later, and this is {scipy.__version__}: "
+        f"upgrade it (pip install -U 'scipy>={needed}')"
+    )
