@@ -396,7 +396,7 @@ def ended_by_hand(x):
 @pytest.mark.parametrize(
     "f",
     [by_a_generator, left_in_several_places, with_loops_in_both_halves, around_a_generator, behind_a_name, of_a_method]
-    + [left_by_a_loop_within],
+    + [with_captured_variables, left_by_a_loop_within],
 )
 def test_managers_made_of_generators_are_typed_for_all_ways(f, x):
     check_all_ways(f, x)
@@ -405,10 +405,6 @@ def test_managers_made_of_generators_are_typed_for_all_ways(f, x):
 @pytest.mark.parametrize("f", [of_one_of_two, that_may_be_silent, caught_by_the_generator, ended_by_hand])
 def test_managers_whose_generators_take_several_ways_are_carried(f):
     check_slopes(f, 0.7, specialised=False)
-
-
-def test_managers_that_the_program_defines_itself_are_carried():
-    check_slopes(with_captured_variables, 0.7, specialised=False)
 
 
 @pytest.mark.parametrize("f", [that_yields_twice, entered_twice])

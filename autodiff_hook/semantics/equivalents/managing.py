@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 
+def contextmanager(function: Any) -> Any:
+    """``contextlib.contextmanager``."""
+
+    def helper(*args: Any, **kwargs: Any) -> Any:
+        return manager(function(*args, **kwargs))
+
+    return helper
+
+
 def managed(function: Any, args: Any, kwargs: Any) -> Any:
     """What a function with ``contextlib.contextmanager`` makes."""
     return manager(function(*args, **kwargs))

@@ -203,6 +203,7 @@ _ALWAYS: Final[dict[Any, Any]] = {
     sorted: iterating.in_order,
     collections.deque: deques.deque,
     functools.lru_cache: remembering.lru_cache,
+    contextlib.contextmanager: managing.contextmanager,
     contextlib._GeneratorContextManager: managing.managed,
     dict.fromkeys: changing.from_keys,
 }
