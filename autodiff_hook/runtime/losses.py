@@ -21,7 +21,8 @@ def failure(function: Any, reason: str) -> NotDifferentiable:
     remedies = REMEDIES if module is None else (opt_in(module), *REMEDIES)
     called = describe(function)
     if type(getattr(function, "py_func", None)) is FunctionType:
-        remedies = (f"call the Python function that it was compiled from ({called}.py_func)", *REMEDIES)
+        python = f"{called}.py_func; with NUMBA_DISABLE_JIT=1 in the environment Numba compiles none"
+        remedies = (f"call the Python function that it was compiled from ({python})", *REMEDIES)
     what = f"the gradient would have to pass through the call of {called}, {reason}"
     return NotDifferentiable(what, place=user_location(), remedies=remedies)
 
