@@ -8,6 +8,7 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.numpy.indexing import numbered
 
 
 @defines(np.copyto)
@@ -62,7 +63,7 @@ def store_again(a, places, values):
 def put_along_axis(arr, indices, values, axis):
     """``np.put_along_axis``; without an axis NumPy stores into a copy."""
     if axis is not None:
-        places = np.take_along_axis(np.arange(arr.size).reshape(arr.shape), indices, axis)
+        places = np.take_along_axis(numbered(arr), indices, axis)
         arr[np.unravel_index(places, arr.shape)] = values
 
 

@@ -1,7 +1,5 @@
 """The derivatives of SciPy. Each subpackage has an entry point of its own, and is loaded once SciPy's is imported."""
 
-from __future__ import annotations
-
 import scipy
 
 LOWEST = (1, 17)  # below, functions that the rules stand in for are missing, or have other arguments
