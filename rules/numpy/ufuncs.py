@@ -13,8 +13,16 @@ from autodiff_hook.semantics.subclasses import call_behind, is_subclass
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype, into
 from autodiff_rules.numpy.indexing import scatter_add
+from autodiff_rules.numpy.log_sums import log2_sum, log_sum
 
-REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+REDUCTIONS = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.logaddexp: log_sum,
+    np.logaddexp2: log2_sum,
+}
 """The functions that ``ufunc.reduce`` is the core of."""
 ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
 """Those that ``ufunc.accumulate`` is."""
@@ -129,7 +137,7 @@ def reduction(ufunc, args, kwargs):
     spoken = [i for i, name in enumerate(OPTIONS) if name in given and not _is_silent(given[name], name)]
     if ufunc not in REDUCTIONS or not {1, 2}.isdisjoint(spoken):
         return None
-    # Those of NumPy's functions that choose an element have no ``dtype``.
+    # The others of these functions have no ``dtype``.
     names = OPTIONS if ufunc in (np.add, np.multiply) else ("axis", *OPTIONS[2:])
     names = names[: names.index(OPTIONS[spoken[-1]]) + 1] if spoken else ()
     return REDUCTIONS[ufunc], [array, *[given.get(name, Constant(SILENT.get(name))) for name in names]]

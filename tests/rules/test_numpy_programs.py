@@ -17,6 +17,7 @@ from autodiff_hook.testing import check_gradient
 
 X, V, P = normal(3, 4), normal(5), positive(5)
 MASK = np.array([True, False, True, True, False])
+INF = float("inf")
 BINARY = """
     add subtract multiply divide power maximum minimum fmax fmin arctan2 hypot logaddexp logaddexp2 fmod remainder
     copysign float_power
@@ -93,6 +94,27 @@ def test_options_of_reductions(name, options):
     if name != "logaddexp" or options["axis"] == 1:
         check_orders(lambda x: f.reduce(x, **options), x)
         check_orders(lambda x: f.reduce(x, 1, out=x[:, 0] * 0.0), x)
+
+
+@pytest.mark.parametrize("f", [np.logaddexp, np.logaddexp2])
+def test_options_of_logarithms_of_sums(f):
+    check_orders(lambda x, y: f.reduce(x, 0, where=x > 0.5, initial=y), positive(3, 4), positive()[()])
+    check_orders(lambda x: f.reduce(x, -1, float, None, True, None), positive(3, 4))
+    check_orders(lambda x: f.reduce(x, where=x > 0.5), positive(3))
+
+
+@pytest.mark.parametrize("f", [np.logaddexp, np.logaddexp2])
+@pytest.mark.parametrize("operator", [ad.gradient, lambda f, x: (ad.jacfwd(f)(x),)], ids=["gradient", "jacfwd"])
+def test_logarithms_of_sums_of_infinities(f, operator):
+    def shares(x, *options):
+        return operator(lambda x: f.reduce(x, 0, None, None, False, *options), np.array(x))[0].tolist()
+
+    assert shares([-INF, 0.0, -INF]) == [0.0, 1.0, 0.0]
+    assert shares([-INF, -INF, -INF, -INF]) == [0.25] * 4
+    assert shares([-INF, -INF, -INF], -INF) == [0.25] * 3
+    assert shares([INF, 800.0, INF, -INF]) == [0.5, 0.0, 0.5, 0.0]
+    assert shares([0.0, 5000.0, INF], -INF, [True, False, False]) == [1.0, 0.0, 0.0]
+    assert shares([]) == []
 
 
 @pytest.mark.parametrize("name", BINARY)
