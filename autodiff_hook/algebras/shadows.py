@@ -20,7 +20,7 @@ from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
-from autodiff_hook.runtime.reachable import captured_by, defaults_of, reachable
+from autodiff_hook.runtime.reachable import captured_by, defaults_of, names_in, reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -108,6 +108,8 @@ class _Search:
             return id(root) in alg.buffers or id(root) in alg.shadows and holds(alg, root)
         if cls.__name__ == "CarriedIterator" or id(item) in alg.generators:
             return True
+        if cls is FunctionType and self._reads(item):
+            return True
         if form == "object" and cls.__flags__ & _HEAP_TYPE and self._captures(cls):
             return True
         if id(item) in alg.shadows:
@@ -115,6 +117,11 @@ class _Search:
         if id(item) in alg.losses:
             return True
         return bool(self._roots) and alg.memories.may_have(item, self._roots)
+
+    def _reads(self, function: FunctionType) -> bool:
+        """Whether a function names a global that has a token."""
+        entry = self._alg.shadows.get(id(function.__globals__))
+        return entry is not None and some([entry[1].get(name) for name in names_in(function.__code__)])
 
     def _captures(self, cls: type) -> bool:
         """Whether a method of a class has captured a variable that may have a token, or has a default that may."""

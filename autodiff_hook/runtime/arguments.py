@@ -162,7 +162,7 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
     What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,
     and parts are loaded as the program reads them.
     """
-    if constant_kind(value) and not issubclass(type(value), type) and not _is_lasting(value):
+    if constant_kind(value) and not issubclass(type(value), type) and not is_lasting(value):
         raise Refused("a callable as an argument that is made anew, or has captured something")
     if type(value) is dict and all(type(key) is str for key in value):
         found = described(value, one_way, by_any_key=place in changed or len(value) > _KEYS)
@@ -182,7 +182,7 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
     return found
 
 
-def _is_lasting(value: Any) -> bool:
+def is_lasting(value: Any) -> bool:
     """Whether a callable or a module is the same at the next call, and holds nothing: one that has a name."""
     if type(value) is BuiltinFunctionType:
         return value.__self__ is None or type(value.__self__) is ModuleType

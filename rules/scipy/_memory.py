@@ -42,6 +42,11 @@ class Memory:
                 self.after[key] = (item, new)
         self.written = [(a, old, a.copy()) for a, old in self.arrays if not np.array_equal(a, old, equal_nan=True)]
 
+    @property
+    def changed(self):
+        """Whether the native run has left anything behind."""
+        return bool(self.after or self.written)
+
     def rewind(self):
         """Put back what the native run changed; counters go on."""
         for key, (item, new) in self.after.items():

@@ -45,7 +45,41 @@ class Growth:
         return self(x) + shift * 0.0
 
 
+RATE = HEIGHT = 1.0
+
+
+def with_globals(p):
+    global RATE, HEIGHT
+    RATE, HEIGHT = p[0], p[1]
+    return integrate.quad(lambda x: HEIGHT * np.exp(RATE * x), 0.0, 2.0)[0]
+
+
+def with_a_global_and_a_captured_variable(p):
+    global RATE
+    RATE, height = p[0], p[1]
+    return integrate.quad(lambda x: height * np.exp(RATE * x), 0.0, 2.0)[0]
+
+
+def with_functions_within(p):
+    rate, height = p[0], p[1]
+
+    def grown(x):
+        return np.exp(rate * x)
+
+    return integrate.quad(lambda x: height * grown(x), 0.0, 2.0)[0]
+
+
+def with_captured_numbers(p):
+    rate, CAPTURED, one, zip = p[0], p[1:2], 1, 0.0
+    return integrate.quad(lambda x: CAPTURED[0] * np.exp(rate * x) * one + zip, 0.0, 2.0)[0]
+
+
 INTEGRANDS = [
+    with_globals,
+    with_a_global_and_a_captured_variable,
+    with_functions_within,
+    with_captured_numbers,
+    lambda p: integrate.quad(lambda x, b, r=p[0]: b * np.exp(r * x), 0.0, 2.0, p[1])[0],
     lambda p: integrate.quad(growth, 0.0, 2.0, (p[0], p[1]))[0],
     lambda p: integrate.quad(lambda x, b: growth(x, p[0], b), 0.0, 2.0, p[1])[0],
     lambda p: integrate.quad(lambda x: np.asarray(p[1] * np.exp(p[0] * x)), 0.0, 2.0)[0],
@@ -62,6 +96,11 @@ INTEGRANDS = [
 @pytest.mark.parametrize("f", INTEGRANDS)
 def test_what_the_integrand_depends_on(f):
     agrees(f, lambda p: area(p, 0.0, 2.0))
+
+
+def test_a_limit_that_is_the_argument():
+    assert gradient(lambda x: integrate.quad(lambda t: t * t, 1.0, x)[0], 3.0)[0] == pytest.approx(9.0)
+    assert gradient(lambda x: integrate.quad(lambda t: t * t, x, 1.0)[0], 3.0)[0] == pytest.approx(-9.0)
 
 
 def test_limits():

@@ -13,14 +13,12 @@ from scipy.integrate import DOP853, RK45, solve_ivp
 
 from autodiff_hook import pullback
 from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
-from autodiff_hook.config import opted_in_as
-from autodiff_hook.errors import LIBRARIES, Unsupported
+from autodiff_hook.errors import Unsupported
 from autodiff_hook.extend import cotangents
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
-from autodiff_hook.semantics.scope import is_own, module_of
 from autodiff_rules.scipy._callbacks import Call
-from autodiff_rules.scipy._captured import alone
+from autodiff_rules.scipy._captured import differentiable_alone
 from autodiff_rules.scipy.optimize.implicit import seeded
 
 RungeKutta = RK45.__base__
@@ -41,9 +39,8 @@ def initial_value_problem(alg, t, args, kwargs):
     if not some(t) and not reaches(alg, *args, *kwargs.values()):
         return solve_ivp(*args, **kwargs), None
     call.run()
-    stored = call.memory.after or call.memory.written
     call.memory.rewind()
-    setting = STORES_NOTHING.set(not stored)
+    setting = STORES_NOTHING.set(not call.memory.changed)
     try:
         found = enter(alg, (None, *t), solve_ivp, args, kwargs)
     finally:
@@ -67,17 +64,6 @@ cotangents(
 
 def called(fun, time, y, *args):
     return np.asarray(fun(time, y, *args))
-
-
-def differentiable_alone(alg, fun, args):
-    """A function that one tape can differentiate, all of whose variables are numbers or arrays; None if not so."""
-    if alg.typed is None or not all(type(arg) in (float, int, np.ndarray) for arg in args):
-        return None
-    found = alone(alg, fun)
-    if found is None:
-        return None
-    others = [name for name in alg.modules if not is_own(name) and name.partition(".")[0] not in LIBRARIES]
-    return found if all(name == module_of(fun) or opted_in_as(name) for name in others) else None
 
 
 def reads_alone(function):

@@ -12,6 +12,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy._captured import differentiable_alone, number_of
 from autodiff_rules.scipy.integrate._nodes import WEIGHTS, jump, kink, places, resolved
 
 RESOLVED = 1e-6
@@ -22,7 +23,7 @@ MATTER = ("func", "a", "b", "args", "wvar")
 
 def integrand(f, x, args, weight, wvar):
     y = f(x, *args)
-    y = y if isinstance(y, float) else np.sum(y)
+    y = number_of(y)
     if weight == "cos":
         return y * np.cos(wvar * x)
     return y * np.sin(wvar * x) if weight == "sin" else y
@@ -61,7 +62,7 @@ class Integral(Call):
         except NotDifferentiable as reason:
             self.memory.settle(self.callback)
             return self.alg.unknown(reason)
-        found, token = self.sum(nodes, weights)
+        found, token = self.sum_alone(nodes, weights) or self.sum(nodes, weights)
         self.memory.settle(self.callback)
         if abs(found - value) > RESOLVED * (1.0 + abs(value)) + 10.0 * error:
             return self.alg.unknown(self.unresolved())
@@ -83,6 +84,29 @@ class Integral(Call):
 
     def unresolved(self):
         return NotDifferentiable(f"{self.name} has not resolved the integrand: its derivative is not known")
+
+    def sum_alone(self, nodes, weights):
+        """The integral and its token, by one program of all nodes; None if the integrand may not be taken alone."""
+        if self.memory.changed or self.arguments["weight"] is not None:
+            return None
+        args, limits = self.extra(), [(self.arguments[name], self.tokens.get(name)) for name in ("a", "b")]
+        found = differentiable_alone(self.alg, self.callback, args)
+        if found is None or any(token is not None and not np.isfinite(limit) for limit, token in limits):
+            return None
+        summed = found.over(self.callback, nodes, weights, args)
+        if summed is None:
+            return None
+        ends = [
+            None if token is None else sign * number_of(self.callback(limit, *args))
+            for sign, (limit, token) in zip((-1, 1), limits)
+        ]
+        tokens = (*found.tokens, *(self.tokens.get("args") or (None,) * len(args)), *(token for _, token in limits))
+        slopes = (*summed[1], *ends)
+
+        def pullback(c):
+            return tuple([slope if slope is None else c * slope for slope in slopes])
+
+        return summed[0], self.alg.node(pullback, tokens)
 
     def sum(self, nodes, weights):
         """The integral and its token, at these nodes."""
