@@ -10,6 +10,7 @@ from scipy import integrate, special
 
 from autodiff_hook import gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.reports import collecting
 
 POINT = np.array([1.3, 0.7, 0.4])
 DIRECTION = np.array([0.6, -0.8, 0.3])
@@ -96,6 +97,19 @@ INTEGRANDS = [
 @pytest.mark.parametrize("f", INTEGRANDS)
 def test_what_the_integrand_depends_on(f):
     agrees(f, lambda p: area(p, 0.0, 2.0))
+
+
+def test_integrands_that_stand_alone_are_typed_once():
+    def f(rate, height):
+        def apart(x):
+            return height * np.exp(rate * x)
+
+        return integrate.quad(apart, 0.0, 2.0)[0]
+
+    with collecting() as reports:
+        for rate in (0.3, 0.4, 0.5):
+            gradient(f, rate, 2.0)
+    assert [r.kind for r in reports if r.code is not None and r.code.co_name == "apart"] == ["typed"]
 
 
 def test_a_limit_that_is_the_argument():
