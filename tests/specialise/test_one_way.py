@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
 import functools
+import heapq
 from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Any
@@ -495,6 +497,25 @@ def test_one_list_under_two_names():
         assert first == [5.0, 3.0]
         namespace["second"] = namespace["first"]
         same(ad.gradient(namespace["f"], 3.0), (6.0,))
+
+
+def put_in_order(x, y):
+    bodies = [Body(x * y, y), Body(y), "of another kind", Body(x)]
+    del bodies[2]
+    bodies.sort(key=lambda body: body.x, reverse=True)
+    heap = [body.x * (i + 1) for i, body in enumerate(bodies)]
+    heapq.heapify(heap)
+    heapq.heappush(heap, x * x)
+    least = heapq.heappop(heap)
+    ranks = sorted(heap)
+    bisect.insort(ranks, least * y)
+    kept = dict.fromkeys(("a", "b"), least)
+    return sum(r * (i + 1) for i, r in enumerate(ranks)) * kept["b"] + bodies[0].x * bodies[2].v
+
+
+def test_what_is_put_in_order():
+    check_slopes(put_in_order, 0.7, 0.4)
+    check_slopes(put_in_order, 0.3, 1.9)
 
 
 def test_long_ways_are_followed_after_some_calls():

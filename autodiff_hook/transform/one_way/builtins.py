@@ -11,19 +11,19 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents.changing import require_short
+from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
 from autodiff_hook.transform.one_way import containers, derived, derived_tuples, inert, sequences
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import construct, instance, number
-from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, pairs, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
 from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, OPTIONS, all_classes, zipped
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import CONVERSIONS, by_name, converted, is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.sequences import sorted_
 from autodiff_hook.transform.one_way.signatures import asked
 from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised
@@ -61,8 +61,6 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if function is dict:
         content = pairs(inf, args[0]) if args else {}
         return containers.new(inf, dict, {**content, **kwargs})
-    if function is sorted and len(args) == 1 and set(kwargs) <= {"key", "reverse"}:
-        return sorted_(inf, s, args, kwargs)
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
@@ -124,14 +122,6 @@ def _folds(function: Any) -> bool:
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod)
 _LIMITS: Final = (np.finfo, np.iinfo)
-
-
-def held_as(inf: Path, s: Statement, value: Any) -> Abstract:
-    """A known value; a list or a set is one of the program's own."""
-    if type(value) in (list, set, frozenset):
-        held = list(map(Constant, value)) if type(value) is list else value
-        return containers.new(inf, type(value), held)
-    return known_as(inf, s, value)
 
 
 def _is_itself(inf: Path, args: Args, kwargs: dict[str, Operand]) -> bool:
@@ -275,6 +265,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     tuple.__new__: derived_tuples.new,
     len: _len,
     require_short: _nothing,
+    order_of: sequences.order_of,
     require_constant: constant_key,
     list: _list,
     tuple: _tuple,

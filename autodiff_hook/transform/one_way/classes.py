@@ -29,9 +29,7 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
         made: Operand = instance(inf, cls)
     elif new == float.__new__ and not kwargs:
         made = number(inf, cls, args)
-    elif new is tuple.__new__:
-        made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
-    elif type(new) is FunctionType:
+    elif new is tuple.__new__ or type(new) is FunctionType:
         made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
         kind = inf.type_of(made)
         if not isinstance(kind, Fresh) or not issubclass(kind.cls, cls):

@@ -40,6 +40,13 @@ def new(inf: Path, cls: type, content: Any) -> Abstract:
     return inf.type_of(inf.made(cls, content))
 
 
+def held_as(inf: Path, s: Statement, value: Any) -> Abstract:
+    """A known value; a list or a set is one of the program's own."""
+    if type(value) in (list, set, frozenset):
+        return new(inf, type(value), list(map(Constant, value)) if type(value) is list else value)
+    return known_as(inf, s, value)
+
+
 def parts(inf: Path, operand: Operand) -> list[Operand]:
     """The items of anything that has a number of them which is known on this way."""
     if operand in inf.iterators:

@@ -13,12 +13,12 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import BINARY, COMPARE
-from autodiff_hook.transform.one_way import containers
+from autodiff_hook.transform.one_way.containers import held_as
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Number, Outside
 from autodiff_hook.transform.specialise.lattice import example_of
-from autodiff_hook.transform.specialise.plans import alias, known_as, pure
+from autodiff_hook.transform.specialise.plans import alias, pure
 
 _FUNCTIONS: Final = (re.compile, re.match, re.fullmatch, re.search, re.findall, re.split, re.sub, re.escape)
 _PATTERNS: Final = (re.Pattern, re.Match)
@@ -54,17 +54,12 @@ def _given(
         list(map(inf.pin, given))
         raise Raised(error) from None
     if all(isinstance(x, Known) for x in kinds):
-        return _as_held(inf, s, found)
+        return held_as(inf, s, found)
     counted = type(found) in _NUMBERS and any(type(x) in _TIMES for x in values)
     if counted or type(found) in _KINDS:
         return alias(inf, s, _of_this_kind(inf, function, given, names, found))
     list(map(inf.pin, given))
-    return _as_held(inf, s, found)
-
-
-def _as_held(inf: Path, s: Statement, found: Any) -> Abstract:
-    """What is known; a list is the program's own."""
-    return containers.new(inf, list, list(map(Constant, found))) if type(found) is list else known_as(inf, s, found)
+    return held_as(inf, s, found)
 
 
 def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[str, ...], found: Any) -> Operand:

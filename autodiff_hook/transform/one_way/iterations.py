@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 import itertools
 import math
@@ -11,15 +10,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import (
-    SUBSTITUTES,
-    WITH_OPTIONS,
-    chain_from,
-    deques,
-    product_of,
-    remembering,
-    total,
-)
+from autodiff_hook.semantics.equivalents import WITH_OPTIONS, product_of, total
 from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
 from autodiff_hook.transform.one_way.containers import parts
@@ -28,6 +19,7 @@ from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container
+from autodiff_hook.transform.specialise.following import DEFINED
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -130,15 +122,8 @@ def _listed(inf: Path, operand: Operand) -> Operand:
 
 _CHOICES: Final = (itertools.combinations, itertools.permutations, itertools.combinations_with_replacement)
 EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
-    **{original: code for original, code in SUBSTITUTES if original not in _CHOICES},
-    itertools.chain.from_iterable: chain_from,
+    **{original: code for original, code in DEFINED.items() if original not in _CHOICES},
     functools.reduce: definitions.reduced,
-    map: definitions.mapped,
-    filter: definitions.filtered,
-    any: definitions.any_of,
-    all: definitions.all_of,
-    collections.deque: deques.deque,
-    functools.lru_cache: remembering.lru_cache,
 }
 OPTIONS: Final = dict(WITH_OPTIONS)
 ITERATIONS: Final[dict[Any, Builtin]] = {

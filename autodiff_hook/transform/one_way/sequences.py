@@ -9,9 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, is_nothing
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import NAMES
-from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.containers import KEYED, UNKNOWN, changeable, is_adopted, known_value, new, parts
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
@@ -199,16 +198,11 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
 
 
-Args = list[Operand]
-
-
-def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
-    """``sorted(items, key=…, reverse=…)``: each comparison decides about the way."""
-    held = list(parts(inf, args[0]))
-    key, backwards = kwargs.get("key", Constant(None)), bool(inf.pin(kwargs.get("reverse", Constant(False))))
-    keys = held if is_nothing(key) else [inf.call(key, [x]) for x in held]
+def order_of(inf: Path, s: Statement, args: list[Operand]) -> Abstract:
+    """The places of keys in their order: each comparison decides about the way."""
+    keys, backwards = parts(inf, args[0]), bool(inf.pin(args[1]))
     known = [known_value(inf, k) for k in keys]
-    order = list(range(len(held)))
+    order = list(range(len(keys)))
     if all(v is not UNKNOWN for v in known):
         order.sort(key=known.__getitem__, reverse=backwards)
     else:
@@ -217,7 +211,7 @@ def sorted_(inf: Path, s: Statement, args: Args, kwargs: dict[str, Operand]) -> 
             return compared(inf, keys[i], keys[j])
 
         order.sort(key=functools.cmp_to_key(difference), reverse=backwards)
-    return containers.new(inf, list, [held[i] for i in order])
+    return new(inf, list, list(map(Constant, order)))
 
 
 def compared(inf: Path, a: Operand, b: Operand) -> int:

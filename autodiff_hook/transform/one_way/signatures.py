@@ -55,8 +55,6 @@ def read(inf: Path, s: Statement, owner: Any, name: str) -> Abstract | None:
     found = getattr(owner, name, None)
     if type(found) is MappingProxyType:
         return containers.new(inf, dict, {key: Constant(value) for key, value in found.items()})
-    if type(found) is list:
-        return containers.new(inf, list, list(map(Constant, found)))
-    if is_plain(found) or isinstance(found, type) or type(found) is type(inspect.Parameter.VAR_KEYWORD):
-        return known_as(inf, s, found)
+    if is_plain(found) or isinstance(found, type) or type(found) in (list, type(inspect.Parameter.VAR_KEYWORD)):
+        return containers.held_as(inf, s, found)
     raise Refused(f"the attribute {name} of {named(owner)}")

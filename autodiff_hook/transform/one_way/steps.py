@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import is_plainly
+from autodiff_hook.semantics.equivalents.changing import sort
 from autodiff_hook.semantics.operations import COMPARE, NAMES
 from autodiff_hook.transform.one_way import (
     containers,
@@ -24,8 +25,8 @@ from autodiff_hook.transform.one_way import (
     signatures,
 )
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
-from autodiff_hook.transform.one_way.builtins import held_as, known_call
-from autodiff_hook.transform.one_way.containers import changeable, pairs, parts
+from autodiff_hook.transform.one_way.builtins import known_call
+from autodiff_hook.transform.one_way.containers import changeable, held_as, pairs, parts
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, is_object, operated
@@ -231,10 +232,12 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         owner = changeable(inf, owner)
     value = inf.type_of(owner)
     if isinstance(value, Container):
+        count = len(args) - len(names)
+        if (value.cls, name) == (list, "sort"):
+            return alias(inf, s, inf.call(Constant(sort), [owner, *args[:count]], dict(zip(names, args[count:]))))
         method = METHODS.get((value.cls, name))
         if method is None or names and name != "update":
             raise Refused(f"{value.cls.__name__}.{name}")
-        count = len(args) - len(names)
         result = method(inf, owner, args[:count])
         if names:
             inf.changed(owner).update(zip(names, args[count:]))

@@ -192,7 +192,7 @@ def may_be_mapping(kind: Abstract) -> bool:
     return kind.cls is dict if isinstance(kind, Tuple) else not isinstance(kind, (List, Iterator, Producer, Array))
 
 
-_ALWAYS: Final[dict[Any, Any]] = {
+DEFINED: Final[dict[Any, Any]] = {
     **dict(equivalents.SUBSTITUTES),
     **dict(ordering.IMMEDIATE),
     itertools.chain.from_iterable: equivalents.chain_from,
@@ -203,9 +203,13 @@ _ALWAYS: Final[dict[Any, Any]] = {
     sorted: iterating.in_order,
     collections.deque: deques.deque,
     functools.lru_cache: remembering.lru_cache,
+    dict.fromkeys: changing.from_keys,
+}
+"""What is followed by its definition on whatever ways."""
+_ALWAYS: Final[dict[Any, Any]] = {
+    **DEFINED,
     contextlib.contextmanager: managing.contextmanager,
     contextlib._GeneratorContextManager: managing.managed,
-    dict.fromkeys: changing.from_keys,
 }
 for _gone in (itertools.chain, itertools.tee, itertools.groupby, np.ndenumerate):
     del _ALWAYS[_gone]
