@@ -151,6 +151,24 @@ def test_what_cancels_is_an_error():
         ad.gradient(lambda d: (sparse.diags_array(d).tocsr() - a).toarray().sum(), np.ones(2))
 
 
+@pytest.mark.parametrize("name", ["tocsr", "tocsc", "tocoo"])
+def test_zeros_on_diagonals_that_are_left_away_are_an_error(name):
+    def f(d):
+        return weighted(getattr(sparse.dia_array((d, 0), shape=(4, 4)), name)() @ X)
+
+    d = normal(4)
+    check_gradient(f, d)
+    d[1] = 0.0
+    with pytest.raises(NotDifferentiable, match="leaves away an entry"):
+        ad.gradient(f, d)
+    with pytest.raises(NotDifferentiable, match="leaves away an entry"):
+        ad.jvp(f, (d,), (np.ones(4),))
+
+
+def test_zeros_outside_of_the_matrix_are_no_entries():
+    check_gradient(lambda d: weighted(sparse.diags([d, d[:3]], [0, 1]).tocsr() @ W), normal(4))
+
+
 def test_rules_behind_them():
     a = square(SQUARE).tocsc()
     factors = sla.splu(a)

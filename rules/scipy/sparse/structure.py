@@ -4,6 +4,7 @@ import numpy as np
 from scipy._lib import _util
 from scipy.sparse import _base, _compressed, _dia, _sparsetools
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
@@ -24,11 +25,19 @@ def origins(target, place, result, args):
     return copies[result].astype(int) - 1
 
 
-def moved(target, place, result, *constants):
-    """Register that ``target`` writes the entries at ``place`` to ``result`` in another order; the rest is constant."""
+def moved(target, place, result, *constants, zeros=True):
+    """Register that ``target`` writes the entries at ``place`` to ``result`` in another order; the rest is constant.
+
+    Without ``zeros``, it leaves away entries that are 0; the numbers of entries are not.
+    """
 
     def entries(*args):
         chosen = origins(target, place, result, args)
+        if not zeros and not np.all(np.ravel(args[place])[chosen[chosen >= 0]]):
+            raise NotDifferentiable(
+                f"{target.__name__} leaves away an entry that is 0, whose derivative would be lost: "
+                "build the matrix of rows and columns, as csr_array((data, (rows, columns))), which keeps it"
+            )
         parts = np.where(chosen >= 0, np.ravel(args[place])[np.maximum(chosen, 0)], args[result])
         return (*(None for _ in constants), parts) if constants else parts
 
@@ -42,7 +51,7 @@ moved(_sparsetools.csr_row_slice, 5, 7, 6)
 moved(_sparsetools.csr_column_index2, 4, 6, 5)
 moved(_sparsetools.csr_sort_indices, 3, 3, 2)
 moved(_sparsetools.csr_hstack, 5, 8, 6, 7)
-moved(_sparsetools.dia_tocsr, 5, 7, 8, 9)
+moved(_sparsetools.dia_tocsr, 5, 7, 8, 9, zeros=False)
 
 
 def get_csr_submatrix(height, length, pointers, indices, data, *bounds):
