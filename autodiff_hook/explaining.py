@@ -6,13 +6,14 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType
 from typing import Any, Literal, ParamSpec
 
 from autodiff_hook import reports
 from autodiff_hook.api import gradient, pullback
 from autodiff_hook.errors import NotDifferentiable, Unsupported
+from autodiff_hook.records import record
 from autodiff_hook.reports import Reason, Report
 from autodiff_hook.runtime import specialising, splitting
 from autodiff_hook.runtime.preparing import NO_SCALAR
@@ -25,7 +26,7 @@ How = Literal["typed", "carried", "native"]
 """``native``: the line calls what no derivative is known of, and hands it something with a derivative."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Line:
     """One line of a function."""
 
@@ -35,7 +36,7 @@ class Line:
     """What keeps it from being typed, if that is decided here."""
 
 
-@dataclass(slots=True)
+@record
 class Function:
     """One function that took part, in one of the forms in which it did."""
 
@@ -78,7 +79,7 @@ class Function:
                 yield from wrapped(f"# {line.reason}", width, 16)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Explanation:
     """The answer of ``explain``; its text is for a terminal, and as wide as that."""
 

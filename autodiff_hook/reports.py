@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import get_ident
 from types import CodeType
 from typing import Any, Final, Literal
 
 from autodiff_hook import telling
+from autodiff_hook.records import record
 
 Kind = Literal["typed", "not typed", "not typed any more", "run again", "carried", "opaque", "nothing"]
 """``carried``: the carried program was made; ``opaque``: a call that no derivative is known of was given some;
 ``nothing``: no function of the session is typed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Reason:
     """Why something is not typed, and the line that decides it, if there is one."""
 
@@ -30,7 +31,7 @@ class Reason:
         return f"{self.prefix}{place}{self.text}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Report:
     """One decision; its text is the line of the trace."""
 

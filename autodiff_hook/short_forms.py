@@ -12,7 +12,6 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType
@@ -20,6 +19,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from autodiff_hook.records import record
 from autodiff_hook.registry import LINEAR, Deferred, Entry, Real, describe, frule, not_implemented, registry
 from autodiff_hook.strong import over, times
 
@@ -41,7 +41,7 @@ def expression(function: F) -> F:
     return function
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Slope:
     """A partial derivative: ``scale`` times what ``function`` gives, or ``scale`` by it."""
 
@@ -67,7 +67,7 @@ def scaled(scale: float, function: Any) -> Any:
     return Slope(function, scale)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Form:
     """How cotangents of ``{x}`` are written for a kind of arguments: products and quotients of ``{c}`` and ``{s}``."""
 

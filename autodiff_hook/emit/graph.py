@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from autodiff_hook.emit import versions
@@ -25,6 +25,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
+from autodiff_hook.records import record
 
 MUTATORS: Final = frozenset(
     {"list_append", "set_add", "map_add", "list_extend", "set_update", "dict_update", "dict_merge"}
@@ -32,7 +33,7 @@ MUTATORS: Final = frozenset(
 MULTIPLE: Final = frozenset({"unpack", "enter", "eg_match", "cleanup_throw", "enter_async"})
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Step:
     """A statement in a chain; several results lie on the stack in this order, the last on top."""
 
@@ -44,7 +45,7 @@ class Step:
     handler: Edge | None = None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Chain:
     """Blocks that follow each other without another way in or out but exceptions."""
 

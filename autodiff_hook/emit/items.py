@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Position, Variable
+from autodiff_hook.records import record
 
 
 class Label:
@@ -15,14 +16,14 @@ class Label:
     __slots__ = ()
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class CellVar:
     """A cell that the function makes."""
 
     name: str
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class FreeVar:
     """A cell that the function is given."""
 
@@ -41,7 +42,7 @@ FORGET: Final = "FORGET"
 """What pops a value whose variable forgets it, if no other one has it."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Op:
     """A bytecode instruction; ``handler`` covers it."""
 
@@ -51,7 +52,7 @@ class Op:
     handler: Segment | None = None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Load:
     """Push a virtual local, a constant, a cell or NULL; ``bit`` is the mask of a local among the live ones."""
 
@@ -60,7 +61,7 @@ class Load:
     bit: int = 0
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Store:
     """Pop into a virtual local."""
 
@@ -69,7 +70,7 @@ class Store:
     bit: int = 0
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Copies:
     """A parallel copy; ``stacked`` are targets whose new values lie on the stack already."""
 
@@ -78,7 +79,7 @@ class Copies:
     position: Position | None = None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Mark:
     """The place of a label inside a segment."""
 
@@ -88,7 +89,7 @@ class Mark:
 Item = Op | Load | Store | Copies | Mark
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Pending:
     """Something to be done at its place between two operands: instructions, in order."""
 
@@ -98,7 +99,7 @@ class Pending:
 Entry = Operand | Null | Pending
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Exit:
     """How a segment ends: ``jump``, ``true``, ``none`` (jump if so to the first target), ``next``, ``send``, ``end``.
 
@@ -113,7 +114,7 @@ class Exit:
     landing: Label | None = None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Segment:
     """A run of instructions that is entered only at its start, with ``depth`` values on the stack.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from autodiff_hook.emit import helpers, versions
@@ -11,11 +10,12 @@ from autodiff_hook.emit.graph import Step
 from autodiff_hook.emit.items import FORGET, NO_ARG, CellVar, Entry, FreeVar, Label, Mark, Null, Op, Pending
 from autodiff_hook.emit.versions import Code
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Position, Variable
+from autodiff_hook.records import record
 
 Cells = dict[Variable, CellVar | FreeVar]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Selection:
     """Operands to push (first lowest), then instructions; ``values`` of the results remain on the stack."""
 
@@ -27,7 +27,7 @@ class Selection:
 Selector = Callable[[Step, "Context"], Selection]
 
 
-@dataclass(slots=True)
+@record
 class Context:
     """What selection must know beyond the statement."""
 

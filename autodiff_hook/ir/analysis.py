@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import TypeVar
 
 from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Variable
+from autodiff_hook.records import record
 
 T = TypeVar("T")
 
@@ -151,7 +152,7 @@ def dominates(idom: dict[Block, Block], a: Block, b: Block) -> bool:
     return True
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Loop:
     """A natural loop: ``header`` dominates ``body`` (which contains it); ``latches`` jump back to it."""
 

@@ -75,8 +75,10 @@ intrinsics          intrinsic[number] *operands (CPython's CALL_INTRINSIC_1/2, w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, NamedTuple
+
+from autodiff_hook.records import record
 
 
 class Position(NamedTuple):
@@ -103,7 +105,7 @@ class _Unbound:
 UNBOUND: Final = _Unbound()
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Variable:
     """An SSA value. ``name`` is the user's name for it, if it has one; it is only for reading."""
 
@@ -113,7 +115,7 @@ class Variable:
         return f"%{self.name or hex(id(self))}"
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Constant:
     """An operand known when the code is made; any Python object, kept by identity."""
 
@@ -131,7 +133,7 @@ def is_nothing(operand: Operand) -> bool:
     return isinstance(operand, Constant) and operand.value is None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Statement:
     """One operation. ``data`` is what the operation's row of the table above shows in brackets."""
 
@@ -148,7 +150,7 @@ class Statement:
         return self.result
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Edge:
     """A transition to ``target``; ``args`` bind its parameters (after those it receives by itself)."""
 
@@ -185,7 +187,7 @@ CANNOT_RAISE: Final = frozenset(
 TERMINATORS_THAT_RAISE: Final = frozenset({"next", "send", "raise", "reraise"})
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Terminator:
     """How a block ends."""
 
@@ -195,7 +197,7 @@ class Terminator:
     position: Position | None = None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Block:
     """A basic block: parameters, statements, one terminator, perhaps an exception edge."""
 
@@ -214,7 +216,7 @@ class Block:
 FunctionKind = Literal["function", "generator", "coroutine", "async_generator"]
 
 
-@dataclass(slots=True)
+@record
 class Signature:
     """The parameters of a function, as a code object has them."""
 
@@ -226,7 +228,7 @@ class Signature:
     varkeywords: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class IR:
     """One function. ``blocks[0]`` is the entry; nothing jumps to it."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType
 from typing import Final, NamedTuple
 
 from autodiff_hook.ir.types import Position
+from autodiff_hook.records import record
 
 _JUMPS: Final = frozenset(dis.opname[number] for number in dis.hasjrel) - {"END_ASYNC_FOR"}
 """From 3.14 on END_ASYNC_FOR is among them, though it does not jump: its argument is for ``sys.monitoring``."""
@@ -31,7 +32,7 @@ class Region(NamedTuple):
     lasti: bool
 
 
-@dataclass(slots=True)
+@record
 class Instruction:
     """One instruction with its prefixes folded in; ``following`` is the offset after its caches."""
 
@@ -48,7 +49,7 @@ class Instruction:
         return self.name not in _LAST
 
 
-@dataclass(slots=True)
+@record
 class CodeBlock:
     """Instructions that run one after another, unless one raises."""
 

@@ -6,7 +6,6 @@ import collections.abc
 import time
 from collections.abc import Callable, Container, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Literal, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, Final, Literal, TypeVar
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.records import record
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.arguments import arguments
 from autodiff_hook.runtime.binding import Call
@@ -58,7 +58,7 @@ from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.resolve import evaluate
 
 
-@dataclass(slots=True)
+@record
 class Made:
     """A joint program, and what was found on the way."""
 

@@ -7,7 +7,6 @@ function of that, which is differentiated like any other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
 from typing import Any, Final
@@ -18,6 +17,7 @@ from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
+from autodiff_hook.records import record
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
 from autodiff_hook.runtime.given_objects import object_gradients
@@ -124,7 +124,7 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR, _S
     return made, _collecting(known, constants, sources), sources
 
 
-@dataclass(slots=True)
+@record
 class _Sources:
     """What a tangent is differentiated by: arguments, and the parts of those that are objects."""
 
@@ -176,7 +176,7 @@ def _collecting(known: Understood, constants: list[Variable], sources: _Sources)
     return ir
 
 
-@dataclass(slots=True)
+@record
 class _Product:
     """Gives Hessian-vector products, by what is loaded on entry, and the gradients of the tangent."""
 

@@ -10,7 +10,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from sys import gettrace, modules
 from types import CodeType, FunctionType, MethodType
@@ -21,6 +21,7 @@ import numpy as np
 from autodiff_hook import config, reports
 from autodiff_hook.budget import cpu_time
 from autodiff_hook.debugging import NANS
+from autodiff_hook.records import record
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.altering import restoring
@@ -55,7 +56,7 @@ _PATIENCE: Final = 3
 Entry = Callable[[Any, tuple[Any, ...]], Any]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Specialisations:
     """What has been specialised of one code object, newest first, each with its number of arguments.
 

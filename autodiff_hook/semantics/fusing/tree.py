@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from autodiff_hook.records import record
 
 _INDENT = "    "
 
 
-@dataclass(slots=True)
+@record
 class Assign:
     """``target = text``; with ``keep`` it may raise what the program would."""
 
@@ -18,7 +19,7 @@ class Assign:
     keep: bool = False
 
 
-@dataclass(slots=True)
+@record
 class If:
     """A branch."""
 
@@ -28,7 +29,7 @@ class If:
     other: list[Node]
 
 
-@dataclass(slots=True)
+@record
 class Leave:
     """``if test: return text``."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import BuiltinFunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Operand, Statement, Variable
+from autodiff_hook.records import record
 
 _OPERATORS: Final = frozenset({"+", "-", "*", "/", "**", "//", "%"})
 _SIGNS: Final = frozenset({"+", "-"})
@@ -27,7 +27,7 @@ Lookup = Callable[[str], Any]
 """What a global is that is known to be a function, class or module; None for others."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Run:
     """Statements that may be evaluated at once."""
 

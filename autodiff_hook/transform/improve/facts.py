@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number
 
 LARGE: Final = 1 << 14
 """From this number of elements on an array is worth some calls to save a pass over it."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Symbol:
     """The length of an axis. ``source``: the variable and axis that it is read from; ``example``: what it was.
 
@@ -35,7 +35,7 @@ Dim = int | Symbol
 Dims = tuple[Dim, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ArrayFact:
     """An exact ``numpy.ndarray`` with at least one axis; ``optional``: or None, which is zero."""
 
@@ -44,7 +44,7 @@ class ArrayFact:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class NumberFact:
     """A number of one of these types; ``dim`` if it is the length of an axis."""
 
@@ -52,14 +52,14 @@ class NumberFact:
     dim: Dim | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ShapeFact:
     """A tuple of the lengths of axes."""
 
     dims: Dims
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class TupleFact:
     """A tuple whose items are known, as far as they are."""
 

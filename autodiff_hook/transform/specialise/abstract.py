@@ -6,11 +6,12 @@ hand were followed through the program. Examples are only for working out the ty
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import CodeType, UnionType
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.records import record
 
 T = TypeVar("T")
 
@@ -25,7 +26,7 @@ class Missing:
 MISSING: Final = Missing()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Abstract:
     """Anything at all."""
 
@@ -59,7 +60,7 @@ def _is_part(a: Any, b: Any) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Known(Abstract):
     """One object, known by identity (numbers and strings: by type and value)."""
 
@@ -78,14 +79,14 @@ class Known(Abstract):
 _COMPARED: Final = (int, float, str, bytes, slice, tuple, UnionType)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Number(Abstract):
     """A number whose exact type is one of a few."""
 
     types: frozenset[type]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Array(Abstract):
     """An exact ``numpy.ndarray``; with ``scalar`` it may also be a NumPy scalar. None: not known."""
 
@@ -107,7 +108,7 @@ def same_dtype(a: Any, b: Any) -> bool:
     return a is b or (a is not None and b is not None and a == b)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Tuple(Abstract):
     """An exact tuple of known length; or a list, or a dict with known keys, that nothing in the program changes."""
 
@@ -194,7 +195,7 @@ class Site:
             b._united = a
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Reference(Abstract):
     """A list, a dict or an object, whose cotangents are found by its identity."""
 
@@ -207,7 +208,7 @@ class Reference(Abstract):
         return hash(type(self))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class List(Reference):
     """An exact list of items of one kind."""
 
@@ -219,14 +220,14 @@ class List(Reference):
         return self.site.item
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Dict(Reference):
     """An exact dict: items of one kind, or of one by each name."""
 
     cls: ClassVar[type] = dict
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Record(Reference):
     """An object from outside, of an exact class: its attributes are read, and guarded to be of one kind."""
 
@@ -239,14 +240,14 @@ class Record(Reference):
         return hash(self.cls)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Instance(Abstract):
     """A value of an exact type that carries no derivative."""
 
     cls: type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Outside(Abstract):
     """An object from outside, of an exact type; its parts are loaded, and guarded, on entry."""
 
@@ -255,7 +256,7 @@ class Outside(Abstract):
     """What it is loaded as on entry; None if that is not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Optional(Abstract):
     """Absent, or what ``content`` says: numbers, arrays, what has no derivative, and tuples of these."""
 
@@ -264,21 +265,21 @@ class Optional(Abstract):
     """None, or ``UNBOUND`` for a variable that may not be assigned yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Iterator(Abstract):
     """What a ``for`` runs over."""
 
     item: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Cell(_ByParts, Abstract):
     """A closure cell that is assigned once, to ``content``."""
 
     content: Operand | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Closure(_ByParts, Abstract):
     """A function made in the program: its code, and the operands of what it captures."""
 
@@ -291,7 +292,7 @@ class Closure(_ByParts, Abstract):
     """Whether its parameters have defaults or annotations, which are values of the program."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Bound(_ByParts, Abstract):
     """A bound method of a value in the program."""
 
@@ -299,7 +300,7 @@ class Bound(_ByParts, Abstract):
     receiver: Operand
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Lookup(_ByParts, Abstract):
     """A method of a value that no argument of its call can replace: it is looked up at the call."""
 
@@ -307,7 +308,7 @@ class Lookup(_ByParts, Abstract):
     receiver: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Fresh(Abstract):
     """An object that the program makes, with attributes that are assigned once: it is never built."""
 
@@ -315,7 +316,7 @@ class Fresh(Abstract):
     made: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Container(Abstract):
     """A list, a dict or a set on one way through the program: what it holds is known step by step."""
 
@@ -323,7 +324,7 @@ class Container(Abstract):
     made: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Partial(_ByParts, Abstract):
     """A ``functools.partial`` that the program makes."""
 
@@ -332,7 +333,7 @@ class Partial(_ByParts, Abstract):
     kwargs: dict[str, Operand]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Producer(Abstract):
     """A generator that the program makes: its body stands where it is iterated over.
 
@@ -342,14 +343,14 @@ class Producer(Abstract):
     made: Statement
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Error(Abstract):
     """An exception, of which no more is known than its class."""
 
     cls: type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Super(_ByParts, Abstract):
     """``super(after, receiver)``."""
 
@@ -357,7 +358,7 @@ class Super(_ByParts, Abstract):
     receiver: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Several(Abstract):
     """One of several values of which one exists only while the program is made: nothing can be asked of it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import _HAS_DEFAULT_FACTORY, dataclass  # type: ignore[attr-defined]
+from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.lift.lifting import shared
+from autodiff_hook.records import record
 from autodiff_hook.reports import Reason
 
 
@@ -59,7 +60,7 @@ class Changes(Refused):
         self.places = frozenset(places)
 
 
-@dataclass(slots=True)
+@record
 class Body:
     """A copy of a function's blocks, with variables of its own."""
 
@@ -159,7 +160,7 @@ def _write_displays(block: Block) -> None:
     block.statements = kept
 
 
-@dataclass(slots=True)
+@record
 class Parameters:
     """How a call binds: for each parameter an operand, the operands of ``*args``, or those of ``**kwargs``."""
 

@@ -5,10 +5,9 @@ A program that raises is run again carried, so all ends are those where nothing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.records import record
 from autodiff_hook.semantics.equivalents import managing
 from autodiff_hook.transform.specialise import producers
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Producer
@@ -16,7 +15,7 @@ from autodiff_hook.transform.specialise.bodies import Body, Refused, copy_blocks
 from autodiff_hook.transform.specialise.infer import Inference
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Second:
     """What a generator does behind its ``yield``: blocks that are copied for each end, and the first of them."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import CO_GENERATOR
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final, Protocol
@@ -29,6 +29,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
+from autodiff_hook.records import record
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.fitting import given_ids
@@ -63,7 +64,7 @@ from autodiff_hook.transform.specialise.worklist import Worklist
 from autodiff_hook.transform.specialise.world import World
 
 
-@dataclass(slots=True)
+@record
 class RulePlan:
     """A call with a rule: its parameters bound to operands. ``of_numbers``: all arguments are numbers."""
 
@@ -74,14 +75,14 @@ class RulePlan:
     of_numbers: bool = False
 
 
-@dataclass(slots=True)
+@record
 class OwnPlan(RulePlan):
     """A call of a function that has a program of its own; ``lower`` says what stands in its place."""
 
     lower: Any = None
 
 
-@dataclass(slots=True)
+@record
 class Alias:
     """A statement whose result is a value that exists already."""
 
@@ -132,7 +133,7 @@ _RECURSIONS: Final = 12
 _ROUNDS: Final = 40
 
 
-@dataclass(slots=True)
+@record
 class Program:
     """A program understood: its blocks, the abstract values of its variables, the plan of each statement."""
 
@@ -160,7 +161,7 @@ class Program:
         return any(isinstance(plan, str) and plan in plans for plan in self.plans.values())
 
 
-@dataclass(slots=True)
+@record
 class Outer:
     """What a program does outside, at its end: whether it may, and to what it assigns by name (by identity)."""
 

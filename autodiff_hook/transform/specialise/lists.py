@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
@@ -269,7 +269,7 @@ def taken_apart(inf: Inference, s: Statement, owner: List, count: int) -> Abstra
     return Tuple((item_of_list(owner),) * count)
 
 
-@dataclass(slots=True)
+@record
 class Source:
     """Where a part of the items of an iteration comes from."""
 
@@ -281,7 +281,7 @@ class Source:
     """Where the key is, of an item of a dict."""
 
 
-@dataclass(slots=True)
+@record
 class Iteration:
     """A ``for`` over lists with derivatives: it is given indices."""
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from autodiff_hook.ir.analysis import closure, dominates, dominators, passed_on, successors
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
@@ -24,7 +25,7 @@ from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, mak
 TypeOf = Callable[[Operand], Abstract]
 
 
-@dataclass(slots=True)
+@record
 class Memory:
     """What a program changes."""
 

@@ -6,10 +6,11 @@ Lists, dicts and objects that come by one name may be one: their sites are unite
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from autodiff_hook.ir.types import Edge, Variable
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Dict,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
 
 
-@dataclass(slots=True)
+@record
 class Merged:
     """An object that stands for several: the parameters that bring its attributes, after the others of its block."""
 

@@ -8,7 +8,6 @@ loop has one way in and one latch. What is used up by an iteration is used once:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from autodiff_hook.ir.analysis import (
@@ -34,6 +33,7 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
+from autodiff_hook.records import record
 from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.specialise.abstract import (
     Bound,
@@ -65,7 +65,7 @@ from autodiff_hook.transform.specialise.replacing import replace
 from autodiff_hook.transform.specialise.views import take_anew
 
 
-@dataclass(slots=True)
+@record
 class Shape:
     """The control flow of a prepared program."""
 
@@ -142,11 +142,11 @@ def _require_orders(inference: Inference) -> None:
 
 def _read_slots(program: Program) -> None:
     """Attributes that are assigned again are items of dicts."""
-    for s, (record, name) in program.slots.items():
+    for s, (owner, name) in program.slots.items():
         if program.plans.get(s) == LOAD:
-            s.op, s.operands, s.data = "getitem", [record, Constant(name)], None
+            s.op, s.operands, s.data = "getitem", [owner, Constant(name)], None
         elif program.plans.get(s) == STORE:
-            s.op, s.operands, s.data = "setitem", [record, Constant(name), s.operands[-1]], None
+            s.op, s.operands, s.data = "setitem", [owner, Constant(name), s.operands[-1]], None
 
 
 def _apply_aliases(program: Program) -> None:

@@ -8,12 +8,13 @@ several places is copied for each. What uses up a generator at once is given a l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autodiff_hook.ir.analysis import Loop, closure, count_uses, dominates, dominators, natural_loops, reverse_postorder
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Producer
 from autodiff_hook.transform.specialise.bodies import Body, Parameters, Refused, cleans_up, copy_blocks, lifted
 from autodiff_hook.transform.specialise.versions import Versions
@@ -25,7 +26,7 @@ _MOST = 6
 """Of how many yields a generator is followed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Suspended:
     """A call of a generator function, which has not begun."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import bindings, closure
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.records import record
 from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.strong import PLAIN
@@ -93,7 +93,7 @@ def _returns_display(block: Block) -> bool:
     return any(s.result is value and s.op == "build_tuple" for s in block.statements)
 
 
-@dataclass(slots=True)
+@record
 class _Bound:
     """A pullback whose cotangent, and what was captured, is bound to operands of one kind."""
 

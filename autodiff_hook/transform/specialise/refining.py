@@ -7,12 +7,12 @@ that neither the primal nor the adjoint needs a statement for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from autodiff_hook.ir.analysis import count_uses, dominators, predecessors
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Known, Number, Optional
 from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
@@ -22,7 +22,7 @@ TypeOf = Callable[[Operand], Abstract]
 NONE: Final = Known(None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Test:
     """What is asked of a variable: ``is`` None, its ``truth``, or whether it is an instance of ``classes``."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Array, Known, Record, Reference, Site
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
@@ -54,7 +54,7 @@ class Place(NamedTuple):
         return self.site is other.site and (self.name == other.name or None in (self.name, other.name))
 
 
-@dataclass(slots=True)
+@record
 class Change:
     """A new array is stored where another one lies."""
 

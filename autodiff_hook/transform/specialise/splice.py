@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
+from autodiff_hook.records import record
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.infer import RulePlan
@@ -17,7 +18,7 @@ from autodiff_hook.transform.specialise.templates import Instance, instance_of
 Residual = Callable[[Variable, Block], Operand]
 
 
-@dataclass(slots=True)
+@record
 class Use:
     """One use of a rule: its arguments in the order of the pullback's cotangents, and how it is lowered.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -21,7 +21,7 @@ def stopped(x: Any) -> Any:
     return x
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Body:
     """The code of a function, whatever is declared of the function."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.records import record
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, copy_blocks, lifted
 
 
-@dataclass(slots=True)
+@record
 class Instance:
     """One use of a rule: statements of the primal, its value, and what the pullback needs."""
 
@@ -42,7 +42,7 @@ Loaded = tuple[dict[str, Any], str, Any]
 """A name that may be assigned again: where, the name, what it was."""
 
 
-@dataclass(slots=True)
+@record
 class Template:
     """The body of a rule's function, from which copies are made."""
 

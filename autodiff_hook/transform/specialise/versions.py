@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Variable
+from autodiff_hook.records import record
 
 
-@dataclass(slots=True)
+@record
 class Versions:
     """The variables that are versions of one: ``origin`` leads from each, the first among them, to that one."""
 
