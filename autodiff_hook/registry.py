@@ -13,7 +13,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import BuiltinFunctionType, ModuleType
 from typing import Any as AnyType
 from typing import Final
@@ -21,6 +20,7 @@ from typing import Final
 from autodiff_hook.collecting import uncollected
 from autodiff_hook.errors import AutodiffError, ConfigError, NotDifferentiable
 from autodiff_hook.parameters import Names, forget, parameters_of
+from autodiff_hook.records import record
 
 Rule = Callable[..., tuple[AnyType, Callable[[AnyType], tuple[AnyType, ...]]]]
 
@@ -127,8 +127,10 @@ class Deferred:
         return self.__dict__.setdefault("_made", self._make()) if found is None else found
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Registered:
+    """A rule, and the types of arguments that it is for."""
+
     signature: tuple[Entry, ...]
     given: Rule | Deferred
 
@@ -280,8 +282,10 @@ class Registry:
         self.version += 1
 
     def _tell(self) -> None:
-        for listener in self._listeners:
-            listener()
+        """Tell the listeners of a change; what a pack adds is told when it is loaded."""
+        if threading.get_ident() not in self._loading:
+            for listener in self._listeners:
+                listener()
 
     def when_changed(self, listener: Callable[[], None]) -> None:
         """Call ``listener`` whenever a rule or a declaration is added."""
@@ -365,7 +369,7 @@ class Registry:
             self._load_those_of_imported_modules()
 
     def _load_those_of_imported_modules(self) -> None:
-        seen = len(sys.modules)
+        seen, version = len(sys.modules), self.version
         thread = threading.get_ident()
         if thread in self._loading:
             return
@@ -378,6 +382,8 @@ class Registry:
                     self._load(entry)
         finally:
             self._loading.discard(thread)
+            if self.version != version:
+                self._tell()
         if len(ready) == len(wanted):
             self._modules_seen = seen
 

@@ -257,3 +257,19 @@ else:
 
 def test_a_scipy_that_is_too_old_is_an_error_with_its_remedy():
     subprocess.run([sys.executable, "-c", OLD], check=True, timeout=120)
+
+
+def test_who_listens_is_told_once_of_what_a_pack_adds(rules):
+    class Pack:
+        name, value = "sys", "the rules of sys"
+
+        def load(self):
+            for each in (target, named("other"), named("third")):
+                rules.add(each, (), named("rule"))
+
+    told = []
+    rules.when_changed(lambda: told.append(rules.has_rules(target)))
+    rules._packs = [Pack()]
+    assert rules.has_rules(target) and told == [True]
+    rules.add(target, (float,), named("by hand"))
+    assert told == [True, True]
