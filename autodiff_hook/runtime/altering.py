@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -57,9 +58,36 @@ class Altered:
             own.update((name, x) for (name, in_place), x in zip(self.names.items(), values) if in_place)
 
 
+GENERATORS: Final = frozenset({np.random.Generator, np.random.RandomState, random.Random})
+
+
+class Drawn:
+    """A generator of random numbers, and its state on entry."""
+
+    def __init__(self, generator: Any) -> None:
+        self.generator, self.state = generator, _state(generator)
+
+    def exchange(self) -> None:
+        """Let it be in the state that it was in."""
+        if type(self.generator) is random.Random:
+            self.generator.setstate(self.state)
+        elif type(self.generator) is np.random.RandomState:
+            self.generator.set_state(self.state)
+        else:
+            self.generator.bit_generator.state = self.state
+
+
+def _state(generator: Any) -> Any:
+    if type(generator) is random.Random:
+        return generator.getstate()
+    if type(generator) is np.random.RandomState:
+        return generator.get_state(legacy=False)
+    return generator.bit_generator.state
+
+
 class _Open(threading.local):
     def __init__(self) -> None:
-        self.altered: list[list[Altered]] = []
+        self.altered: list[list[Altered] | list[Drawn]] = []
 
 
 _OPEN: Final = _Open()
@@ -115,6 +143,17 @@ def finish(altered: list[Altered]) -> None:
         each.finish()
 
 
+def draws_from(generator: Any) -> Any:
+    """A generator from outside, from which a program begins to draw."""
+    _OPEN.altered.append([Drawn(generator)])
+    return generator
+
+
+def drawn(generator: Any) -> None:
+    """The program has come to its end, and has drawn from a generator."""
+    _OPEN.altered.pop()
+
+
 def restoring(entry: Callable[..., Any]) -> Callable[..., Any]:
     """An entry after which objects are what they were if it fails."""
 
@@ -137,4 +176,4 @@ def assign_if(assigned: bool, owner: Any, name: str, value: Any) -> None:
         setattr(owner, name, value)
 
 
-effects(leave, finish, assign_if)
+effects(draws_from, drawn, leave, finish, assign_if)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.transform.specialise.abstract import (
@@ -174,7 +175,8 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
     found = described(value, one_way)
     if isinstance(found, Tuple) and found.cls is list:
         found = Outside(list, example=value)
-    if isinstance(found, Outside) and not one_way and assigned_to(value) not in changed:
+    whole = one_way or type(value) in GENERATORS or assigned_to(value) in changed
+    if isinstance(found, Outside) and not whole:
         record = common([value])
         if isinstance(record, Record):
             return record

@@ -82,7 +82,7 @@ class Made:
     callees: Called | None = None
     """Who knows the programs that it calls."""
     alters: bool = False
-    """Whether it assigns attributes of objects from outside as it runs."""
+    """Whether it changes what is outside as it runs."""
 
 
 Form = Literal["gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "push", "hvp", "hvp_aux"]
@@ -238,7 +238,7 @@ class Understood:
             prologue.functions,
             *told,
             inference.callees,
-            bool(inference.outer.stored),
+            bool(inference.outer.stored or inference.outer.drawn),
         )
 
     def _all(self, what: str) -> tuple[Any, ...]:

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from specialised_cases import check, check_slopes
 
-import autodiff_hook as ad
-
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=12)
 SQUARE = RNG.normal(size=(4, 4))
@@ -200,51 +198,3 @@ def over_the_input(x):
 
 def test_views_of_what_is_changed_are_known():
     check(over_the_input, X, specialised=None)
-
-
-def drawn(x):
-    rng = np.random.default_rng(3)
-    noise = rng.normal(size=4)
-    rng.random()
-    total = 0.0
-    for _ in range(3):
-        rng.integers(0, 5)
-        total += x * rng.standard_normal() + rng.normal(x, 0.5 + x * x)
-        if rng.random() > 0.5:
-            total *= rng.uniform(0.5, 1.0, size=3).sum()
-    return float(total + noise @ (x * rng.permutation(4)))
-
-
-def drawn_the_old_way(x):
-    state = np.random.RandomState(7)
-    return float(np.sum(np.sin(x * state.randn(5)) * state.rand(5))) + state.randint(0, 9)
-
-
-@pytest.mark.parametrize("f", [drawn, drawn_the_old_way])
-def test_random_numbers_of_own_generators(f):
-    check_slopes(f, 0.7)
-    check_slopes(f, 1.3)
-
-
-OUTSIDE = np.random.default_rng(1)
-
-
-def drawn_from_outside(x):
-    return x * OUTSIDE.normal()
-
-
-def drawn_from_given(x, rng):
-    return x * np.random.default_rng(rng).normal()
-
-
-def test_generators_from_outside_are_drawn_from_once():
-    state = OUTSIDE.bit_generator.state
-    expected = OUTSIDE.normal()
-    for f, args in ((drawn_from_outside, ()), (drawn_from_given, (OUTSIDE,))):
-        for _ in range(3):
-            OUTSIDE.bit_generator.state = state
-            assert ad.gradient(f, 0.5, *args)[0] == expected
-            following = OUTSIDE.normal()
-            OUTSIDE.bit_generator.state = state
-            OUTSIDE.normal()
-            assert OUTSIDE.normal() == following

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from autodiff_hook.ir.analysis import closure, passed_on
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.altering import assign_if
-from autodiff_hook.transform.specialise import altered, dicts, queues, saying
+from autodiff_hook.transform.specialise import altered, dicts, draws, queues, saying
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     Abstract,
@@ -206,6 +206,7 @@ def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
         _require_own_attributes(inf, holder)
         last += _assignments(inf, holder)
     last += [s for here, own in copies.items() for s in _copy(inf, here, own)]
+    last += draws.settle(inf)
     inf.plans.update(dict.fromkeys([s for s in last if s.result is None], ASSIGN))
     if last:
         _end_with(inf, last)

@@ -43,7 +43,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.places import is_assigned
+from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
 from autodiff_hook.transform.specialise.wording import named
 
@@ -201,6 +201,7 @@ def _loaded(inf: Inference, s: Statement, value: Record, owner: Operand, name: s
         return alias(inf, s, inf.world.part(Constant(value.cls), value.cls, name, False))
     kind = value.site.named.get(name) or inf.world.attribute_kind(value.site.examples, name)
     if kind is None:
+        ask_for_argument(inf, value)
         raise Refused(f"the attribute {name} of objects is of several kinds")
     value.site.named[name] = kind
     if isinstance(kind, Known):

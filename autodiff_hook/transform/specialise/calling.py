@@ -195,6 +195,8 @@ def call_known(
 ) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
     args, kwargs = named_output(function, args, kwargs)
+    if draws.as_method(inf, s, function, args, kwargs):
+        return inf.evaluate(inf, s)
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
@@ -259,8 +261,11 @@ def call_known(
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
-    if draws.is_drawn(function, [*types, *map(inf.type_of, kwargs.values())]):
-        return pure(inf, s, outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}, constant=True))
+    drawn = draws.drawing(inf, s, function, args, kwargs)
+    if drawn is not None:
+        return drawn
+    if draws.is_own(types) and function in draws.MEANINGS:
+        return inline_call(inf, s, draws.MEANINGS[function], args, kwargs)
     if function is operator.or_ and any(map(_is_class, types)) and all(_is_class(t) or is_none(t) for t in types):
         return known_as(inf, s, operator.or_(*map(example_of, types)))
     if registry.has_rules(function):

@@ -1,30 +1,45 @@
-"""Random numbers drawn from generators that the program makes itself, whose state nobody else sees.
+"""Random numbers drawn from generators that the program makes, whose state nobody else sees, and from those outside.
 
-What is drawn from others changes with each run, so a program that is given up must not have drawn from them.
+The state of a generator from outside is kept on entry, and put back if the program is given up: so it has been drawn
+from as often as by the plain run, whatever becomes of the program.
 """
 
 from __future__ import annotations
 
+import copy
+import random
+from collections.abc import Callable
 from functools import partial
+from types import BuiltinMethodType, MethodType
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Abstract, Instance
-from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.registry import registry
+from autodiff_hook.runtime.altering import GENERATORS, drawn, draws_from
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Instance, Known, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
 from autodiff_hook.transform.specialise.lattice import differentiable, example_of, is_none, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.plans import pure
+from autodiff_hook.transform.specialise.results import outcome
 
-_GENERATORS: Final = {np.random.default_rng: np.random.Generator, np.random.RandomState: np.random.RandomState}
+_MADE: Final = {
+    np.random.default_rng: np.random.Generator,
+    np.random.RandomState: np.random.RandomState,
+    random.Random: random.Random,
+}
 _DRAWING: Final = frozenset(
     """
-    beta binomial chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric integers laplace
-    logistic lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare noncentral_f
-    normal pareto permutation poisson power rand randint randn random random_integers random_sample rayleigh
-    standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald
-    weibull zipf
+    _randbelow_with_getrandbits beta betavariate binomial binomialvariate chisquare choice dirichlet exponential
+    expovariate f gamma gammavariate gauss geometric getrandbits gumbel hypergeometric integers laplace logistic
+    lognormal lognormvariate logseries multinomial multivariate_normal negative_binomial noncentral_chisquare
+    noncentral_f normal normalvariate pareto paretovariate permutation poisson power rand randbytes randint randn
+    random random_integers random_sample randrange ranf rayleigh sample seed standard_cauchy standard_exponential
+    standard_gamma standard_normal standard_t triangular uniform vonmises vonmisesvariate wald weibull
+    weibullvariate zipf
     """.split()
 )
 """The methods that draw numbers and change nothing but the state of the generator."""
@@ -36,20 +51,94 @@ def made(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Ab
     if not all(is_none(kind) or (number_types(kind) or {None}) <= WHOLE for kind in types):
         return None
     seeds = [example_of(kind) if isinstance(example_of(kind), (int, np.integer)) else 0 for kind in types]
-    return pure(inf, s, Instance(_GENERATORS[function], example=function(*seeds)))
+    return pure(inf, s, Instance(_MADE[function], example=function(*seeds)))
 
 
-QUESTIONS: Final = {function: partial(made, function) for function in _GENERATORS}
+def _begun(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    return pure(inf, s, inf.types[s.made])
 
 
-def is_drawn(function: Any, types: list[Abstract]) -> bool:
-    """Whether a method of an own generator is called with what has no derivative."""
-    if not is_own(types) or any(map(differentiable, types)):
-        return False
-    name = getattr(function, "__name__", "")
-    return name in _DRAWING and function is getattr(types[0].cls, name, None)  # type: ignore[attr-defined]
+QUESTIONS: Final[dict[Any, Any]] = {draws_from: _begun, **{function: partial(made, function) for function in _MADE}}
+
+
+def drawing(
+    inf: Inference, s: Statement, function: Callable[..., Any], args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """A call of a method of a generator whose result has no derivative; None if it is another call."""
+    types, options = [inf.type_of(x) for x in args], {name: inf.type_of(x) for name, x in kwargs.items()}
+    name: str = getattr(function, "__name__", "")
+    if not is_own(types) or name not in _DRAWING:
+        return None
+    if any(map(differentiable, [*types, *options.values()])) and not registry.is_constant(function):
+        return None
+    if function is not getattr(types[0].cls, name, None):  # type: ignore[attr-defined]
+        return None
+    s.op, s.operands, s.data = "call_method", [*args, *kwargs.values()], (name, tuple(kwargs))
+    return pure(inf, s, outcome(function, types, options, constant=True))
 
 
 def is_own(types: list[Abstract]) -> bool:
-    """Whether a method of a generator that the program has made is called."""
-    return bool(types) and isinstance(types[0], Instance) and types[0].cls in _GENERATORS.values()
+    """Whether a method is called of a generator that the program has made, or whose state is kept."""
+    return bool(types) and isinstance(types[0], Instance) and types[0].cls in GENERATORS
+
+
+def taken(inf: Inference, owner: Operand) -> Operand:
+    """What has an attribute that is looked up: if it is a generator from outside, one whose state is kept."""
+    kind = inf.type_of(owner)
+    value = example_of(kind) if isinstance(kind, (Outside, Known)) else None
+    return _kept(inf, inf.final(owner), value) if type(value) in GENERATORS else owner
+
+
+def bound(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
+    """A method of a generator as a value; None if there is no such."""
+    kind = inf.type_of(owner)
+    function = getattr(kind.cls, name, None) if is_own([kind]) else None  # type: ignore[attr-defined]
+    if not callable(function):
+        return None
+    inf.plans[s] = Alias(Constant(None))
+    return Bound(function, owner)
+
+
+def as_method(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> bool:
+    """Let a call of a bound method of a generator, such as ``random.random``, be one of a method."""
+    if type(function) in (BuiltinMethodType, MethodType):
+        owner, name = function.__self__, function.__name__
+    else:
+        owner, name = _HIDDEN, _NAMES.get(id(function))
+    found = name is not None and type(owner) in GENERATORS
+    if found:
+        s.op, s.operands = "call_method", [Constant(owner), *args, *kwargs.values()]
+        s.data = name, tuple(kwargs)
+    return found
+
+
+_HIDDEN: Final[Any] = getattr(np.random.random, "__self__")  # noqa: B009
+_NAMES: Final = {id(np.random.seed): "seed", id(np.random.sample): "random_sample", id(np.random.ranf): "random_sample"}
+"""Functions that are methods of the generator of NumPy's module, but know it by its name."""
+
+
+def _kept(inf: Inference, at: Operand, value: Any) -> Operand:
+    """A generator whose state is kept where the program begins."""
+    if not inf.outer.allowed or isinstance(at, Variable) and not inf.world.is_outside(at):
+        raise Refused("random numbers are drawn from a generator that is not the program's own")
+    key = at if isinstance(at, Variable) else id(value)
+    if key not in inf.outer.drawn:
+        own = inf.outer.drawn[key] = Variable("generator")
+        begin = Statement("call", [Constant(draws_from), at], own, ())
+        inf.types[own], inf.plans[begin] = Instance(type(value), example=copy.deepcopy(value)), PURE
+        inf.outer.first.statements.insert(0, begin)
+        inf.index += inf.block is inf.outer.first
+    return inf.outer.drawn[key]
+
+
+def settle(inf: Inference) -> list[Statement]:
+    """What ends the drawing."""
+    return [Statement("call", [Constant(drawn), own], None, ()) for own in inf.outer.drawn.values()]
+
+
+def _scaled(generator: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    return mu + generator.gauss(0.0, 1.0) * sigma
+
+
+MEANINGS: Final[dict[Any, Any]] = {random.Random.gauss: _scaled}
+"""Methods that are followed by what they mean: in Python they keep a part of the state in attributes."""

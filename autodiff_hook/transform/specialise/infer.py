@@ -171,6 +171,8 @@ class Outer:
     """Where the program begins, and takes what it works on instead."""
     stored: dict[type, dict[str, bool]] = field(default_factory=dict)
     """The attributes that it assigns, to objects in lists and arguments: whether it changes their arrays."""
+    drawn: dict[Any, Variable] = field(default_factory=dict)
+    """The generators of random numbers that it draws from, by how they are known."""
 
 
 Evaluate = Callable[["Inference", Statement], Abstract | None]

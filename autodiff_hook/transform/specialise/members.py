@@ -81,9 +81,13 @@ _OF_SCALARS: Final = ("ndim", "shape", "size", "dtype", "itemsize", "nbytes", "s
 
 def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
     """``owner.name``."""
+    owner = draws.taken(inf, owner)
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return attributes.of_class_or_module(inf, s, value.value, name)
+    method = draws.bound(inf, s, owner, name)
+    if method is not None:
+        return method
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
     if _is_object(value):
@@ -155,6 +159,7 @@ def _is_iterated(inf: Inference, s: Statement) -> bool:
 def method_call(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name(...)``."""
     name, names = s.data
+    s.operands[0] = draws.taken(inf, s.operands[0])
     owner, *args = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
@@ -235,7 +240,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item", "sum"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
-    if method is None or type(method) is FunctionType:
+    if method is None or type(method) is FunctionType and not draws.is_own([value]):
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
 
@@ -259,8 +264,8 @@ def _item_or_default(inf: Inference, s: Statement, value: Outside, owner: Operan
 
 def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name`` in the place where it is looked up, before the arguments of its call."""
-    owner, name = s.operands[0], str(s.data)
-    value = inf.type_of(owner)
+    s.operands[0] = owner = draws.taken(inf, s.operands[0])
+    name, value = str(s.data), inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return attribute(inf, s, owner, name)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (dict, list):

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Operand, Statement
+from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import is_alone
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Record, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes
@@ -92,17 +93,24 @@ def ask_for_copies(inf: Inference, blocks: list[Block]) -> None:
                 ask_for_copy(inf, s.operands[0])
                 load = made.get(s.operands[0])
                 kind = inf.type_of(load.operands[0]) if load is not None and load.op == "getattr" else None
-                place = argument_of(kind) if isinstance(kind, Record) and inf.outer.allowed else None
-                if place is not None and place not in inf.program.changed:
-                    raise Changes("an array of an argument is changed", place)
+                if isinstance(kind, Record):
+                    ask_for_argument(inf, kind)
 
 
 def argument_of(value: Record) -> tuple[Any, ...] | None:
     """What stands for an argument that may be followed as an object of its own; None if it is not one, or may not."""
     (first, *others) = value.site.examples
-    if others or any(type(x) in (list, dict) or hasattr(x, "__dict__") for x in vars(first).values()):
+    held = [x for x in vars(first).values() if type(x) not in GENERATORS]
+    if others or any(type(x) in (list, dict) or hasattr(x, "__dict__") for x in held):
         return None
     return assigned_to(first)
+
+
+def ask_for_argument(inf: Inference, value: Record) -> None:
+    """More is asked of an argument than of one of many: the program is followed again with an object of its own."""
+    place = argument_of(value)
+    if place is not None and inf.outer.allowed and place not in inf.program.changed:
+        raise Changes("an argument is an object of its own", place)
 
 
 def ask_for_objects(inf: Inference, *values: Abstract) -> None:
