@@ -278,3 +278,15 @@ def from_a_derived_class(x):
 
 def test_derived_classes_are_asked_themselves():
     assert ad.gradient(from_a_derived_class, 3.0) == (3.5,)
+
+
+def from_plain(x):
+    return x * PLAIN.random() + x * x * PLAIN.uniform(0.0, 1.0)
+
+
+def test_methods_of_one_generator_are_replaced(monkeypatch):
+    (found, *_), _ = begun(ad.gradient, from_plain, 3.0)
+    assert found == pytest.approx(begun(oracle, from_plain, 3.0)[0][1][0])
+    monkeypatch.setattr(PLAIN, "random", lambda: 0.5)
+    for f in (from_plain, lambda x: from_plain(x)):
+        assert ad.gradient(f, 3.0) == (3.5,)

@@ -18,6 +18,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.altering import GENERATORS, drawn, draws_from
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Instance, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
@@ -86,7 +87,9 @@ def taken(inf: Inference, owner: Operand) -> Operand:
     """What has an attribute that is looked up: if it is a generator from outside, one whose state is kept."""
     kind = inf.type_of(owner)
     value = example_of(kind) if isinstance(kind, (Outside, Known)) else None
-    return _kept(inf, inf.final(owner), value) if type(value) in GENERATORS else owner
+    if type(value) not in GENERATORS or (dictionary_of(value) or {}).keys() - {"gauss_next"}:
+        return owner
+    return _kept(inf, inf.final(owner), value)
 
 
 def bound(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
