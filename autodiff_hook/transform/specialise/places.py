@@ -8,6 +8,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Block, Operand, Statement
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import is_alone
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Record, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
@@ -100,8 +101,8 @@ def ask_for_copies(inf: Inference, blocks: list[Block]) -> None:
 def argument_of(value: Record) -> tuple[Any, ...] | None:
     """What stands for an argument that may be followed as an object of its own; None if it is not one, or may not."""
     (first, *others) = value.site.examples
-    held = [x for x in vars(first).values() if type(x) not in GENERATORS]
-    if others or any(type(x) in (list, dict) or hasattr(x, "__dict__") for x in held):
+    held = [x for x in (dictionary_of(first) or {}).values() if type(x) not in GENERATORS]
+    if others or not held or any(type(x) in (list, dict) or hasattr(x, "__dict__") for x in held):
         return None
     return assigned_to(first)
 
