@@ -11,6 +11,7 @@ from scipy import optimize, stats
 from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient
+from autodiff_rules.scipy.optimize.implicit import improved
 
 BRACKETING = [optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, optimize.toms748]
 
@@ -341,3 +342,24 @@ def test_functions_that_change_a_copy():
         return found
 
     check_gradient(lambda p: np.sum(optimize.newton(changed, np.ones(2), args=(p,), tol=1e-13)), 2.0)
+
+
+@pytest.mark.parametrize(
+    "x, value, jacobian",
+    [
+        (0.3, 0.2, np.array([2.0])),
+        (0.3, np.array([0.2]), np.array([2.0])),
+        (0.3, [0.2], np.array([2.0])),
+        (np.array([[0.3, 0.1]]), np.array([[0.2, 0.5]]), np.array([2.0, -3.0])),
+        (np.array([0.3, 0.1]), np.array([0.2, 0.5]), np.array([[2.0, 1.0], [0.5, -3.0]])),
+        (np.array([0.3, 0.1]), (0.2, 0.5), np.array([[2.0, 1.0], [0.5, -3.0]])),
+        (np.array([0.3j, 0.1]), np.array([0.2, 0.5j]), np.array([[2.0, 1.0j], [0.5, -3.0]])),
+    ],
+)
+def test_rule_of_a_step_from_a_solution(x, value, jacobian):
+    def loss(x, value):
+        return np.sum(np.abs(improved(x, value, np.zeros(np.size(x)), jacobian)) ** 2)
+
+    check_gradient(loss, x, value)
+    expected = np.ravel(x) - (np.ravel(value) / jacobian if jacobian.ndim == 1 else np.linalg.solve(jacobian, value))
+    assert np.ravel(improved(x, value, np.zeros(np.size(x)), jacobian)) == pytest.approx(expected)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_rules.scipy.optimize.implicit import improved
 
@@ -41,9 +42,8 @@ def moving_stages(alg, fun, start, y, end, stages, tokens):
         operands = (fun, start, y, end, stages, nodes, matrix)
         value, token = enter(alg, (None, *tokens, moving, None, None), gap, operands, {})
         residual = value if residual is None else residual
-        moving = enter(
-            alg, (None, moving, token, None, None), improved, (stages, value, residual.ravel(), jacobian), {}
-        )[1]
+        operands = stages, value, residual.ravel(), jacobian
+        moving = apply(alg, (None, moving, token, None, None), improved, operands, {})[1]
     return moving
 
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import keep
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.structures import gather
+from autodiff_rules.numpy._shared import unbroadcast
 
 SOLUTION = ("x", "root")
 RESIDUAL = ("fun", "fvec")
@@ -113,10 +115,25 @@ def seeded(value, seed):
 
 
 def improved(x, value, residual, jacobian):
-    """One step of the chord method from a solution, which does not move it; carried."""
+    """One step of the chord method from a solution, which does not move it."""
     difference = np.ravel(np.asarray(value)) - residual
     step = difference / jacobian if jacobian.ndim == 1 else np.linalg.solve(jacobian, difference)
     return x - (np.reshape(step, x.shape) if isinstance(x, np.ndarray) else step[0])
+
+
+cotangents(
+    improved,
+    "x, value, residual, jacobian",
+    2,
+    x=lambda ȳ: ȳ,
+    value=lambda ȳ, value, jacobian: unbroadcast(np.reshape(backwards(ȳ, jacobian), np.shape(value)), value),
+)
+
+
+def backwards(ȳ, jacobian):
+    """The cotangent of the value of the function from that of the solution."""
+    ȳ, transposed = -np.ravel(ȳ), np.conj(jacobian.T)
+    return ȳ / transposed if jacobian.ndim == 1 else np.linalg.solve(transposed, ȳ)
 
 
 def solution(call, x, converged, paired=False, elementwise=False, slack=None):
@@ -144,7 +161,7 @@ def solution(call, x, converged, paired=False, elementwise=False, slack=None):
             value, token = value[0], None if token is None else token[0]
         # A copy: what shares the memory of the value has its derivative, too.
         operands = (x, value, flat(value).copy(), jacobian)
-        moving = enter(alg, (None, moving, token, None, None), improved, operands, {})[1]
+        moving = apply(alg, (None, moving, token, None, None), improved, operands, {})[1]
         call.memory.undo()
     call.finish(x, moving)
     call.memory.settle(call.callback)
