@@ -1,4 +1,4 @@
-"""Reading and writing attributes: instance data are slots, properties and descriptors are calls."""
+"""Reading attributes: instance data are slots, properties and descriptors are calls."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ from autodiff_hook.algebras.shadows import (
     load,
     load_attribute,
     lose,
-    note_kept,
-    quiet,
     reaches,
     some,
 )
@@ -46,10 +44,8 @@ from autodiff_hook.runtime.lookup import (
 )
 from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
-from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.semantics import special_attributes
-from autodiff_hook.semantics.contents import assign_content, is_content
-from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, apply, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_opaque, fail, is_plain
 from autodiff_hook.semantics.rules import call_rule
 from autodiff_hook.semantics.special_attributes import BASE
@@ -60,7 +56,6 @@ _CONTAINERS: Final = (dict, list, set)
 
 Plan = tuple[str, Any]
 _PLAINLY: Final[Any] = object.__getattribute__
-_SET_PLAINLY: Final[Any] = object.__setattr__
 
 
 def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
@@ -262,108 +257,6 @@ def matters(owner: Any, name: str, value: Any) -> bool:
     return not registry.is_constant(descriptor) and kind_of(type(value)) in ("number", "array")
 
 
-def setattr_(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> Result:
-    """``owner.name = value``."""
-    cls = type(owner)
-    if cls.__setattr__ is _SET_PLAINLY and not has_in_type(cls, name):
-        _store(alg, t[1], name, owner, value)
-        return None, None
-    if quiet(alg, t):
-        setattr(owner, name, value)
-        return None, None
-    return _write(alg, t, name, owner, value, setattr)
-
-
-def _store(alg: Algebra, token: Any, name: str, owner: Any, value: Any) -> None:
-    """Store an attribute that no class of the owner has."""
-    _SET_PLAINLY(owner, name, value)
-    dictionary = dictionary_of(owner)
-    entry = alg.shadows.get(id(dictionary))
-    if entry is not None:
-        entry[1][name] = token
-    elif token is not None:
-        if type(dictionary) is dict:
-            alg.lifetimes.hold_owned(owner, dictionary, {name: token})
-        else:
-            keep_attribute(alg, owner, name, token)
-    given = alg.given
-    if given is not None and id(value) in given.ids:
-        note_kept(alg, owner, Attribute(name), value)
-
-
-def _write(alg: Algebra, t: Any, name: str, owner: Any, value: Any, store: Any) -> Result:
-    """Write an attribute, natively by ``store``: ``setattr``, or what passes by the ``__setattr__`` of a class."""
-    if is_content(owner, name) and (some(t) or reaches(alg, (owner, value))):
-        assign_content(alg, t, name, owner, value)
-        return None, None
-    form, found = writing(owner, name, plainly=store is not setattr)
-    if form == "writer":
-        apply(alg, (None, t[0], None, t[1]), found, (owner, name, value), {})
-    elif form == "property":
-        apply(alg, (None, t[0], t[1]), found, (owner, value), {})
-    elif form == "setter":
-        apply(alg, (None, None, t[0], t[1]), found[1], (found[0], owner, value), {})
-    else:
-        store(owner, name, value)
-        if form == "held":
-            _hold(alg, owner, found, value, t[1])
-        else:
-            keep_attribute(alg, owner, name, t[1])
-            note_kept(alg, owner, Attribute(name), value)
-    return None, None
-
-
-def _hold(alg: Algebra, owner: Any, slot: Any, value: Any, token: Any) -> None:
-    if slot is not ...:
-        keep(alg, owner, slot, token)
-        return
-    for index in range(len(value or ())):
-        keep(alg, owner, index, None if token is None else token[index])
-
-
-def writing(owner: Any, name: str, plainly: bool = False) -> Plan:
-    """How an attribute is written, and the code that does it; ``plainly``: past a ``__setattr__`` of the class."""
-    cls = type(owner)
-    if isinstance(owner, ModuleType):
-        return "module", None
-    writer = None if plainly else find_in_type(cls, "__setattr__")
-    if is_followed(writer):
-        return "writer", writer
-    found = find_in_type(cls, name)
-    if is_plainly(found, property, "__set__") and found.fset is not None:
-        return "property", found.fset
-    held = special_attributes.introspected(owner, name)
-    if held is not None:
-        return "held", held
-    setter = find_in_type(type(found), "__set__") if found is not None else None
-    return ("setter", (found, setter)) if type(setter) is FunctionType else ("plain", None)
-
-
-def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
-    """``del owner.name``."""
-    deleter = find_in_type(type(owner), "__delattr__")
-    if is_followed(deleter) and not quiet(alg, t):
-        apply(alg, (None, t[0], None), deleter, (owner, name), {})
-        return None, None
-    return _delete(alg, t, name, owner, delattr)
-
-
-def _delete(alg: Algebra, t: Any, name: str, owner: Any, remove: Any) -> Result:
-    """Delete an attribute, natively by ``remove``."""
-    found = find_in_type(type(owner), name)
-    if is_plainly(found, property, "__delete__") and found.fdel is not None:
-        apply(alg, (None, t[0]), found.fdel, (owner,), {})
-        return None, None
-    remover = find_in_type(type(found), "__delete__") if found is not None else None
-    if type(remover) is FunctionType:
-        apply(alg, (None, None, t[0]), remover, (found, owner), {})
-        return None, None
-    holder = holder_of(owner, name)
-    remove(owner, name)
-    keep(alg, holder, name, None)
-    return None, None
-
-
 @means(getattr)
 def carried_getattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner, name, *default = args
@@ -384,70 +277,6 @@ def carried_hasattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return False, None
 
 
-@means(setattr)
-def carried_setattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    owner, name, value = args
-    return setattr_(alg, (t[0], t[2]), name, owner, value)
-
-
-def storing(store: Any) -> Meaning:
-    """``__setattr__`` of ``object`` or ``type``, past what a class makes of it."""
-
-    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        owner, name, value = args
-        if store is _SET_PLAINLY and not has_in_type(type(owner), name):
-            _store(alg, t[2], name, owner, value)
-            return None, None
-        return _write(alg, (t[0], t[2]), name, owner, value, store)
-
-    return carried
-
-
-def removing(remove: Any) -> Meaning:
-    """``__delattr__`` of ``object`` or ``type``, past what a class makes of it."""
-
-    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        return _delete(alg, t[:1], args[1], args[0], remove)
-
-    return carried
-
-
-for _cls in (object, type):
-    means(_cls.__setattr__)(storing(_cls.__setattr__))
-    means(_cls.__delattr__)(removing(_cls.__delattr__))
-
-
-@means(property.__set__)
-def set_property(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    descriptor, owner, value = args
-    if descriptor.fset is None:
-        return descriptor.__set__(owner, value), None
-    apply(alg, (None, t[1], t[2]), descriptor.fset, (owner, value), {})
-    return None, None
-
-
-@means(property.__delete__)
-def delete_property(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    descriptor, owner = args
-    if descriptor.fdel is None:
-        return descriptor.__delete__(owner), None
-    apply(alg, (None, t[1]), descriptor.fdel, (owner,), {})
-    return None, None
-
-
-@means(GetSetDescriptorType.__set__, MemberDescriptorType.__set__)
-def write_slot(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``descriptor.__set__(owner, value)``: the attribute of that name, if it is what the descriptor stands for."""
-    descriptor, owner, value = args
-    if find_in_type(type(owner), descriptor.__name__) is not descriptor:
-        return call_opaque(alg, t, type(descriptor).__set__, args, kwargs, NOT_PYTHON)
-
-    def store(owner: Any, name: str, value: Any) -> None:
-        descriptor.__set__(owner, value)
-
-    return _write(alg, t[1:], descriptor.__name__, owner, value, store)
-
-
 @means(object.__getattribute__)
 def carried_plain_getattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``object.__getattribute__``, past what a class makes of it."""
@@ -459,11 +288,6 @@ def carried_plain_getattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> R
 def is_data(form: str) -> bool:
     """Whether reading an attribute in this way runs no code."""
     return form in ("plain", "inherited", "builtin", "module", "held")
-
-
-@means(delattr)
-def carried_delattr(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return delattr_(alg, t[:1], args[1], args[0])
 
 
 @means(vars)

@@ -10,6 +10,7 @@ from autodiff_hook.algebras.shadows import Algebra, Result, ended, some
 from autodiff_hook.runtime.cotangents import part
 from autodiff_hook.runtime.lookup import MISSING
 from autodiff_hook.semantics import (
+    attribute_stores,
     attributes,
     builtins,
     calls,
@@ -84,8 +85,8 @@ TABLE.update(
         "load_method": calls.load_method,
         "call_loaded": calls.call_loaded,
         "getattr": attributes.getattr_,
-        "setattr": attributes.setattr_,
-        "delattr": attributes.delattr_,
+        "setattr": attribute_stores.setattr_,
+        "delattr": attribute_stores.delattr_,
         "getitem": items.getitem,
         "setitem": items.setitem,
         "delitem": items.delitem,
