@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from specialised_cases import check, check_all_ways
 
@@ -150,3 +152,15 @@ def test_what_the_plain_call_raises_is_raised(f):
         with pytest.raises(expected.type) as found:
             ad.gradient(f, VALUES)
         assert str(found.value) == str(expected.value)
+
+
+def counts(x, y):
+    items = []
+    for _ in range(3):
+        items.append(x)
+    return y * items.count(x)
+
+
+def test_nan_is_counted_where_it_is_the_same_object():
+    for x in (math.nan, 1.0):
+        assert ad.withgradient(counts, x, 2.0) == (6.0, (0.0, 3.0))

@@ -54,6 +54,8 @@ def place_of(items: Any, value: Any, start: Any = 0) -> Any:
 
 def number_of(items: Any, value: Any) -> Any:
     """``list.count``."""
+    if value != value:
+        raise ValueError("nan equals nothing, and is counted where it is the same object")
     found = 0
     for item in items:
         if item == value:
