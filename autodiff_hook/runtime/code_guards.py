@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Container
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from autodiff_hook.transform.specialise.objects import is_descriptor
 from autodiff_hook.transform.specialise.places import copied_from, place_of
 from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
+
+_HEAP_TYPE: Final = 1 << 9
+"""The flag of classes that can be changed."""
 
 LACKED: set[str] = set()
 """The modules that programs were refused for, because they were not imported."""
@@ -111,6 +114,14 @@ class CodeGuards(Guards):
         found = hasattr(owner, name)
         if self.is_new("answers", id(owner), name):
             self.require_same(self.call(hasattr, Constant(owner), Constant(name)), found)
+        return found
+
+    def is_subclass(self, cls: type, base: type) -> bool:
+        """Whether a class is derived from another one, guarded where that may change: abstract classes are told later."""
+        found = issubclass(cls, base)
+        certain = type(base) is type and (cls is base or not cls.__flags__ & _HEAP_TYPE)
+        if not certain and self.is_new("subclass", id(cls), id(base)):
+            self.require_same(self.call(issubclass, Constant(cls), Constant(base)), found)
         return found
 
     def missing(self, globals_: dict[str, Any], name: str) -> None:

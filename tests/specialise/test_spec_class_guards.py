@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 import pytest
 from specialised_cases import changes, check, scope
 
@@ -158,3 +160,63 @@ def test_a_method_of_an_instance_and_its_class():
     del o.m
     changes(f, lambda: setattr(o, "__class__", Other), 3.0)
     assert f(3.0) == 45.0
+
+
+ASKED = {
+    "isinstance": "isinstance(o, Kind)",
+    "one of several": "isinstance(o, (int, Kind))",
+    "of what the program makes": "isinstance(type(o)(), Kind)",
+    "issubclass": "issubclass(type(o), Kind)",
+    "match": None,
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_classes_that_are_told_their_instances_later(question):
+    class Kind(abc.ABC):
+        pass
+
+    class Thing:
+        pass
+
+    told = f"x * x if {ASKED[question]} else 3 * x"
+    body = "match o:\n        case Kind(): return x * x\n    return 3 * x" if question == "match" else f"return {told}"
+    f = scope(f"def f(x):\n    {body}", Kind=Kind, o=Thing(), __name__=__name__)["f"]
+    check(f, 5.0, specialised=True)
+    assert ad.gradient(f, 5.0) == (3.0,)
+    Kind.register(Thing)
+    check(f, 5.0, specialised=None)
+    assert ad.gradient(f, 5.0) == (10.0,)
+
+
+def test_bases_that_are_assigned():
+    class Base:
+        pass
+
+    class Other:
+        pass
+
+    class Thing(Base):
+        pass
+
+    f = scope("def f(x):\n    return x * x if isinstance(o, Base) else 3 * x", Base=Base, o=Thing(), __name__=__name__)[
+        "f"
+    ]
+    check(f, 5.0, specialised=True)
+    Thing.__bases__ = (Other,)
+    check(f, 5.0, specialised=None)
+    assert ad.gradient(f, 5.0) == (3.0,)
+
+
+def test_a_class_that_decides_what_is_derived_from_it():
+    class Deciding(type):
+        def __subclasscheck__(cls, other):
+            return answers[0]
+
+    answers = [True]
+    kind = Deciding("Kind", (), {})
+    f = scope("def f(x):\n    return x * x if issubclass(int, Kind) else 3 * x", Kind=kind, __name__=__name__)["f"]
+    check(f, 5.0, specialised=None)
+    answers[0] = False
+    check(f, 5.0, specialised=None)
+    assert ad.gradient(f, 5.0) == (3.0,)

@@ -120,7 +120,7 @@ def _folds(function: Any) -> bool:
 
 
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
-_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, issubclass, complex, divmod)
+_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod)
 _LIMITS: Final = (np.finfo, np.iinfo)
 
 

@@ -34,7 +34,7 @@ def by_class(inf: Inference, s: Statement) -> Abstract:
     subject, cls, names = s.operands[0], *map(inf.type_of, s.operands[1:])
     if not isinstance(cls, Known) or not isinstance(cls.value, type) or not isinstance(names, Known):
         raise Refused("a pattern of a class that is not known")
-    found = {isinstance_of(c, cls.value) for c in classes_of(inf.type_of(subject))}
+    found = {isinstance_of(c, cls.value, inf.world.is_subclass) for c in classes_of(inf.type_of(subject))}
     if len(found) != 1:
         raise Refused("a pattern of what may be of several types")
     if not found.pop():

@@ -126,12 +126,19 @@ def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     value, classes = inf.type_of(args[0]), known(inf.type_of(args[1]))
     if classes is MISSING:
         raise Refused("isinstance with an unknown class")
-    found = {isinstance_of(cls, classes) for cls in classes_of(value)}
+    found = {isinstance_of(cls, classes, inf.world.is_subclass) for cls in classes_of(value)}
     if len(found) == 1:
         return known_as(inf, s, found.pop())
     if named_tuples.holds_named(value):
         raise Refused("isinstance of what may be a named tuple")
     return pure(inf, s, BOOL)
+
+
+def _issubclass(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    cls, classes = (known(inf.type_of(x)) for x in args)
+    if not isinstance(cls, type) or classes is MISSING:
+        raise Refused("issubclass of an unknown class")
+    return known_as(inf, s, isinstance_of(cls, classes, inf.world.is_subclass))
 
 
 def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -272,6 +279,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     zip: _zip,
     reversed: _reversed,
     isinstance: _isinstance,
+    issubclass: _issubclass,
     int: _int,
     require_steps: checked,
     float: _float,
