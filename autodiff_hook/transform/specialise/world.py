@@ -26,6 +26,9 @@ class World(Protocol):
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of a module or class, guarded by identity."""
 
+    def is_subclass(self, cls: type, base: type) -> bool:
+        """Whether a class is derived from another one, guarded."""
+
     def captured(self, cell: Any) -> Operand:
         """What a closure cell of a function from outside holds, guarded on entry."""
 
