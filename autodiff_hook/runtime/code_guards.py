@@ -117,7 +117,7 @@ class CodeGuards(Guards):
         return found
 
     def is_subclass(self, cls: type, base: type) -> bool:
-        """Whether a class is derived from another one, guarded where that may change: abstract classes are told later."""
+        """Whether a class is derived from another one, guarded where that may change."""
         found = issubclass(cls, base)
         certain = type(base) is type and (cls is base or not cls.__flags__ & _HEAP_TYPE)
         if not certain and self.is_new("subclass", id(cls), id(base)):
