@@ -55,6 +55,7 @@ from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.objects import assigns_plainly
 from autodiff_hook.transform.specialise.prepare import prepare
+from autodiff_hook.transform.specialise.raising import UNHANDLED
 from autodiff_hook.transform.specialise.resolve import evaluate
 
 
@@ -175,11 +176,24 @@ class Understood:
             self._follow_derivative(types)
         else:
             bound = prologue.bound(call.shape, self.params, constants)
-            self.inference.run(f.__code__, f.__globals__, f.__closure__, types, bound)
+            with self._handling(changed):
+                self.inference.run(f.__code__, f.__globals__, f.__closure__, types, bound)
         prologue.settle()
         self.clock("infer")
-        with self.located():
+        with self._handling(changed), self.located():
             self.shape = prepare(self.inference)
+
+    @contextmanager
+    def _handling(self, changed: frozenset[Any]) -> collections.abc.Iterator[None]:
+        """A program that is refused with its handlers gives up where it comes to one."""
+        try:
+            yield
+        except Changes:
+            raise
+        except Refused as refused:
+            if not self.inference.written or UNHANDLED in changed:
+                raise
+            raise Changes(refused.args[0], UNHANDLED) from refused
 
     def _follow_derivative(self, types: dict[Variable, Abstract]) -> None:
         """Interpret a derivative of the function."""

@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with, inline_call
+from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import LOAD, Inference
 from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.objects import (
@@ -175,7 +176,7 @@ def _field(inf: Inference, s: Statement, value: Fresh, name: str) -> Abstract:
         record = inf.type_of(found)
         assert isinstance(record, Dict)
         return dicts.load_slot(inf, s, found, record, name)
-    if issubclass(type(found), (staticmethod, classmethod)):
+    if issubclass(type(found), (staticmethod, classmethod)) or is_set_by_code(found):
         raise Refused(f"the attribute {name} of an object")
     return of_class_or_module(inf, s, value.cls, name)
 
@@ -257,9 +258,13 @@ def super_method(
         return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
     if issubclass(type(found), classmethod):
         return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
-    if type(found) is not FunctionType and getattr(found, "__objclass__", None) not in (object, float):
+    if type(found) is not FunctionType and not _is_followed(found):
         raise Refused(f"super().{name}")
     return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
+
+
+def _is_followed(found: Any) -> bool:
+    return getattr(found, "__objclass__", None) in (object, float) or found in INITIALISERS
 
 
 def write(inf: Inference, s: Statement) -> Abstract | None:

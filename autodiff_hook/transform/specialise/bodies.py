@@ -102,12 +102,12 @@ def cleans_up(ir: IR) -> bool:
 Load = Callable[[str], Operand | None]
 
 
-def copied(ir: IR, load: Load) -> Body:
-    """A copy of ``ir`` without exception edges; globals that ``load`` knows are replaced by operands.
+def copied(ir: IR, load: Load, handlers: bool = False) -> Body:
+    """A copy of ``ir``; globals that ``load`` knows are replaced by operands.
 
-    A program that raises is run again as it is carried, so nothing is lost with the edges.
+    A program that raises is run again as it is carried, so nothing is lost without the exception edges (``handlers``).
     """
-    found = closure([ir.entry], lambda block: [edge.target for edge in block.terminator.edges])
+    found = closure([ir.entry], successors if handlers else _going_on)
     reachable = [block for block in ir.blocks if block in found]
     names: dict[Operand, Operand] = {}
     for s in [s for block in reachable for s in block.statements if s.op == "global"]:
@@ -116,13 +116,18 @@ def copied(ir: IR, load: Load) -> Body:
             names[s.made] = known
     copies = copy_blocks(reachable, names)
     for new in copies.values():
+        new.handler = new.handler if handlers else None
         _write_displays(new)
     params, count = copies[ir.entry].params, len(ir.signature.names)
     return Body([*copies.values()], params[:count], params[count:])
 
 
+def _going_on(block: Block) -> list[Block]:
+    return [edge.target for edge in block.terminator.edges]
+
+
 def copy_blocks(blocks: Iterable[Block], names: dict[Operand, Operand]) -> dict[Block, Block]:
-    """Copies of blocks without their exception edges, by what they are copies of; edges that lead elsewhere still do.
+    """Copies of blocks, by what they are copies of; edges that lead elsewhere still do.
 
     ``names`` says what stands for some operands, and what makes these is left out; the new variables are added to it.
     """
@@ -142,7 +147,8 @@ def copy_blocks(blocks: Iterable[Block], names: dict[Operand, Operand]) -> dict[
             if s.result not in given
         ]
         end = block.terminator
-        edges = [Edge(copies.get(e.target, e.target), [known(x, x) for x in e.args]) for e in end.edges]
+        edges = [Edge(copies.get(e.target, e.target), [known(x, x) for x in e.args]) for e in block.edges()]
+        new.handler = edges.pop() if block.handler is not None else None
         new.terminator = Terminator(end.kind, [known(x, x) for x in end.operands], edges, end.position)
     return copies
 

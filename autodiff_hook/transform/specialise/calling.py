@@ -23,11 +23,13 @@ from autodiff_hook.transform.specialise import (
     constants,
     dicts,
     draws,
+    exceptions,
     following,
     helpers,
     managers,
     named_tuples,
     partials,
+    raises_when,
     saying,
 )
 from autodiff_hook.transform.specialise.abstract import (
@@ -188,6 +190,7 @@ def _counted(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 
 
 QUESTIONS[exactly] = _counted
+QUESTIONS[raises_when.has_item] = raises_when.has_item_answered
 
 
 def call_known(
@@ -295,8 +298,7 @@ def call_known(
     if issubclass(type(function), type) and not inf.one_way and named_tuples.is_class(inf, function):
         return named_tuples.make(inf, s, function, args, kwargs)
     if issubclass(type(function), type):
-        _construct(inf, s, function, args, kwargs)
-        return None
+        return _construct(inf, s, function, args, kwargs)
     raise Refused(f"a call of {named(function)}")
 
 
@@ -369,11 +371,19 @@ def implementation(function: Any) -> FunctionType | None:
     return inner if type(inner) is FunctionType else None
 
 
-def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> None:
+def _construct(
+    inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
     """Make an object: its ``__init__`` in the place of the call."""
-    if not is_simple(inf, cls) or s.result is None or inf.block is None:
+    error = exceptions.is_exception(inf, cls)
+    if not (error or is_simple(inf, cls)) or s.result is None or inf.block is None:
         raise Refused(f"a call of {named(cls)}")
     init = inf.world.attribute(cls, "__init__")
+    if error:
+        exceptions.begin(inf, s, s.result, args)
+        if init in exceptions.INITIALISERS and not kwargs:
+            inf.leave_nothing(s)
+            return Fresh(cls, s.result)
     if not inf.world.in_scope(init):
         raise Refused(f"a call of {named(cls)}")
     start = Statement("call", list(s.operands), None, s.data, s.position)
@@ -385,7 +395,7 @@ def _construct(inf: Inference, s: Statement, cls: type, args: list[Operand], kwa
         inf.insert(made)
     inf.begin(start)
     try:
-        inline_call(inf, start, init, [s.result, *args], kwargs)
+        return inline_call(inf, start, init, [s.result, *args], kwargs)
     except Refused:
         inf.begin(s)
         if made is not None and made.result is s.result and inf.block is not None:
@@ -479,8 +489,10 @@ def by_rule(
     args: list[Operand],
     kwargs: dict[str, Operand],
     run: Callable[..., Any],
-) -> Abstract:
+) -> Abstract | None:
     """Call what has a rule."""
+    if not kwargs and raises_when.before_call(inf, s, function, args):
+        return None
     types = [inf.type_of(x) for x in args]
     following.require_alike(function, types)
     options = {k: inf.type_of(v) for k, v in kwargs.items()}

@@ -69,7 +69,7 @@ def merge(
         if block in merged:
             continue
         target = _only_target(block)
-        while target is not None and target is not block and ways[target] == 1:
+        while target is not None and target is not block and ways[target] == 1 and _covered_alike(block, target):
             mapping.update(zip(target.params, block.terminator.edges[0].args))
             block.statements += target.statements
             block.terminator = target.terminator
@@ -77,6 +77,11 @@ def merge(
             target = _only_target(block)
     blocks[:] = [b for b in blocks if b not in merged]
     put(blocks, mapping)
+
+
+def _covered_alike(block: Block, target: Block) -> bool:
+    a, b = block.handler, target.handler
+    return a is b or a is not None and b is not None and a.target is b.target and a.args == b.args
 
 
 def _only_target(block: Block) -> Block | None:

@@ -83,7 +83,7 @@ def _made(inf: Inference, operand: Operand) -> Statement:
 
 def _rest(inf: Inference, block: Block, params: list[Variable]) -> Block:
     """What is behind the statement at hand, which is taken out of its block."""
-    rest = Block(params, block.statements[inf.index + 1 :], block.terminator)
+    rest = Block(params, block.statements[inf.index + 1 :], block.terminator, block.handler)
     del block.statements[inf.index :]
     return rest
 

@@ -33,7 +33,7 @@ from autodiff_hook.records import record
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.fitting import given_ids
-from autodiff_hook.transform.specialise import producers
+from autodiff_hook.transform.specialise import producers, raising
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -253,6 +253,10 @@ class Inference:
         """What makes the generators that are iterated over, and where that begins."""
         self.halves: dict[Statement, Any] = {}
         """What the generators that are context managers do where these end, by what makes them."""
+        self.written: dict[Block, dict[Any, Block]] = {}
+        """The blocks of handlers, by the kind of exceptions that they are written for."""
+        self.tested: dict[Statement, set[Any]] = {}
+        """The tests that stand before statements that may raise what the program handles."""
         self.listed: set[Statement] = set()
         """What makes lists of tuples that are iterated over."""
         self.stale = False
@@ -318,6 +322,8 @@ class Inference:
                     self.pending.add(block)
         if self.wanted:
             raise Changes("attributes are assigned again", *self.wanted)
+        for block in self.program.blocks:
+            block.handler = None
         self._confirm()
         producers.confirm(self)
         if any(self.given in s.operands for block in self.visited for s in block.statements):
@@ -412,13 +418,17 @@ class Inference:
                 raise Refused("what is differentiated within changes its type while the program runs")
 
     def _copy(self, code: Any, globals_: dict[str, Any], generators: bool = False) -> Body:
-        body = copied(lifted(code, generators), self.world.load(globals_))
+        body = copied(lifted(code, generators), self.world.load(globals_), handlers=not generators and self._handles())
         if not self.one_way:
-            # Without their handlers, blocks are one.
+            raising.settle(body)
+            # But for their handlers, blocks are one.
             merge(body.blocks)
             gather(body.blocks, self.program.changed)
         self.tests |= refine(body)
         return body
+
+    def _handles(self) -> bool:
+        return not self.one_way and raising.UNHANDLED not in self.program.changed
 
     def add(self, block: Block, *others: Block) -> None:
         """Let the program have other blocks, of the same body as ``block``."""
@@ -513,17 +523,29 @@ class Inference:
         assert holds is not None
         self.types[holds], trap = BOOL, Block([], [])
         self.plans |= dict.fromkeys(tests, PURE)
-        rest = Block([], block.statements[self.index :], block.terminator)
+        refused = Refused(reason)
+        refused.at(self.filename_of(block), position)
+        trap.terminator = self._giving_up(block, refused.reason)
+        self.fork(block, tests, trap, True, renamed)
+
+    def fork(
+        self,
+        block: Block,
+        tests: list[Statement],
+        failing: Block,
+        holds: bool,
+        renamed: tuple[Variable, Variable] | None = None,
+    ) -> None:
+        """Go on with ``failing`` before the next statement unless the last of ``tests`` comes out as it ``holds``."""
+        rest = Block([], block.statements[self.index :], block.terminator, block.handler)
         edge = Edge(rest)
         if renamed is not None:
             substitute([rest], {renamed[0]: renamed[1]})
             rest.params, edge.args = [renamed[1]], [renamed[0]]
         block.statements[self.index :] = tests
-        block.terminator = Terminator("branch", [holds], [edge, Edge(trap)])
-        self.add(block, rest, trap)
-        refused = Refused(reason)
-        refused.at(self.filename_of(block), position)
-        trap.terminator = self._giving_up(trap, refused.reason)
+        edges = [edge, Edge(failing)]
+        block.terminator = Terminator("branch", [tests[-1].made], edges if holds else edges[::-1])
+        self.add(block, rest, failing)
         self._leave(block)
 
     def _leave(self, block: Block) -> None:
@@ -539,7 +561,14 @@ class Inference:
                 edges = edges[:1] if truth else edges[1:]
         elif terminator.kind == "return" and self._returns_none(block, terminator):
             return
-        elif terminator.kind not in ("jump", "next", "return", "raise", "reraise"):
+        elif terminator.kind in ("raise", "reraise"):
+            try:
+                raising.leave(self, block)
+            except Refused as reason:
+                reason.at(self.filename_of(block), terminator.position)
+                self._trap(block, reason)
+            return
+        elif terminator.kind not in ("jump", "next", "return"):
             self._trap(block, Refused(f"{terminator.kind} is not specialised"))
             return
         received = RECEIVED.get(terminator.kind, ())
@@ -600,11 +629,13 @@ class Inference:
         body = self._copy(code, globals_)
         if len(call.values) != len(body.params) or len(cells) != len(body.frees):
             raise Refused(f"a call of {code.co_qualname} that does not fit")
+        raising.cover(body.blocks, block.handler)
         self._admit(body, chain, globals_)
         rest = Block(
             [statement.result] if statement.result is not None else [],
             block.statements[self.index + 1 :],
             block.terminator,
+            block.handler,
         )
         if statement.result is None:
             rest.params = [Variable("nothing")]

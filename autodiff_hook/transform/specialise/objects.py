@@ -49,6 +49,10 @@ _PLAIN: Final = [
 ]
 
 
+_ARGS: Final = BaseException.__dict__["args"]
+"""What exceptions are made with, which nothing else assigns."""
+
+
 def lookup(cls: type, name: str, hooked: bool = False) -> Any:
     """What the classes of ``cls`` have by a name; ``Refused`` if attributes are not looked up plainly.
 
@@ -111,7 +115,7 @@ def is_simple(inf: Inference, cls: type) -> bool:
 
 def assigns_plainly(cls: type) -> bool:
     """Whether assigning an attribute is no call of Python code."""
-    return lookup(cls, "__setattr__") is object.__dict__["__setattr__"]
+    return lookup(cls, "__setattr__") in (object.__setattr__, BaseException.__setattr__)
 
 
 def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
@@ -121,7 +125,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
     stored = inf.fields.get((value.made, name))
     field = None if stored is None else stored[0]
     found = look(inf, value.cls, name)
-    if field is not None and stored is not None and not is_set_by_code(found):
+    if field is not None and stored is not None and (found is _ARGS or not is_set_by_code(found)):
         if stored[1] is not None:
             inf.orders.append((stored[1], s))
         return "field", field

@@ -44,7 +44,7 @@ def begin(inf: Inference, s: Statement, suspended: Suspended) -> None:
     s.op, s.data = "suspend", suspended
     inf.suspended.add(s)
     inf.index = block.statements.index(s)
-    rest = Block([], block.statements[inf.index + 1 :], block.terminator)
+    rest = Block([], block.statements[inf.index + 1 :], block.terminator, block.handler)
     del block.statements[inf.index + 1 :]
     block.terminator = Terminator("jump", [], [Edge(rest)], s.position)
     inf.add(block, rest)
@@ -168,16 +168,10 @@ class _Weaving:
 
     def _copy(self, inside: list[Block]) -> tuple[dict[Block, Block], dict[Operand, Operand]]:
         """A copy of the blocks of the loop."""
-        inf = self.inf
-        names: dict[Operand, Operand] = {}
-        blocks = copy_blocks(inside, names)
-        for b, new in blocks.items():
-            inf.add(b, new)
+        blocks, names = copies(self.inf, inside)
         for old, name in names.items():
             assert isinstance(old, Variable) and isinstance(name, Variable)
             self.origin |= {old: self.origin.get(old, old), name: self.origin.get(old, old)}
-        rename_tests(inf, names)
-        inf.size += sum(len(b.statements) + 1 for b in inside)
         return blocks, names
 
     def _copied_edges(self, back: list[tuple[Block, Edge]], mapping: Mapping[Block, Block]) -> list[Edge]:
@@ -210,6 +204,17 @@ class _Weaving:
             e.target = resumed
         for old, new in zip(params, resumed.params):
             self.origin |= {old: old, new: old}
+
+
+def copies(inf: Inference, inside: list[Block]) -> tuple[dict[Block, Block], dict[Operand, Operand]]:
+    """Copies of some blocks of the program, and the names that they have for what the blocks define."""
+    names: dict[Operand, Operand] = {}
+    blocks = copy_blocks(inside, names)
+    for b, new in blocks.items():
+        inf.add(b, new)
+    rename_tests(inf, names)
+    inf.size += sum(len(b.statements) + 1 for b in inside)
+    return blocks, names
 
 
 def rename_tests(inf: Inference, names: Mapping[Operand, Operand]) -> None:

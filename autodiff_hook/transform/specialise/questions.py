@@ -32,6 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Given, Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import built_class, example_of, inert_class, join, known, number_types
@@ -301,5 +302,6 @@ OF_ALL_WAYS: Final[dict[Any, Question]] = {
     max: _extremum,
     min: _extremum,
     **caching.OF_ALL_WAYS,
+    **INITIALISERS,
 }
 """The same of programs for all ways; who follows one way has other answers."""

@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise import (
     constants,
     dicts,
     displays,
+    exceptions,
     following,
     halves,
     helpers,
@@ -38,6 +39,7 @@ from autodiff_hook.transform.specialise import (
     matching,
     named_tuples,
     producers,
+    raises_when,
     sets,
     stores,
     texts,
@@ -331,6 +333,8 @@ def _project(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def _getitem(inf: Inference, s: Statement) -> Abstract | None:
+    if raises_when.before_item(inf, s):
+        return None
     owner, key = map(inf.type_of, s.operands)
     if isinstance(key, Known) and is_hashable(key.value) and is_assigned(inf, owner, key.value):
         return assigned.read(inf, s, owner.example, s.operands[0], key.value)
@@ -533,6 +537,9 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "call_loaded": loaded_call,
     "call_ex": call_expanded,
     "get_iter": _get_iter,
+    "push_exc": exceptions.passed,
+    "pop_exc": exceptions.passed,
+    "exc_match": exceptions.matches,
     "match_class": matching.by_class,
     "match_keys": matching.by_keys,
     "match_mapping": matching.of_kind,

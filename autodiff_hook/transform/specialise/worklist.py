@@ -39,6 +39,10 @@ class Worklist:
         start, end = self._places[block]
         self._places[rest] = start + ((end - start) >> 4), end
 
+    def place_as(self, block: Block, other: Block) -> None:
+        """Let a block be visited where another one is."""
+        self._places[block] = self._places[other]
+
     def add(self, block: Block, source: Block | None = None) -> None:
         """Let a block wait; one that has no place is visited with the block it was come to from."""
         if block in self._queued:

@@ -1,0 +1,72 @@
+"""Exceptions that the program makes: objects that hold what they are made with, and what is assigned to them."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Final
+
+from autodiff_hook.ir.types import Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.objects import lookup
+from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.raising import classes_of_clause, kind_of
+
+_BY_ARGUMENTS: Final = (
+    *(BaseException, Exception, ArithmeticError, AssertionError, AttributeError, FloatingPointError, IndexError),
+    *(KeyError, LookupError, NameError, NotImplementedError, OverflowError, RecursionError, RuntimeError),
+    *(StopIteration, TypeError, ValueError, ZeroDivisionError),
+)
+"""Builtin classes whose exceptions hold nothing but what they were made with."""
+
+
+def is_exception(inf: Inference, cls: type) -> bool:
+    """Whether a class is one of exceptions that hold what they were made with, and what is assigned to them."""
+    if inf.one_way or not issubclass(cls, BaseException) or type(cls) is not type:
+        return False
+    inf.world.members(cls)
+    plain = all(base in _BY_ARGUMENTS for base in cls.__mro__[:-1] if base.__module__ == "builtins")
+    new, init = lookup(cls, "__new__"), lookup(cls, "__init__")
+    plain = plain and getattr(new, "__self__", None) in _BY_ARGUMENTS
+    written = type(init) is FunctionType or getattr(init, "__objclass__", None) in _BY_ARGUMENTS
+    return plain and written and lookup(cls, "__del__") is None
+
+
+def begin(inf: Inference, s: Statement, made: Variable, args: list[Operand]) -> None:
+    """Let a new exception hold what it is made with, before the statement at hand."""
+    if (made, "args") not in inf.fields:
+        _hold(inf, s, made, args)
+
+
+def initialise(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``super().__init__(…)`` of an exception."""
+    target = inf.type_of(args[0]) if args else None
+    if not isinstance(target, Fresh) or not issubclass(target.cls, BaseException):
+        return None
+    _hold(inf, s, target.made, args[1:])
+    return known_as(inf, s, None)
+
+
+def _hold(inf: Inference, s: Statement, made: Variable, args: list[Operand]) -> None:
+    items = Statement("build_tuple", args, Variable("args"), None, s.position)
+    found = inf.evaluate(inf, items)
+    assert found is not None
+    inf.insert(items, found)
+    inf.fields[made, "args"] = items.made, items
+
+
+INITIALISERS: Final = {cls.__init__: initialise for cls in _BY_ARGUMENTS if "__init__" in cls.__dict__}
+
+
+def matches(inf: Inference, s: Statement) -> Abstract:
+    """Whether an exception is one of the class, or classes, of a clause."""
+    cls, classes = kind_of(inf.type_of(s.operands[0])), classes_of_clause(inf, s.operands[1])
+    if cls is None or classes is None:
+        raise Refused("a handler for what is not known")
+    return known_as(inf, s, issubclass(cls, classes))
+
+
+def passed(inf: Inference, s: Statement) -> Abstract:
+    """Nobody asks which exception is being handled."""
+    return known_as(inf, s, None)

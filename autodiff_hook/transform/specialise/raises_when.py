@@ -1,0 +1,139 @@
+"""When operations raise what the program handles: a test stands before them, which leads to the handler if it fails.
+
+What is not in the tables raises natively, and gives the program up.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.semantics.operations import COMPARE
+from autodiff_hook.transform.specialise import exceptions, raising
+from autodiff_hook.transform.specialise.abstract import (
+    BOOL,
+    INT,
+    Abstract,
+    Array,
+    Dict,
+    Error,
+    Fresh,
+    Known,
+    List,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import built_class, is_virtual, number_types
+from autodiff_hook.transform.specialise.plans import is_hashable, pure
+
+
+class Condition(NamedTuple):
+    """A function raises ``cls`` if its argument in a ``place``, of these types, compares so with one of the values."""
+
+    cls: type[Exception]
+    place: int
+    arity: int
+    types: frozenset[type] | None
+    comparisons: tuple[tuple[str, float], ...]
+
+
+def _outside(*comparisons: tuple[str, float]) -> Condition:
+    return Condition(ValueError, 0, 1, None, comparisons)
+
+
+_DIVIDED: Final = Condition(ZeroDivisionError, 1, 2, frozenset({int, float, bool}), (("==", 0),))
+_CONDITIONS: Final[dict[Any, Condition]] = {
+    **dict.fromkeys((operator.truediv, operator.floordiv, operator.mod), _DIVIDED),
+    math.sqrt: _outside(("<", 0)),
+    **dict.fromkeys((math.log, math.log2, math.log10), _outside(("<=", 0))),
+    math.log1p: _outside(("<=", -1)),
+    **dict.fromkeys((math.asin, math.acos), _outside(("<", -1), (">", 1))),
+    math.atanh: _outside(("<=", -1), (">=", 1)),
+    math.acosh: _outside(("<", 1)),
+}
+
+
+def before_call(inf: Inference, s: Statement, function: Any, args: Sequence[Operand]) -> bool:
+    """Whether the block at hand was cut by a test before a call that may raise what the program handles."""
+    found = _CONDITIONS.get(function) if _is_covered(inf, s) else None
+    if found is None or len(args) != found.arity or not _is_met(inf, found.cls):
+        return False
+    types = [number_types(inf.type_of(x)) for x in args]
+    if any(t is None or complex in t or found.types is not None and not t <= found.types for t in types):
+        return False
+    value = inf.type_of(args[found.place])
+    for op, bound in found.comparisons:
+        if not isinstance(value, Known) or COMPARE[op](value.value, bound):
+            test = Statement("compare", [args[found.place], Constant(bound)], Variable(), op, s.position)
+            if test.data not in inf.tested.setdefault(s, set()):
+                return _cut(inf, s, test, False, Error(found.cls))
+    return False
+
+
+def before_item(inf: Inference, s: Statement) -> bool:
+    """The same of an item of a dict, a list, or an array."""
+    if not _is_covered(inf, s) or inf.tested.get(s):
+        return False
+    whole, key = s.operands
+    kind, index = inf.type_of(whole), inf.type_of(key)
+    if _may_lack(kind, index) and not is_virtual(index) and _is_met(inf, KeyError):
+        error = Variable("error")
+        exceptions.begin(inf, s, error, [key])
+        return _cut(inf, s, Statement("in", [key, whole], Variable(), None, s.position), True, Fresh(KeyError, error))
+    if isinstance(kind, (List, Array)) and number_types(index) == INT.types and _is_met(inf, IndexError):
+        if isinstance(kind, List) or not kind.scalar and kind.ndim:
+            test = Statement("call", [Constant(has_item), whole, key], Variable(), (), s.position)
+            return _cut(inf, s, test, True, Error(IndexError))
+    return False
+
+
+def has_item(items: Any, index: int) -> bool:
+    """Whether a list or an array has an item by an index."""
+    count = len(items)
+    return -count <= index < count
+
+
+def has_item_answered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    """What is known of ``has_item``."""
+    return pure(inf, s, BOOL)
+
+
+def _may_lack(kind: Abstract, key: Abstract) -> bool:
+    """Whether a value is a dict that may not have a key; one that is written out is asked for known keys alone."""
+    if isinstance(kind, Dict):
+        return built_class(kind) is None and kind.site.cls is None and kind.site.made_by is None
+    if not isinstance(kind, Tuple) or kind.cls is not dict:
+        return False
+    return not kind.keys or isinstance(key, Known) and is_hashable(key.value) and key.value not in kind.keys
+
+
+def _is_covered(inf: Inference, s: Statement) -> bool:
+    if inf.one_way or inf.block is None or inf.block.handler is None:
+        return False
+    return inf.index < len(inf.block.statements) and inf.block.statements[inf.index] is s
+
+
+def _is_met(inf: Inference, cls: type) -> bool:
+    assert inf.block is not None and inf.block.handler is not None
+    return raising.is_met(inf, inf.block.handler, cls)
+
+
+def _cut(inf: Inference, s: Statement, test: Statement, holds: bool, error: Error | Fresh) -> bool:
+    """Raise before the statement at hand unless a test comes out as it ``holds``."""
+    block = inf.block
+    assert block is not None and block.handler is not None
+    exact = Statement("truth", [test.made], Variable(), None, s.position)
+    for asked in (test, exact):
+        found = inf.evaluate(inf, asked)
+        assert found is not None
+        inf.types[asked.made] = found
+    inf.tested.setdefault(s, set()).add(test.data)
+    raised = error.made if isinstance(error, Fresh) else Variable("error")
+    inf.types[raised] = error
+    handler = Edge(block.handler.target, list(block.handler.args))
+    failing = Block([], [], Terminator("raise", [raised], [], s.position), handler)
+    inf.fork(block, [test, exact], failing, holds)
+    return True

@@ -1,0 +1,581 @@
+"""Exceptions in programs for all ways: what is raised and handled within a program is a jump."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from specialised_cases import check, check_all_ways, check_raises
+
+
+class Failed(Exception):
+    pass
+
+
+class NotConverged(Failed):
+    def __init__(self, best, steps):
+        super().__init__("no convergence")
+        self.best, self.steps = best, steps
+
+
+class Diverged(Failed):
+    pass
+
+
+def solve(a, x, steps):
+    for _ in range(steps):
+        new = 0.5 * (x + a / x)
+        if abs(new - x) < 1e-3:
+            return new
+        if new > 50.0:
+            raise Diverged(new)
+        x = new
+    raise NotConverged(x, steps)
+
+
+def falls_back(a, b):
+    total = 0.0
+    for k in range(6):
+        try:
+            y = solve(a * (k + 1), b, 4)
+        except NotConverged:
+            y = 2.0 * b * k
+        total += y * y
+    return total
+
+
+def reads_attributes(a, b):
+    total = 0.0
+    for k in range(6):
+        try:
+            y = solve(a * (k + 1), b, 3)
+        except NotConverged as e:
+            y = e.best * e.steps
+        total += y
+    return total
+
+
+def by_hierarchy(a, b):
+    total = 0.0
+    for k in range(6):
+        try:
+            y = solve(a * (k + 1) ** 4, b, 4)
+        except Diverged as e:
+            y = 0.1 * e.args[0] * a
+        except Failed:
+            y = b
+        total += y
+    return total
+
+
+def missing_keys(a, b):
+    d = {"p": a, "q": a * b}
+    d["r"] = b * b
+    total = 0.0
+    for name in ("p", "s", "r", "t", "q"):
+        try:
+            v = d[name]
+        except KeyError:
+            v = 0.5 * b
+        total += v * v
+    return total
+
+
+def memoised(a, b):
+    known = {}
+    total = 0.0
+    for k in (1, 2, 1, 3, 2):
+        try:
+            v = known[k]
+        except KeyError:
+            v = known[k] = math.sin(a * k) * b
+        total += v
+    return total
+
+
+def domains(a, b):
+    total = 0.0
+    for k in range(5):
+        try:
+            y = math.sqrt(a - k) + math.log(b - 0.5 * k)
+        except ValueError:
+            y = a * b
+        total += y
+    return total
+
+
+def divisions(a, b):
+    total = 0.0
+    for k in range(4):
+        try:
+            y = a / (k - 2) + b % (k - 1)
+        except ZeroDivisionError:
+            y = a * b
+        total += y
+    return total
+
+
+class Found(Exception):
+    pass
+
+
+def scanned(a, x):
+    for i in range(4):
+        for j in range(4):
+            v = a * i + x * j
+            if v > 4.0:
+                raise Found(v, i)
+
+
+def out_of_nested_loops(a, x):
+    try:
+        scanned(a, x)
+    except Found as e:
+        v, i = e.args
+        return v * v + i * a
+    return a
+
+
+def kept_effects(a, b):
+    items = []
+    total = 0.0
+    for k in range(5):
+        try:
+            items.append(a * k)
+            if k % 2:
+                raise ValueError
+            items.append(b * k)
+        except ValueError:
+            items.append(a * b)
+        total += items[-1] * items[0 if k == 0 else -2]
+    return total + sum(items)
+
+
+def with_else_and_finally(a, b):
+    total, count = 0.0, 0.0
+    for k in range(5):
+        try:
+            try:
+                if k == 3:
+                    raise Diverged(a * k)
+                y = a * k
+            finally:
+                count += b
+        except Diverged as e:
+            total += e.args[0] * b
+        else:
+            total += y * y
+    return total * count
+
+
+def raised_again(a, b):
+    total = 0.0
+    for k in range(5):
+        try:
+            try:
+                y = solve(a * (k + 1), b, 3)
+            except Failed:
+                total += b
+                raise
+        except NotConverged as e:
+            y = e.best
+        total += y
+    return total
+
+
+def of_several_classes(a, b):
+    total = 0.0
+    for k in range(6):
+        try:
+            if k == 1:
+                raise ValueError(a)
+            if k == 4:
+                raise KeyError(b * k)
+            y = a * b
+        except (ValueError, KeyError) as e:
+            y = e.args[0] * 3
+        total += y * y
+    return total
+
+
+def translated(a, b):
+    total = 0.0
+    for k in range(5):
+        try:
+            try:
+                y = math.sqrt(a - k)
+            except ValueError as e:
+                raise Diverged(b * k) from e
+        except Diverged as e:
+            y = e.args[0]
+        total += y
+    return total
+
+
+def first_that_fits(a, b):
+    total = 0.0
+    for k in range(4):
+        for j in range(4):
+            try:
+                y = math.log(a * j - k)
+            except ValueError:
+                continue
+            break
+        else:
+            y = b
+        total += y
+    return total
+
+
+def stops(a, b):
+    def item(k):
+        if k > 4:
+            raise StopIteration
+        return a * k + b
+
+    k, total = 0, 0.0
+    while True:
+        try:
+            v = item(k)
+        except StopIteration:
+            break
+        total += v * v
+        k += 1
+    return total
+
+
+def of_arrays(a, b):
+    x = np.array([a, b, a * b])
+    total = np.zeros(3)
+    for k in range(4):
+        try:
+            if np.sum(x) * k > 4.0:
+                raise NotConverged(x * x, k)
+            total = total + x
+        except NotConverged as e:
+            total[k - 1] = np.sum(e.best)
+            total = total * e.steps
+    return np.sum(total * x)
+
+
+ALL = [
+    *(falls_back, reads_attributes, by_hierarchy, missing_keys, memoised, domains, divisions, out_of_nested_loops),
+    *(kept_effects, with_else_and_finally, raised_again, of_several_classes, translated, first_that_fits, stops),
+    of_arrays,
+]
+
+
+@pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
+def test_what_is_raised_and_handled_is_a_jump(f):
+    check_all_ways(f, 1.3, 1.7)
+
+
+class Manager:
+    def __init__(self):
+        self.left = 0.0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        self.left += 1.0
+        return kind is not None and issubclass(kind, KeyError)
+
+
+def raised_within_with(a, b):
+    manager, total = Manager(), 0.0
+    for k in range(4):
+        try:
+            with manager:
+                if k == 1:
+                    raise KeyError(k)
+                if k == 2:
+                    raise ValueError(k)
+                total += a * k
+        except ValueError:
+            total += b
+    return total * manager.left
+
+
+def handled_within_with(a, b):
+    manager, total = Manager(), 0.0
+    with manager:
+        for k in range(4):
+            try:
+                if k == 2:
+                    raise ValueError(a * k)
+                total += a * k
+            except ValueError as e:
+                total += b * e.args[0]
+    return total * manager.left
+
+
+def of_several_messages(a, b):
+    total = 0.0
+    for k in range(5):
+        try:
+            if k == 1:
+                raise ValueError("one")
+            if k == 2:
+                raise ValueError("another")
+            if k == 3:
+                raise ValueError
+            total += a * k
+        except ValueError:
+            total += b * k
+    return total
+
+
+def its_text_is_asked(a, b):
+    total = 0.0
+    for k in range(3):
+        try:
+            if k == 1:
+                raise ValueError("one")
+            total += a * k
+        except ValueError as e:
+            total += b * len(str(e))
+    return total
+
+
+def the_last_is_kept(a, b):
+    total, last = 0.0, None
+    for k in range(4):
+        try:
+            if k == 2:
+                raise NotConverged(a * k, 2)
+            total += a * k
+        except NotConverged as e:
+            last = e
+    return total if last is None else total + last.best * b
+
+
+def all_are_kept(a, b):
+    total, errors = 0.0, []
+    for k in range(5):
+        try:
+            if k % 2:
+                raise NotConverged(a * k, k)
+            total += a * k
+        except Failed as e:
+            errors.append(e)
+    return total + sum(e.best for e in errors) * b
+
+
+def causes(a, b):
+    try:
+        try:
+            raise NotConverged(a, 1)
+        except Failed as e:
+            raise ValueError(b) from e
+    except ValueError as e:
+        return e.args[0] * e.__cause__.best
+
+
+def of_a_generator(a, b):
+    def items():
+        for k in range(5):
+            if k == 3:
+                raise Diverged(a * k)
+            yield a * k
+
+    total = 0.0
+    try:
+        for v in items():
+            total += v
+    except Diverged as e:
+        total += e.args[0] * b
+    return total
+
+
+def finally_returns(a, b):
+    def scaled(x):
+        try:
+            if x > 1:
+                raise ValueError
+            return x
+        finally:
+            return x * b  # noqa: B012
+
+    return scaled(a) + scaled(0.1 * a)
+
+
+def changed_and_raised(a, b):
+    total = 0.0
+    for k in range(3):
+        try:
+            try:
+                if k == 1:
+                    raise NotConverged(a, k)
+                total += b
+            except NotConverged as e:
+                e.best = e.best * 2
+                raise e
+        except NotConverged as e:
+            total += e.best * b
+    return total
+
+
+def captured(a, b):
+    n = 0.0
+
+    def bump(k):
+        nonlocal n
+        n += a
+        if k == 2:
+            raise ValueError
+        n += b
+
+    for k in range(4):
+        try:
+            bump(k)
+        except ValueError:
+            n *= b
+    return n
+
+
+def items_by_index(a, b):
+    numbers, total = [a, b, a * b], 0.0
+    array = np.array(numbers)
+    for i in (0, 2, 3, -3, -4, 1):
+        try:
+            total += numbers[i] * array[i]
+        except IndexError:
+            total += b
+    return total
+
+
+def arrays_in_exceptions(a, b):
+    x, total = np.array([a, b, 1.0]), 0.0
+    for k in range(4):
+        try:
+            x[k % 3] = x[k % 3] * 2
+            if k > 1:
+                raise Diverged(x)
+            x = x + 1
+        except Diverged as e:
+            x[0] += a
+            total += e.args[0].sum()
+    return total + x.sum()
+
+
+def of_a_library(a, b):
+    total = 0.0
+    for k in range(3):
+        try:
+            total += np.linalg.inv(np.array([[a, k * 1.0], [a * k, b if k < 2 else 4.0]]))[0, 0]
+        except np.linalg.LinAlgError:
+            total += b
+    return total
+
+
+def dicts_that_make_values(a, b):
+    import collections
+
+    d, total = collections.defaultdict(float), 0.0
+    d["p"] = a
+    for name in ("p", "q"):
+        try:
+            total += d[name] + b
+        except KeyError:
+            total += 100.0
+    return total * len(d)
+
+
+def asks_what_only_exceptions_have(a, b):
+    total = 0.0
+    for k in range(3):
+        try:
+            if k == 1:
+                raise ValueError(a)
+            if k == 2:
+                raise ValueError(a) from KeyError(b)
+            total += b
+        except ValueError as e:
+            total += a if e.__cause__ is None else b
+            total += a if e.__traceback__ is None else b * k
+            total += len(e.__dict__) * a
+    return total
+
+
+def numpy_scalars(a, b):
+    total = 0.0
+    for v in np.array([a, b, -a, a * b]):
+        try:
+            total += math.sqrt(v) + 1 / (v + 2 * a)
+        except ValueError:
+            total += b * b
+        except ZeroDivisionError:
+            total += 100.0
+    return total
+
+
+def objects_in_dicts(a, b):
+    class Point:
+        def __init__(self, x):
+            self.x = x
+
+    points, total = {"p": Point(a), "q": Point(b)}, 0.0
+    for name in ("p", "r", "q"):
+        try:
+            total += points[name].x + points["p"].x
+        except KeyError:
+            total += a * b
+    return total
+
+
+def assigned_arguments(a, b):
+    try:
+        raise ValueError(a)
+    except ValueError as e:
+        e.args = [b, a]
+        return e.args[0] * (a if isinstance(e.args, tuple) else b)
+
+
+OTHERS = [
+    *(asks_what_only_exceptions_have, numpy_scalars, objects_in_dicts, assigned_arguments),
+    *(raised_within_with, handled_within_with, of_several_messages, its_text_is_asked, the_last_is_kept, all_are_kept),
+    *(causes, of_a_generator, finally_returns, changed_and_raised, captured, items_by_index, arrays_in_exceptions),
+    *(of_a_library, dicts_that_make_values),
+]
+
+
+@pytest.mark.parametrize("f", OTHERS, ids=lambda f: f.__name__)
+def test_derivatives_are_those_of_the_carried_program_whatever_is_done_with_exceptions(f):
+    for a in (1.3, 0.4):
+        check(f, a, 1.7, specialised=None)
+
+
+def test_what_nobody_handles_leaves_the_function_as_it_is():
+    def other_clause(a):
+        try:
+            raise NotConverged(a, 1)
+        except KeyError:
+            return a
+
+    def out_of_a_handler(a):
+        try:
+            return math.sqrt(-a)
+        except ValueError:
+            raise Diverged("no root") from None
+
+    check_raises(other_clause, 2.0)
+    check_raises(out_of_a_handler, 2.0)
+
+
+def test_programs_that_are_too_much_with_their_handlers_are_typed_without_them():
+    def f(a, b):
+        x, total = np.array([a, b, 1.0]), 0.0
+        for k in range(4):
+            try:
+                x[k % 3] = x[k % 3] * 2
+                if total > 1e9:
+                    raise Diverged(x)
+                x = x + 1
+            except Diverged as e:
+                x[0] += a
+                total += e.args[0].sum()
+        return total + x.sum()
+
+    check(f, 1.3, 1.7)
