@@ -54,7 +54,17 @@ OPERATIONS = {
     "blocks": lambda a: sparse.block_diag([a, a]) @ np.concatenate((X, X)),
     "kron": lambda a: sparse.kron(sparse.eye(2), a) @ np.concatenate((X, X)),
     "norm": lambda a: sla.norm(a.tocsr()),
+    "without_zeros": lambda a: eliminated(a).toarray(),
+    "largest": lambda a: a.max(axis=0).toarray(),
+    "in_blocks": lambda a: a.tocsr().tobsr((3, 2)).tocsr() @ X,
+    "kron_of_blocks": lambda a: sparse.kron(a, np.ones((2, 2))).tocsr() @ np.concatenate((X, X)),
 }
+
+
+def eliminated(a):
+    rows = a.tocsr()
+    rows.eliminate_zeros()
+    return rows
 
 
 def weighted(y):
@@ -163,6 +173,19 @@ def test_zeros_on_diagonals_that_are_left_away_are_an_error(name):
         ad.gradient(f, d)
     with pytest.raises(NotDifferentiable, match="leaves away an entry"):
         ad.jvp(f, (d,), (np.ones(4),))
+
+
+def test_zeros_that_are_eliminated_are_an_error():
+    with pytest.raises(NotDifferentiable, match="leaves away an entry"):
+        ad.gradient(lambda data: eliminated(build(data, sparse.csr_array)).sum(), DATA * (np.arange(7) != 2))
+
+
+def test_more_than_two_dimensions():
+    places = np.array([0, 1, 1]), np.array([2, 0, 2]), np.array([3, 1, 3])
+    for order in "CF":
+        check_gradient(
+            lambda d, order=order: weighted(sparse.coo_array((d, places), shape=(2, 3, 4)).toarray(order)), normal(3)
+        )
 
 
 def test_zeros_outside_of_the_matrix_are_no_entries():

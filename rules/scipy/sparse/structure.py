@@ -36,7 +36,7 @@ def moved(target, place, result, *constants, zeros=True):
         if not zeros and not np.all(np.ravel(args[place])[chosen[chosen >= 0]]):
             raise NotDifferentiable(
                 f"{target.__name__} leaves away an entry that is 0, whose derivative would be lost: "
-                "build the matrix of rows and columns, as csr_array((data, (rows, columns))), which keeps it"
+                "a matrix that is made as csr_array((data, (rows, columns))) keeps its zeros"
             )
         parts = np.where(chosen >= 0, np.ravel(args[place])[np.maximum(chosen, 0)], args[result])
         return (*(None for _ in constants), parts) if constants else parts
@@ -52,6 +52,9 @@ moved(_sparsetools.csr_column_index2, 4, 6, 5)
 moved(_sparsetools.csr_sort_indices, 3, 3, 2)
 moved(_sparsetools.csr_hstack, 5, 8, 6, 7)
 moved(_sparsetools.dia_tocsr, 5, 7, 8, 9, zeros=False)
+moved(_sparsetools.csr_eliminate_zeros, 4, 4, 2, 3, zeros=False)
+moved(_sparsetools.csr_tobsr, 6, 9, 7, 8)
+moved(_sparsetools.bsr_tocsr, 6, 9, 7, 8)
 
 
 def get_csr_submatrix(height, length, pointers, indices, data, *bounds):
@@ -73,6 +76,12 @@ def csr_todense(height, length, pointers, indices, data, y):
 def coo_todense(height, length, count, rows, columns, data, y, fortran):
     places = rows + columns * np.int64(height) if fortran else rows * np.int64(length) + columns
     return y + summed(data, places, height * length)
+
+
+@stand_in(_sparsetools.coo_todense_nd, 5)
+def coo_todense_nd(strides, count, dimensions, coordinates, data, y, fortran):
+    places = np.asarray(strides) @ np.reshape(coordinates, (dimensions, count))
+    return y + summed(data, places, np.size(y))
 
 
 @stand_in(_sparsetools.csr_diagonal, 6)
