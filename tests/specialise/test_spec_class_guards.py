@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import enum
 
 import pytest
 from specialised_cases import changes, check, scope
@@ -219,3 +220,45 @@ def test_a_class_that_decides_what_is_derived_from_it():
     answers[0] = False
     check(f, 5.0, specialised=None)
     assert ad.gradient(f, 5.0) == (3.0,)
+
+
+SPEAKING = """
+class Meta(type):
+    def __getitem__(cls, key): return K * key
+    def __abs__(cls): return K
+    def __bool__(cls): return K > 3
+class Kind(metaclass=Meta): pass
+class Items:
+    def __class_getitem__(cls, key): return K * key
+class Unit(enum.Enum):
+    A = 1.0
+    def __mul__(self, other): return K * other
+    def __neg__(self): return K
+    def __float__(self): return K
+    def __str__(self): return "a" * int(K)
+    def __bool__(self): return K > 3
+class Silent(enum.Enum):
+    A = 1.0
+"""
+SPOKEN = (
+    *("Kind[2] * x", "abs(Kind) * x", "x if Kind else 3 * x", "Items[2] * x", "Unit.A * 2.0 * x", "-Unit.A * x"),
+    *("float(Unit.A) * x", "len(str(Unit.A)) * x", "len(f'{Unit.A}') * x", "x if Unit.A else 3 * x"),
+)
+
+
+@pytest.mark.parametrize("text", SPOKEN)
+def test_what_classes_of_constants_say_in_python(text):
+    made = scope(f"K = 2.0\n{SPEAKING}\ndef f(x):\n    return {text}", enum=enum, __name__=__name__)
+    f = made["f"]
+    check(f, 5.0, specialised=None)
+    made["K"] = 7.0
+    check(f, 5.0, specialised=None)
+
+
+def test_what_the_class_of_a_constant_says_later():
+    made = scope(f"{SPEAKING}\ndef f(x):\n    return len(str(Silent.A)) * x", enum=enum, __name__=__name__)
+    f = made["f"]
+    check(f, 5.0, specialised=None)
+    made["Silent"].__str__ = lambda self: "a" * 20
+    check(f, 5.0, specialised=None)
+    assert ad.gradient(f, 5.0) == (20.0,)

@@ -59,6 +59,7 @@ from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.objects import class_of, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate
+from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 
@@ -79,6 +80,7 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
     assert isinstance(inf, Path)
     if s.op in _OF_NUMBERS and all(number_types(inf.type_of(x)) is not None for x in s.operands):
         return evaluate(inf, s)
+    require_native(inf, s)
     meaning = STEPS.get(s.op)
     found = derived.step(inf, s) or derived_tuples.step(inf, s) or inert.step(inf, s)
     if found is None and meaning is not None:

@@ -107,6 +107,7 @@ from autodiff_hook.transform.specialise.plans import (
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
+from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
@@ -117,6 +118,7 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
     meaning = _MEANINGS.get(s.op)
     if meaning is None:
         raise Refused(f"{s.op} is not specialised")
+    require_native(inf, s)
     if s.op in _OF_VALUES and require_value(inf, s, s.operands[: _OF_VALUES[s.op]]):
         return None
     for operand in s.operands:
