@@ -21,3 +21,7 @@ for owner in (np.random.Generator, np.random.RandomState):
         if not name.startswith("_"):
             writes(method, 0)
     writes(owner.shuffle, 0, 1)
+for method in (np.random.Generator.random, np.random.Generator.standard_normal):
+    writes(method, 0, 3)
+for method in (np.random.Generator.standard_exponential, np.random.Generator.standard_gamma):
+    writes(method, 0, 4)

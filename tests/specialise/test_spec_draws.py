@@ -170,7 +170,39 @@ def recursive(x, n=0):
     return x if n > 5 else recursive(x * random.uniform(0.9, 1.1), n + 1)
 
 
-CARRIED_OR_TYPED = [gives_up, set_back, one_of_two, recursive]
+def refilled(x):
+    noise, total = np.empty(3), 0.0
+    for _ in range(3):
+        NEW.standard_normal(out=noise)
+        total += float(np.sum(noise * x * x))
+        NEW.standard_normal(3, np.float64, noise)
+        total += float(np.sum(noise * x))
+        NEW.standard_exponential(3, np.float64, "zig", noise)
+        total += float(np.sum(noise * x))
+    return total
+
+
+def filled_once(x):
+    noise = np.zeros(2)
+    own = np.random.default_rng(1)
+    own.random(out=noise)
+    NEW.random(None, np.float64, noise[1:])
+    return float(noise @ np.array([x, x * x]))
+
+
+CARRIED_OR_TYPED = [refilled, filled_once, gives_up, set_back, one_of_two, recursive]
+
+
+def filled_by_a_rule(x):
+    noise = np.zeros(3)
+    total = float(np.sum(noise * x))
+    NEW.standard_gamma(2.0, 3, np.float64, noise)
+    return total + float(np.sum(noise * x))
+
+
+def test_arrays_for_what_rules_draw_are_errors():
+    with pytest.raises(ad.NotDifferentiable, match="standard_gamma"):
+        ad.gradient(filled_by_a_rule, 0.5)
 
 
 def generators() -> list[Any]:

@@ -70,7 +70,8 @@ def drawing(
     name: str = getattr(function, "__name__", "")
     if not is_own(types) or name not in _DRAWING:
         return None
-    if any(map(differentiable, [*types, *options.values()])) and not registry.is_constant(function):
+    moving = [kind for kind in (*types, *options.values()) if differentiable(kind)]
+    if moving and not (registry.is_constant(function) and all(number_types(kind) is not None for kind in moving)):
         return None
     if function is not getattr(types[0].cls, name, None):  # type: ignore[attr-defined]
         return None
