@@ -10,7 +10,7 @@ from scipy import optimize, stats
 
 from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.testing import check_gradient
+from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy.optimize.implicit import improved
 
 BRACKETING = [optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, optimize.toms748]
@@ -357,9 +357,12 @@ def test_functions_that_change_a_copy():
     ],
 )
 def test_rule_of_a_step_from_a_solution(x, value, jacobian):
-    def loss(x, value):
-        return np.sum(np.abs(improved(x, value, np.zeros(np.size(x)), jacobian)) ** 2)
+    residual = np.zeros(np.size(x))
 
-    check_gradient(loss, x, value)
+    def with_both_fixed(x, value, _residual, _jacobian):
+        return improved(x, value, residual, jacobian)
+
+    check_rule(improved, x, value, residual, jacobian, differences=with_both_fixed)
+    check_gradient(lambda x, value: np.sum(np.abs(improved(x, value, residual, jacobian)) ** 2), x, value)
     expected = np.ravel(x) - (np.ravel(value) / jacobian if jacobian.ndim == 1 else np.linalg.solve(jacobian, value))
-    assert np.ravel(improved(x, value, np.zeros(np.size(x)), jacobian)) == pytest.approx(expected)
+    assert np.ravel(improved(x, value, residual, jacobian)) == pytest.approx(expected)

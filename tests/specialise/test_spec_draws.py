@@ -194,10 +194,11 @@ CARRIED_OR_TYPED = [refilled, filled_once, gives_up, set_back, one_of_two, recur
 
 
 def filled_by_a_rule(x):
-    noise = np.zeros(3)
-    total = float(np.sum(noise * x))
-    NEW.standard_gamma(2.0, 3, np.float64, noise)
-    return total + float(np.sum(noise * x))
+    noise, total = np.empty(3), 0.0
+    for _ in range(3):
+        NEW.standard_gamma(2.0, 3, np.float64, noise)
+        total += float(np.sum(noise * x))
+    return total
 
 
 def test_arrays_for_what_rules_draw_are_errors():
