@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from itertools import zip_longest
 from types import BuiltinFunctionType, ModuleType
 from typing import Any as AnyType
 from typing import Final
@@ -160,10 +161,14 @@ def _padded(signature: tuple[Entry, ...], length: int) -> tuple[Entry, ...]:
 
 @functools.lru_cache(maxsize=8192)  # the rules of NumPy alone ask of 1500 pairs, each time and again
 def _ambiguous(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
-    length = max(len(a), len(b))
-    pairs = list(zip(_padded(a, length), _padded(b, length)))
-    overlap = all(_within(x, y) or _within(y, x) for x, y in pairs)
-    return overlap and not _more_specific(a, b) and not _more_specific(b, a)
+    wider = narrower = False
+    for x, y in zip_longest(a, b, fillvalue=Any):
+        if x is not y:
+            narrow = _within(x, y)
+            if not narrow and not _within(y, x):
+                return False
+            wider, narrower = wider or not narrow, narrower or narrow
+    return wider and narrower
 
 
 class Registry:
@@ -199,8 +204,9 @@ class Registry:
             signature = signature[:-1]
         with self._lock:
             _, rules = self._rules.get(id(target), (target, ()))
-            for other in rules:
-                if other.signature != signature and _ambiguous(other.signature, signature):
+            others = [other for other in rules if other.signature != signature]
+            for other in others:
+                if _ambiguous(other.signature, signature):
                     both = [
                         tuple(_padded(s, max(len(signature), len(other.signature))))
                         for s in (signature, other.signature)
@@ -211,7 +217,6 @@ class Registry:
                             f"the rule {_named(rule)} for {describe(target)} with the signature {signature} is "
                             f"ambiguous beside {other.signature}: register one for {meet} first"
                         )
-            others = (other for other in rules if other.signature != signature)
             self._rules[id(target)] = target, (*others, _Registered(signature, rule))
             self._constants.pop(id(target), None)
             if not isinstance(rule, Deferred):

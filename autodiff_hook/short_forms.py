@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
@@ -274,8 +275,7 @@ def _parameters(signature: str) -> ast.arguments:
 
 def first_parameter(signature: str) -> str:
     """The name of the first parameter of a signature."""
-    parsed = _parameters(signature)
-    return (parsed.posonlyargs + parsed.args)[0].arg
+    return re.split("[,=]", signature, maxsplit=1)[0].strip()
 
 
 def rule_of(
