@@ -15,14 +15,14 @@ import numpy as np
 
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.types import IR, Operand, Terminator, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.records import record
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
 from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import Made, Understood, following, joint_ir, require_pair
+from autodiff_hook.runtime.programs import Form, Made, Understood, following, joint_ir, require_pair
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import Undefined, no_nan
@@ -33,6 +33,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Given
 from autodiff_hook.transform.specialise.lattice import differentiable, number_types
+from autodiff_hook.transform.specialise.pushforward import Pushforward
 
 _REAL: Final = {float, np.float64, int}
 _STATEMENTS: Final = 20000
@@ -47,18 +48,18 @@ def second_order(
     With ``has_aux`` the function returns a pair, of which the first part is differentiated.
     """
     _require_seeds(call)
-    made, collecting, sources = following(call, one_way, partial(_slope, has_aux, strong), acts=False)
+    made, stages, sources = following(call, one_way, partial(_slope, has_aux, strong))
     f = call.function
-    collect, slope = [FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (collecting, made.ir)]
+    collect, act, slope = [ir and FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (*stages, made.ir)]
     found = collect(f, call.values)
     if found is MISS:
         raise Refused("what is guarded on entry is not so")
-    constants, primals, _ = found
+    constants, primals, _, _ = found
     given = Call(slope, (*primals, *constants), Shape(len(primals), len(constants)))
-    within, gradients = _gradients(given, strong)
+    within, gradients = _gradients(given, "gradient" if act is None else "value_aux", strong)
     for stage, seconds in within.times.items():
         made.times[stage] = made.times.get(stage, 0.0) + seconds
-    return made, _Product(call.shape.given, collect, gradients, slope, sources)
+    return made, _Product(call.shape.given, collect, gradients, slope, act, sources)
 
 
 class Postponed(Refused):
@@ -76,14 +77,14 @@ def _require_seeds(call: Call) -> None:
         raise Refused(error.reason.text) from error
 
 
-def _gradients(call: Call, strong: bool) -> tuple[Made, FunctionType]:
+def _gradients(call: Call, form: Form, strong: bool) -> tuple[Made, FunctionType]:
     """The joint program of a tangent: for all ways, or if that comes to what it does not know, for the one at hand."""
     try:
-        made, gradients = _emitted(joint_ir(call, strong=strong, limit=_STATEMENTS), call)
+        made, gradients = _emitted(joint_ir(call, form, strong=strong, limit=_STATEMENTS), call)
     except Refused:
-        return _emitted(joint_ir(call, one_way=_STATEMENTS, strong=strong), call)
+        return _emitted(joint_ir(call, form, one_way=_STATEMENTS, strong=strong), call)
     if _gives_up(gradients, call):
-        return _emitted(joint_ir(call, one_way=_STATEMENTS, strong=strong), call)
+        return _emitted(joint_ir(call, form, one_way=_STATEMENTS, strong=strong), call)
     return made, gradients
 
 
@@ -101,7 +102,7 @@ def _gives_up(gradients: FunctionType, call: Call) -> bool:
     return False
 
 
-def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR, _Sources]:
+def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, tuple[IR, IR | None], _Sources]:
     value = known.inference.type_of(known.shape.exit.params[0])
     aim = require_pair(known) if has_aux else ()
     for place in aim:
@@ -109,8 +110,15 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR, _S
     types = number_types(value)
     if isinstance(value, Known) or types is None or not types <= _REAL:
         raise Refused("the function does not return a real scalar")
+    if known.inference.outer.stored or known.inference.outer.drawn:
+        raise Refused("objects in lists or arguments are changed, or random numbers are drawn, in second order")
     program, pushed, _ = pushed_program(known, strong, aim)
-    pushed.last.terminator = Terminator("return", [pushed.tangent])
+    outside, kept = _assigned(known, program)
+    result: Operand = pushed.tangent
+    if program.assigned:
+        result = pushed.builder.emit(pushed.last, "build_tuple", *kept)
+        result = pushed.builder.emit(pushed.last, "build_tuple", pushed.tangent, result)
+    pushed.last.terminator = Terminator("return", [result])
     blocks = pushed.builder.finish()
     merge(blocks)
     ir = known.program((), blocks)
@@ -121,7 +129,23 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, IR, _S
     sources = _Sources.of(known, used)
     constants = take_parameters(ir, sources.variables)
     verify(ir)
-    return made, _collecting(known, constants, sources), sources
+    act = _acting(known, [*outside, *kept], program.assigned) if program.assigned else None
+    return made, (_collecting(known, constants, sources, outside), act), sources
+
+
+def _assigned(known: Understood, program: Pushforward) -> tuple[list[Variable], list[Variable]]:
+    """What is assigned outside, and to what: what is loaded on entry, and what the program makes."""
+    used = dict.fromkeys(x for s in program.assigned for x in s.operands if isinstance(x, Variable))
+    loaded = known.prologue.outside | set(known.params)
+    return [x for x in used if x in loaded], [x for x in used if x not in loaded]
+
+
+def _acting(known: Understood, taken: list[Variable], assigned: list[Statement]) -> IR:
+    """What does outside what the program has come to."""
+    ir = known.program((), [Block([], assigned, Terminator("return", [Constant(None)]))])
+    take_parameters(ir, taken)
+    verify(ir)
+    return ir
 
 
 @record
@@ -164,10 +188,13 @@ class _Sources:
         return tuple([whole.get(i, x) for i, x in enumerate(objects)])
 
 
-def _collecting(known: Understood, constants: list[Variable], sources: _Sources) -> IR:
-    """What loads and guards on entry: it gives the constants, the primals and what holds them, or ``MISS``."""
+def _collecting(known: Understood, constants: list[Variable], sources: _Sources, outside: list[Variable]) -> IR:
+    """What loads and guards on entry: the constants, the primals, what is assigned to and what holds the primals.
+
+    It gives ``MISS`` if a guard fails.
+    """
     prologue = known.prologue
-    loaded = [[known.taken.get(x, x) for x in those] for those in (constants, sources.variables)]
+    loaded = [[known.taken.get(x, x) for x in those] for those in (constants, sources.variables, outside)]
     made: list[Operand] = [prologue.emit("build_tuple", *those) for those in loaded]
     made.append(prologue.emit("build_tuple", *[slot.owner for slot in sources.parts.values()]))
     prologue.block.terminator = Terminator("return", [prologue.emit("build_tuple", *made)])
@@ -184,15 +211,22 @@ class _Product:
     collect: Any
     gradients: Any
     slope: Any
+    act: Any
+    """What does outside what the program has come to; None if that is nothing."""
     sources: _Sources
 
     def __call__(self, f: Any, values: tuple[Any, ...]) -> Any:
         found = self.collect(f, values)
         if found is MISS:
             return MISS
-        constants, primals, owners = found
+        constants, primals, outside, owners = found
         products = self.gradients(self.slope, (*primals, *constants))
         if products is MISS:
             return MISS
+        if self.act is not None:
+            (_, kept), products = products
         no_nan(*products)
-        return self.sources.products(values[: self.given], primals, owners, products)
+        result = self.sources.products(values[: self.given], primals, owners, products)
+        if self.act is not None:
+            self.act(*outside, *kept)
+        return result

@@ -12,7 +12,7 @@ from random_outside import Writer
 from specialised_cases import GENERIC, close, outcome, same
 
 import autodiff_hook as ad
-from autodiff_hook.api import generic_jvp, generic_withgradient
+from autodiff_hook.api import generic_hvp, generic_jvp, generic_withgradient
 from autodiff_hook.runtime import specialising
 
 COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "40"))
@@ -29,7 +29,7 @@ def made(source):
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_random_outside(seed):
     source, choice = Writer(seed).source(), random.Random(seed)
-    spaces = plain, carried, typed, pushed, along = [made(source) for _ in range(5)]
+    spaces = plain, carried, typed, pushed, along, twice, bent = [made(source) for _ in range(7)]
     for _ in range(4):
         args = choice.uniform(0.1, 0.9), choice.uniform(0.1, 0.9)
         value = outcome(plain["f"], *args)
@@ -37,23 +37,27 @@ def test_random_outside(seed):
         found = outcome(ad.withgradient, typed["f"], *args)
         forward = outcome(ad.jvp, pushed["f"], args, (0.6, 0.8))
         wanted = outcome(generic_jvp, along["f"], args, (0.6, 0.8))
+        product = outcome(ad.hvp, twice["f"], args, (0.6, 0.8))
+        curved = outcome(generic_hvp, bent["f"], args, (0.6, 0.8))
         if isinstance(value, type):
-            assert found is forward is expected is value, source
+            assert found is forward is product is expected is value, source
         elif isinstance(expected, type):
             assert found is expected, source
         else:
             assert repr(found[0]) == repr(value), source
             same(found[1], expected[1])
             close(forward, wanted)
+            close(product, curved)
         assert len({space["state"]() for space in spaces}) == 1, source
 
 
 @pytest.mark.skipif(GENERIC or specialising.ONE_WAY, reason="nothing is typed for all ways")
-def test_most_are_typed():
+@pytest.mark.parametrize("operator, args", [(ad.gradient, (0.3, 0.4)), (ad.hvp, ((0.3, 0.4), (0.6, 0.8)))])
+def test_most_are_typed(operator, args):
     """The programs are no test of what carries them."""
     count = 0
     for seed in range(20):
         f = made(Writer(seed).source())["f"]
-        outcome(ad.gradient, f, 0.3, 0.4)
+        outcome(operator, f, *args)
         count += any(x.entries and not x.one_way for x in specialising._known.found[id(f.__code__)].values())
     assert count > 4
