@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -162,12 +163,26 @@ def restoring(entry: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return entry(f, args)
         except BaseException:
-            while len(_OPEN.altered) > begun:
-                for each in _OPEN.altered.pop():
-                    each.exchange()
+            _put_back(begun)
             raise
 
     return restoring_entry
+
+
+def _put_back(begun: int) -> None:
+    while len(_OPEN.altered) > begun:
+        for each in _OPEN.altered.pop():
+            each.exchange()
+
+
+@contextmanager
+def tried() -> Iterator[None]:
+    """Let objects be afterwards what they were: a program is tried, without its end."""
+    begun = len(_OPEN.altered)
+    try:
+        yield
+    finally:
+        _put_back(begun)
 
 
 def assign_if(assigned: bool, owner: Any, name: str, value: Any) -> None:

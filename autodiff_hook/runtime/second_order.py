@@ -18,6 +18,7 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.records import record
+from autodiff_hook.runtime.altering import tried
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
 from autodiff_hook.runtime.given_objects import object_gradients
@@ -48,9 +49,10 @@ def second_order(
     With ``has_aux`` the function returns a pair, of which the first part is differentiated.
     """
     _require_seeds(call)
-    made, stages, sources = following(call, one_way, partial(_slope, has_aux, strong))
+    made, (collecting, acting), sources = following(call, one_way, partial(_slope, has_aux, strong))
     f = call.function
-    collect, act, slope = [ir and FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (*stages, made.ir)]
+    collect, slope = [FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (collecting, made.ir)]
+    act = None if acting is None else FunctionType(emit(acting), f.__globals__, f.__name__)
     found = collect(f, call.values)
     if found is MISS:
         raise Refused("what is guarded on entry is not so")
@@ -96,7 +98,8 @@ def _emitted(made: Made, call: Call) -> tuple[Made, FunctionType]:
 def _gives_up(gradients: FunctionType, call: Call) -> bool:
     """Whether a program comes to what it does not know; what else it raises, it raises when it is entered."""
     try:
-        gradients(call.function, call.values)
+        with tried():
+            gradients(call.function, call.values)
     except Exception as error:
         return isinstance(error, Given) and not isinstance(error, (Elsewhere, Undefined))
     return False
@@ -110,8 +113,8 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, tuple[
     types = number_types(value)
     if isinstance(value, Known) or types is None or not types <= _REAL:
         raise Refused("the function does not return a real scalar")
-    if known.inference.outer.stored or known.inference.outer.drawn:
-        raise Refused("objects in lists or arguments are changed, or random numbers are drawn, in second order")
+    if known.inference.outer.stored:
+        raise Refused("objects in lists or arguments are changed, in second order")
     program, pushed, _ = pushed_program(known, strong, aim)
     outside, kept = _assigned(known, program)
     result: Operand = pushed.tangent

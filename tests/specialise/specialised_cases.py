@@ -29,6 +29,13 @@ def is_specialised(f: Any) -> bool:
     return GENERIC or id(f.__code__) in entries()
 
 
+def has_all_ways(f: Any, *forms: str) -> bool:
+    """Whether there are typed programs of ``f``, in any form or in some, and all of them are for all ways."""
+    programs = specialising._known.found[id(f.__code__)].items()
+    known = [x for (form, *_), x in programs if not forms or form in forms]
+    return any(x.entries for x in known) and not any(x.one_way for x in known)
+
+
 def check(f: Callable[..., Any], *args: Any, specialised: bool | None = True) -> tuple[Any, ...]:
     """The value is that of the plain call, to the bit; the gradients are those of the carried program.
 
@@ -141,9 +148,7 @@ def check_all_ways(f: Callable[..., Any], *args: float) -> None:
     """``check_slopes``, and one program has all ways through ``f``."""
     check_slopes(f, *args, specialised=None if specialising.ONE_WAY else True)
     if not (GENERIC or specialising.ONE_WAY):
-        programs = specialising._known.found[id(f.__code__)].items()
-        known = [x for (form, *_), x in programs if form in ("gradient", "value")]
-        assert any(x.entries for x in known) and not any(x.one_way for x in known)
+        assert has_all_ways(f, "gradient", "value")
 
 
 def identical(a: Any, b: Any) -> None:

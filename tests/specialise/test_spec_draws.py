@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check_slopes, is_specialised, oracle, same, slopes
+from specialised_cases import GENERIC, check_slopes, has_all_ways, is_specialised, oracle, same, slopes
 
 import autodiff_hook as ad
+from autodiff_hook.api import generic_hvp
 from autodiff_hook.runtime import specialising
 
 CARRIED = GENERIC or specialising.ONE_WAY
@@ -140,8 +141,25 @@ def in_a_list(x):
     return x * SHARED[0].normal() + x * x * NEW.normal()
 
 
+class Counting:
+    def __init__(self):
+        self.new, self.drawn, self.last = NEW, 0, 0.0
+
+    def __call__(self, x):
+        self.drawn += 1
+        self.last = x * self.new.normal()
+        return self.last * self.last * self.drawn
+
+
+def counted(x):
+    counter = COUNTER
+    counter.drawn = 0
+    return counter(x) + counter(x * x)
+
+
+COUNTER = Counting()
 TYPED = [of_modules, captured, with_parameters, unused, independent, seeded, by_other_names, left_early, metropolis]
-TYPED += [chosen, shuffled, within_a_generator, in_a_list]
+TYPED += [chosen, shuffled, within_a_generator, in_a_list, counted]
 
 
 def gives_up(x):
@@ -245,6 +263,18 @@ def test_generators_from_outside_are_drawn_from_as_by_the_plain_run(f):
         assert (back(1.0), states()) == (pytest.approx(wanted, rel=1e-12), left)
     if not CARRIED and f in TYPED:
         assert is_specialised(f)
+
+
+@pytest.mark.parametrize("f", TYPED + CARRIED_OR_TYPED)
+def test_second_order_draws_once(f):
+    for x in (0.7, 1.3, 0.7):
+        wanted, left = begun(generic_hvp, f, (x,), (0.5,))
+        for _ in range(2):
+            found, after = begun(ad.hvp, f, (x,), (0.5,))
+            assert (found, after) == (pytest.approx(wanted, rel=1e-9, abs=1e-12), left)
+    if not CARRIED and f in TYPED:
+        # A sample of which the parameters move has a rule.
+        assert has_all_ways(f, "hvp") is (f is not with_parameters)
 
 
 @pytest.mark.parametrize("f", [of_modules, captured, independent, seeded, metropolis, within_a_generator])

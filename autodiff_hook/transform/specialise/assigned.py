@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.analysis import closure, passed_on
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime.altering import assign_if
+from autodiff_hook.runtime.altering import GENERATORS, assign_if
 from autodiff_hook.transform.specialise import altered, dicts, draws, queues, saying
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
@@ -275,7 +275,8 @@ def _require_unseen(inf: Inference) -> None:
 def _is_object(inf: Inference, value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return any(_is_object(inf, x) for x in value.items)
-    return isinstance(value, Outside) and (value.cls not in (list, dict) or id(value.example) in inf.outer.holders)
+    blind = isinstance(value, Outside) and value.cls in (list, dict, *GENERATORS)
+    return isinstance(value, Outside) and (not blind or id(value.example) in inf.outer.holders)
 
 
 def _require_own_attributes(inf: Inference, holder: Holder) -> None:

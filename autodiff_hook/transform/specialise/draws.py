@@ -56,7 +56,8 @@ def made(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Ab
 
 
 def _begun(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return pure(inf, s, inf.types[s.made])
+    value = example_of(inf.type_of(args[0]))
+    return pure(inf, s, inf.types.get(s.made) or Instance(type(value), example=copy.deepcopy(value)))
 
 
 QUESTIONS: Final[dict[Any, Any]] = {draws_from: _begun, **{function: partial(made, function) for function in _MADE}}
