@@ -294,7 +294,7 @@ def _typed_rows(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any)
     def row(seed: Any) -> Any:
         directions = dict(zip(chosen, (seed,) if single else seed))
         tangents = tuple(directions.get(i) for i in range(len(args)))
-        form: Any = "hvp_aux" if has_aux else "hvp"
+        form: Any = "hvp_aux" if has_aux else "row"
         products = differentiated(f, args, kwargs, form, lambda *_, **__: MISS, tangents=tangents)
         if products is MISS:
             raise _Carried

@@ -79,7 +79,7 @@ def program(call: Call, form: Form, operations: int = 0, seconds: float = math.i
 
 def _program(call: Call, form: Form, operations: int, strong: bool) -> Program:
     if form in HVP:
-        made, product = second_order(call, operations, form in WITH_AUX, strong)
+        made, product = second_order(call, operations, form in WITH_AUX, strong, acts=form == "hvp")
         return Program(made, (product,))
     f = call.function
     pushes = form in ("jvp", "push")

@@ -86,17 +86,20 @@ class Made:
     """Whether it changes what is outside as it runs."""
 
 
-Form = Literal["gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "push", "hvp", "hvp_aux"]
+Form = Literal[
+    "gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "push", "hvp", "hvp_aux", "row"
+]
 """What a program returns: the gradients; the value and them; value and tangent; or it is to be cut in two (``split``).
 
-A program of ``push`` is one of ``jvp`` that changes nothing outside, so it may run again. With ``pullback`` it is to be
-cut in two as well, and its reverse returns gradients in the form of the arguments. With ``_aux``, the function returns
-a pair, of which the second part has no derivative.
+A program of ``push`` is one of ``jvp`` that changes nothing outside, so it may run again, and one of ``row`` or
+``hvp_aux`` is such a one of ``hvp``. With ``pullback`` it is to be cut in two as well, and its reverse returns
+gradients in the form of the arguments. With ``_aux``, the function returns a pair, of which the second part has no
+derivative.
 """
 
 
 CUT: Final[dict[str, Split]] = {"pullback": "anything", "pullback_aux": "anything", "split": "numbers"}
-HVP: Final = frozenset({"hvp", "hvp_aux"})
+HVP: Final = frozenset({"hvp", "hvp_aux", "row"})
 WITH_AUX: Final = frozenset({"value_aux", "pullback_aux", "hvp_aux"})
 
 

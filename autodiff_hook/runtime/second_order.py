@@ -42,14 +42,15 @@ _STATEMENTS: Final = 20000
 
 
 def second_order(
-    call: Call, one_way: int = 0, has_aux: bool = False, strong: bool = False
+    call: Call, one_way: int = 0, has_aux: bool = False, strong: bool = False, acts: bool = True
 ) -> tuple[Made, Callable[[Any, tuple[Any, ...]], Any]]:
     """What gives the Hessian-vector products of calls like this one.
 
-    With ``has_aux`` the function returns a pair, of which the first part is differentiated.
+    With ``has_aux`` the function returns a pair, of which the first part is differentiated. ``acts``: it may change
+    what is outside.
     """
     _require_seeds(call)
-    made, (collecting, acting), sources = following(call, one_way, partial(_slope, has_aux, strong))
+    made, (collecting, acting), sources = following(call, one_way, partial(_slope, has_aux, strong), acts=acts)
     f = call.function
     collect, slope = [FunctionType(emit(ir), f.__globals__, f.__name__) for ir in (collecting, made.ir)]
     act = None if acting is None else FunctionType(emit(acting), f.__globals__, f.__name__)

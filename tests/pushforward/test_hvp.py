@@ -183,3 +183,34 @@ def test_a_tangent_that_is_typed_on_one_way():
     point, v = (2.0, 3.0, 0.5), (0.3, -0.2, 0.7)
     for _ in range(2):
         assert_slopes(typed("hvp", circuit, point, v), slopes(circuit, point, v))
+
+
+STATE = {"runs": 0}
+
+
+def counting(v, scale=2.0):
+    STATE["runs"] += 1
+    return np.sum(v**3) * scale * STATE["runs"]
+
+
+def with_note(v):
+    return counting(v), "note"
+
+
+@pytest.mark.parametrize("again", range(3))
+def test_effects_of_second_order_happen_once(again):
+    v, along = np.array([1.0, 2.0]), np.array([1.0, -1.0])
+    hessian = lambda f, *args: ad.hessian(f)(*args)  # noqa: E731
+    calls = [
+        lambda: ad.hvp(counting, (v,), (along,))[0] * along,
+        lambda: ad.hvp(with_note, (v,), (along,), has_aux=True)[0][0] * along,
+        lambda: np.diag(hessian(counting, v)),
+        lambda: np.diag(hessian(lambda x: counting(np.asarray(x)), v)),
+        lambda: np.diag(ad.hessian(with_note, has_aux=True)(v)[0]),
+        lambda: np.array([hessian(lambda x: counting(np.array([x, 2.0])), 1.0), hessian(lambda x: counting(x), 2.0)]),
+    ]
+    for number, call in enumerate(calls):
+        STATE["runs"] = 0
+        last = number == len(calls) - 1
+        assert call().tolist() == [12.0, 48.0 if last else 24.0]
+        assert STATE["runs"] == 1 + last
