@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import deque
 from typing import Any, Final
 
 import numpy as np
@@ -131,7 +133,8 @@ def converted(alg: Algebra, function: Any, args: Args, t: Any) -> tuple[Any, Arg
 def _argument(alg: Algebra, function: Any, value: Any, token: Token) -> Result:
     if type(value) in (list, tuple) and id(function) not in MAKING and makes_objects(np.array, (value,), {}):
         return made_objects(alg, (token,), np.array, (value,), {})
-    return _converted(alg, value, token)
+    # What is made of numbers in a buffer may show its memory.
+    return (value, token) if type(value) is array else _converted(alg, value, token)
 
 
 def _converted(alg: Algebra, value: Any, token: Token) -> Result:
@@ -140,6 +143,8 @@ def _converted(alg: Algebra, value: Any, token: Token) -> Result:
         return flattened(alg, value)
     if cls is tuple or cls is list:
         return _with_converted_items(alg, value, token)
+    if issubclass(cls, (deque, array)) or cls is memoryview and not reaches(alg, value):
+        return apply(alg, (None, token), np.array, (value,), {})
     if kind(value) != "object":
         return value, token
     method = python_method(value, "__array__")

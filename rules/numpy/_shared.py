@@ -1,5 +1,8 @@
 """What the rules share: shapes and dtypes of cotangents, and the transposes of broadcasting and nesting."""
 
+from array import array
+from collections import deque
+from collections.abc import Mapping
 from functools import wraps
 from itertools import product
 from types import GetSetDescriptorType, MethodDescriptorType
@@ -232,8 +235,17 @@ def add_for_arrays(target, rule, arity=1):
     registry.add(target, (), rule)
 
 
-SEQUENCE = Kind("Sequence", 1, lambda cls: issubclass(cls, (list, tuple)))
-"""Lists and tuples."""
+def is_sequence(cls):
+    """Whether NumPy makes an array of such a value, which is none yet."""
+    if issubclass(cls, (list, tuple, range, deque, array, memoryview)):
+        return True
+    if issubclass(cls, (str, bytes, bytearray, Mapping)) or hasattr(cls, "ndim"):
+        return False
+    return hasattr(cls, "__array__") or hasattr(cls, "__len__") and hasattr(cls, "__getitem__")
+
+
+SEQUENCE = Kind("Sequence", 1, is_sequence)
+"""Lists, tuples, and what else NumPy reads the items of: ranges, deques, objects with ``__array__``."""
 
 
 def sequences(arity):
@@ -246,7 +258,7 @@ def through_arrays(rule, arity):
 
     @wraps(rule)
     def sequence_rule(*args, **options):
-        arrays = [np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args[:arity]]
+        arrays = [np.array(arg) if is_sequence(type(arg)) else arg for arg in args[:arity]]
         y, pullback = rule(*arrays, *args[arity:], **options)
 
         def sequence_pullback(ȳ):
@@ -262,5 +274,6 @@ def through_arrays(rule, arity):
 
 def from_array(c, x):
     """The cotangent of a sequence from that of its array."""
-    absent = c is None or isinstance(c, NotImplementedCotangent)
-    return nest(c, x) if isinstance(x, (list, tuple)) and not absent else c
+    if c is None or isinstance(c, NotImplementedCotangent) or not is_sequence(type(x)):
+        return c
+    return nest(c, x) if isinstance(x, (list, tuple)) else None

@@ -537,10 +537,10 @@ def by_rule(
 
 
 def arrays_of(inf: Inference, s: Statement, operands: list[Operand]) -> list[Operand]:
-    """Let lists and tuples that the statement at hand is given become arrays before it."""
+    """Let lists, tuples and ranges that the statement at hand is given become arrays before it."""
     found = []
     for operand in operands:
-        if set(exact_types(inf.type_of(operand))) <= {list, tuple}:
+        if set(exact_types(inf.type_of(operand))) <= {list, tuple, range}:
             array = array_before(inf, s, operand)
             s.operands = [array if x is operand else x for x in s.operands]
             found.append(array)
@@ -550,7 +550,7 @@ def arrays_of(inf: Inference, s: Statement, operands: list[Operand]) -> list[Ope
 
 
 def array_before(inf: Inference, s: Statement, operand: Operand) -> Operand:
-    """An array made of a list or a tuple before the statement at hand."""
+    """An array made of a list, a tuple or a range before the statement at hand."""
     return inf.before(s, "call", [Constant(np.array), operand], ())
 
 

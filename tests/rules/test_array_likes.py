@@ -1,0 +1,90 @@
+"""What NumPy makes arrays of, in the place of arrays: ranges, deques, buffers, sequences, what has ``__array__``."""
+
+import operator
+from array import array
+from collections import deque
+
+import numpy as np
+import pytest
+
+import autodiff_hook as ad
+
+
+class Items:
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, i):
+        return self.items[i]
+
+
+class Wrapped:
+    def __init__(self, items):
+        self.items = items
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.items, dtype)
+
+
+LIKES = {
+    "range": lambda items: range(1, 4),
+    "deque": deque,
+    "array": lambda items: array("d", items),
+    "memoryview": lambda items: memoryview(np.array(items)),
+    "sequence": Items,
+    "wrapped": Wrapped,
+    "tuple": tuple,
+}
+PAIRED = [np.dot, np.inner, np.vdot, np.outer, np.matmul, np.kron, np.convolve, np.cross, np.hypot, np.arctan2]
+PAIRED += [np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.remainder]
+PAIRED += [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.matmul]
+
+
+def joined(a, b):
+    return np.stack([a, b]) * np.concatenate([b, a])[:3]
+
+
+def chosen(a, b):
+    return np.where([True, False, True], a, b)
+
+
+@pytest.mark.parametrize("kind", LIKES)
+@pytest.mark.parametrize("function", [*PAIRED, joined, chosen], ids=lambda f: f.__name__)
+def test_array_likes(function, kind):
+    like, array = LIKES[kind]([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])
+    x, v = np.array([0.4, 1.7, 2.6]), np.array([0.3, -1.0, 0.5])
+    for swapped in (False, True):
+
+        def loss(other, x):
+            return np.sum(function(x, other) if swapped else function(other, x)) ** 2  # noqa: B023
+
+        found, wanted = (ad.gradient(lambda x: loss(other, x), x)[0] for other in (like, array))  # noqa: B023
+        assert found == pytest.approx(wanted)
+        found, wanted = (ad.jvp(lambda x: loss(other, x), (x,), (v,))[1] for other in (like, array))  # noqa: B023
+        assert found == pytest.approx(wanted)
+        found, wanted = (ad.hvp(lambda x: loss(other, x), (x,), (v,))[0] for other in (like, array))  # noqa: B023
+        assert found == pytest.approx(wanted)
+
+
+def test_memory_that_holds_what_is_differentiated_is_an_error():
+    with pytest.raises(ad.NotDifferentiable, match="memoryview"):
+        ad.gradient(lambda x: np.dot(memoryview(np.array([1.0, x])), np.ones(2)), 3.0)
+
+
+@pytest.mark.parametrize("kind", ["deque", "sequence", "wrapped", "tuple"])
+@pytest.mark.parametrize("function", [*PAIRED, joined, chosen], ids=lambda f: f.__name__)
+def test_array_likes_that_hold_what_is_differentiated(function, kind):
+    x, v, other = np.array([0.4, 1.7, 2.6]), np.array([0.3, -1.0, 0.5]), np.array([1.0, 2.0, 3.0])
+    for swapped in (False, True):
+
+        def loss(x, make):
+            like = make([x[0] * x[1], x[1], 2.0 * x[2]])
+            return np.sum(function(other, like) if swapped else function(like, other)) ** 2  # noqa: B023
+
+        found, wanted = (ad.gradient(lambda x: loss(x, make), x)[0] for make in (LIKES[kind], np.array))  # noqa: B023
+        assert found == pytest.approx(wanted)
+        found, wanted = (ad.hvp(lambda x: loss(x, make), (x,), (v,))[0] for make in (LIKES[kind], np.array))  # noqa: B023
+        assert found == pytest.approx(wanted)
