@@ -100,7 +100,8 @@ def expand(c, x):
     if isinstance(c, (list, tuple)):
         c = collect(c, np.zeros(np.shape(x)[np.ndim(x) - nesting(c) :]))
     if not isinstance(x, np.ndarray):
-        return c
+        # A scalar of NumPy's may stand for an array without axes, which is indexed.
+        return np.float64(c) if c.__class__ is float and isinstance(x, np.generic) else c
     dtype = float_dtype(x)
     if dtype.kind != "c" and np.iscomplexobj(c):
         dtype = c.dtype

@@ -196,3 +196,17 @@ def right(run, refusal):
     except ad.Unsupported as error:
         assert refusal in str(error)
         return None
+
+
+@pytest.mark.parametrize("x", [2.0, np.float64(2.0), np.array(2.0)], ids=lambda x: type(x).__name__)
+def test_arrays_without_axes_that_are_written_to(x):
+    def squared(x):
+        a = np.array(x, float)
+        a[()] *= x
+        b = a[...]
+        b += x
+        return a.item() * float(b)
+
+    third = d(d(d(squared)))
+    found = [float(derivative(x)) for derivative in (squared, d(squared), d(d(squared)), third)]
+    assert found == pytest.approx([36.0, 60.0, 74.0, 60.0])
