@@ -533,7 +533,29 @@ def assigned_arguments(a, b):
         return e.args[0] * (a if isinstance(e.args, tuple) else b)
 
 
+ENDED = {"times": 0}
+
+
+def counted(v, n):
+    try:
+        for i in range(n):
+            yield v * i
+    finally:
+        ENDED["times"] = ENDED["times"] + 1
+
+
+def given_up_within_a_clause(a, b):
+    total = b
+    try:
+        for v in counted(a * b, 5):
+            total += v
+    except Exception:
+        total = total * a
+    return total
+
+
 OTHERS = [
+    given_up_within_a_clause,
     *(asks_what_only_exceptions_have, numpy_scalars, objects_in_dicts, assigned_arguments),
     *(raised_within_with, handled_within_with, of_several_messages, its_text_is_asked, the_last_is_kept, all_are_kept),
     *(causes, of_a_generator, finally_returns, changed_and_raised, captured, items_by_index, arrays_in_exceptions),

@@ -561,6 +561,8 @@ class Inference:
                 edges = edges[:1] if truth else edges[1:]
         elif terminator.kind == "return" and self._returns_none(block, terminator):
             return
+        elif _gives_up(terminator):
+            return
         elif terminator.kind in ("raise", "reraise"):
             try:
                 raising.leave(self, block)
@@ -688,6 +690,12 @@ class Inference:
         for free, cell in zip(body.frees, cells, strict=True):
             mapping[free] = cell
         substitute(body.blocks, mapping)
+
+
+def _gives_up(terminator: Terminator) -> bool:
+    """Whether the program is given up here, of which no clause knows."""
+    raised = terminator.operands[0] if terminator.kind == "raise" and terminator.operands else None
+    return isinstance(raised, Constant) and isinstance(raised.value, type) and issubclass(raised.value, Given)
 
 
 def _called(found: Abstract) -> Any:
