@@ -236,9 +236,15 @@ def add_for_arrays(target, rule, arity=1):
     registry.add(target, (), rule)
 
 
+BUILTIN_SEQUENCE = Kind(
+    "BuiltinSequence", 1, lambda cls: issubclass(cls, (list, tuple, range, deque, array, memoryview))
+)
+"""The sequences that say nothing themselves of arithmetic with arrays."""
+
+
 def is_sequence(cls):
     """Whether NumPy makes an array of such a value, which is none yet."""
-    if issubclass(cls, (list, tuple, range, deque, array, memoryview)):
+    if BUILTIN_SEQUENCE.contains(cls):
         return True
     if issubclass(cls, (str, bytes, bytearray, Mapping)) or hasattr(cls, "ndim"):
         return False

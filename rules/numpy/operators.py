@@ -7,7 +7,7 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Array, Complex, Deferred, Real, registry
 from autodiff_hook.strong import over, times
-from autodiff_rules.numpy._shared import SEQUENCE, conj, float_dtype, through_arrays, unbroadcast
+from autodiff_rules.numpy._shared import BUILTIN_SEQUENCE, conj, float_dtype, through_arrays, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent
 
 _NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64)
@@ -24,8 +24,8 @@ def register_for_arrays(target, rule):
     registry.add(target, (Array, Array), rule)
     scalars = () if target in _REPEATING else _NUMPY_SCALARS
     for other in (Array, *scalars):
-        registry.add(target, (other, SEQUENCE), through)
-        registry.add(target, (SEQUENCE, other), through)
+        registry.add(target, (other, BUILTIN_SEQUENCE), through)
+        registry.add(target, (BUILTIN_SEQUENCE, other), through)
     for kind in (Complex, bool, np.bool_):
         registry.add(target, (Array, kind), rule)
         registry.add(target, (kind, Array), rule)

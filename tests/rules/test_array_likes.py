@@ -88,3 +88,38 @@ def test_array_likes_that_hold_what_is_differentiated(function, kind):
         assert found == pytest.approx(wanted)
         found, wanted = (ad.hvp(lambda x: loss(x, make), (x,), (v,))[0] for make in (LIKES[kind], np.array))  # noqa: B023
         assert found == pytest.approx(wanted)
+
+
+class Vector(Items):
+    def __mul__(self, other):
+        return 7.0 * sum(self.items) * np.sum(other)
+
+    def __rmul__(self, other):
+        return 3.0 * sum(self.items) * np.sum(other)
+
+    __matmul__, __rmatmul__ = __mul__, __rmul__
+
+
+class Preferred(Vector):
+    __array_priority__ = 100.0
+
+
+class Alone(Vector):
+    __array_ufunc__ = None
+
+
+@pytest.mark.parametrize("cls", [Vector, Preferred, Alone])
+def test_what_says_itself_how_it_is_multiplied(cls):
+    """Who is asked first, NumPy knows."""
+    for product in (operator.mul, operator.matmul):
+        for swapped in (False, True):
+
+            def loss(x):
+                for own in (cls([1.0, 2.0]), cls([x, 2.0])):
+                    given = np.array([x, x * x])
+                    x = x + np.sum(product(given, own) if swapped else product(own, given))  # noqa: B023
+                return float(x)
+
+            slope = (loss(0.3 + 1e-6) - loss(0.3 - 1e-6)) / 2e-6
+            assert ad.gradient(loss, 0.3) == pytest.approx((slope,), rel=1e-6)
+            assert ad.jvp(loss, (0.3,), (1.0,))[1] == pytest.approx(slope, rel=1e-6)
