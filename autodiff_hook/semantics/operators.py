@@ -87,8 +87,14 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
     if op == "*" and ("list" in kinds or "tuple" in kinds):
         return repeat(alg, t, a, b)
     if isinstance(a, np.number) and kinds[1] == "object":
+        if op in UFUNCS and (find_in_type(type(b), "__array__") is not None or _is_sequence(type(b))):
+            return apply(alg, (None, *t), UFUNCS[op], (a, b), {})
         return _binary(alg, t, op, function, a.item(), b)
     return call_opaque(alg, t, function, (a, b), {}, f"which has no rule for {describe_type(a)} and {describe_type(b)}")
+
+
+def _is_sequence(cls: type) -> bool:
+    return all(find_in_type(cls, name) is not None for name in ("__len__", "__getitem__"))
 
 
 def refuse(op: str, a: Any, b: Any) -> None:
