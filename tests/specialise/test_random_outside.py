@@ -1,4 +1,7 @@
-"""Random programs that change what is outside: derivatives and what is left there are those of the plain program."""
+"""Random programs that change what is outside, some as they raise and handle exceptions.
+
+Derivatives, and what is left there, are those of the plain program.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import random
 
 import numpy as np
 import pytest
-from random_outside import Writer
+import random_exceptions
+import random_outside
 from specialised_cases import GENERIC, close, has_all_ways, outcome, same
 
 import autodiff_hook as ad
@@ -17,6 +21,7 @@ from autodiff_hook.runtime import specialising
 
 COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "40"))
 FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
+WRITERS = {"outside": random_outside.Writer, "exceptions": random_exceptions.Writer}
 
 
 def made(source):
@@ -26,9 +31,10 @@ def made(source):
     return namespace
 
 
+@pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
-def test_random_outside(seed):
-    source, choice = Writer(seed).source(), random.Random(seed)
+def test_random_outside(seed, kind):
+    source, choice = WRITERS[kind](seed).source(), random.Random(seed)
     spaces = plain, carried, typed, pushed, along, twice, bent = [made(source) for _ in range(7)]
     for _ in range(4):
         args = choice.uniform(0.1, 0.9), choice.uniform(0.1, 0.9)
@@ -52,12 +58,13 @@ def test_random_outside(seed):
 
 
 @pytest.mark.skipif(GENERIC or specialising.ONE_WAY, reason="nothing is typed for all ways")
+@pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("operator, args", [(ad.gradient, (0.3, 0.4)), (ad.hvp, ((0.3, 0.4), (0.6, 0.8)))])
-def test_most_are_typed(operator, args):
+def test_most_are_typed(operator, args, kind):
     """The programs are no test of what carries them."""
     count = 0
     for seed in range(20):
-        f = made(Writer(seed).source())["f"]
+        f = made(WRITERS[kind](seed).source())["f"]
         outcome(operator, f, *args)
         count += has_all_ways(f)
     assert count > 4
