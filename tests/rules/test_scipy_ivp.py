@@ -136,6 +136,29 @@ def test_odeint():
     agrees(f, lambda p: sum(np.sum(exact(p, t) ** 2) for t in times[1:]))
 
 
+@pytest.mark.parametrize("tfirst", [False, True])
+def test_odeint_of_functions_that_have_captured_numbers_and_take_arguments(tfirst):
+    def f(p):
+        rate = p[0] * 2.0
+
+        def slope(t, y, factor, shifts):
+            return [-0.5 * rate * factor * y[0] + shifts[0], t * y[0] - shifts[1] * y[1] ** 2]
+
+        def reordered(y, t, *args):
+            return slope(t, y, *args)
+
+        given = slope if tfirst else reordered
+        return integrate.odeint(given, [1.0, p[2]], [0.0, 0.7, 1.5], args=(p[1], p[1:]), tfirst=tfirst)[-1] @ [1.0, 2.0]
+
+    def by_explicit_steps(p):
+        def slope(t, y):
+            return [-p[0] * p[1] * y[0] + p[1], t * y[0] - p[2] * y[1] ** 2]
+
+        return integrate.solve_ivp(slope, (0.0, 1.5), [1.0, p[2]], **TIGHT).y[:, -1] @ [1.0, 2.0]
+
+    agrees(f, by_explicit_steps, second=False)
+
+
 def test_odeint_at_times_that_move_follows_the_flow():
     def at_end(times):
         return integrate.odeint(lambda y, t: -t * y, 1.5, times)[:, 0]

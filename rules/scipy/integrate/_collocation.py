@@ -4,14 +4,15 @@ The equations Y = y + h A f(Y) of the stages are differentiated by the implicit 
 that of the solver, so that the derivative of the exact flow is found within its tolerance, stiff or not.
 """
 
-from functools import cache
+from functools import cache, reduce
 
 import numpy as np
 
+from autodiff_hook import pullback
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
-from autodiff_rules.scipy.optimize.implicit import improved
+from autodiff_rules.scipy.optimize.implicit import improved, seeded
 
 
 @cache
@@ -33,6 +34,41 @@ def gap(fun, start, y, end, stages, nodes, matrix):
     return stages - y - h * (matrix @ slopes)
 
 
+class Stages:
+    """The pullback of the stages of a step between given ends: by y, and by what the function has captured and
+    further arguments. It is made of the pullbacks of the function at each of them."""
+
+    __slots__ = ("h", "made", "place", "time")
+
+    def __init__(self, found, args, tfirst, start, end, stages):
+        nodes, _ = radau(len(stages))
+        self.h, captured = end - start, len(found.values)
+        self.time, self.place = (captured, captured + 1) if tfirst else (captured + 1, captured)
+        self.made = []
+        for node, y in zip(nodes, stages.copy()):
+            time = float(start + node * self.h)
+            at = (time, y) if tfirst else (y, time)
+            self.made.append(pullback(found.function, *found.values, *at, *args))
+
+    def by(self, j, seed):
+        """The cotangents of y, and of all else but the time, for one of the slope at a stage."""
+        value, back = self.made[j]
+        given = list(back(seeded(value, seed)))
+        return given[self.place], [x for i, x in enumerate(given) if i not in (self.place, self.time)]
+
+    def __call__(self, cotangent):
+        count, n = cotangent.shape
+        _, matrix = radau(count)
+        slopes = [np.stack([self.by(j, row)[0] for row in np.eye(n)]) for j in range(count)]
+        moving = np.linalg.solve(of_gap(slopes, self.h * matrix).T, cotangent.ravel()).reshape(count, n)
+        given = [self.by(j, seed)[1] for j, seed in enumerate(self.h * (matrix.T @ moving))]
+        return moving.sum(axis=0), *(reduce(added, column) for column in zip(*given))
+
+
+def added(x, y):
+    return x if y is None else y if x is None else x + y
+
+
 def moving_stages(alg, fun, start, y, end, stages, tokens):
     """The token of the stages of a step; ``tokens`` has those of the function, the start, y and the end."""
     nodes, matrix = radau(len(stages))
@@ -49,11 +85,17 @@ def moving_stages(alg, fun, start, y, end, stages, tokens):
 
 def jacobian_of_gap(alg, fun, start, end, stages):
     nodes, matrix = radau(len(stages))
-    h, (count, n) = end - start, stages.shape
+    h = end - start
     slopes = [jacobian_of(alg, fun, start + node * h, stage) for node, stage in zip(nodes, stages)]
+    return of_gap(slopes, h * matrix)
+
+
+def of_gap(slopes, weights):
+    """The Jacobian of the gap from those of the function at the stages."""
+    count, n = len(slopes), len(slopes[0])
     blocks = np.eye(count * n).reshape(count, n, count, n)
     for j, slope in enumerate(slopes):
-        blocks[:, :, j, :] -= h * matrix[:, j, None, None] * slope
+        blocks[:, :, j, :] -= weights[:, j, None, None] * slope
     return blocks.reshape(count * n, count * n)
 
 

@@ -5,12 +5,14 @@ from scipy import integrate
 from scipy.integrate import LSODA, solve_ivp
 
 from autodiff_hook import stop_gradient
-from autodiff_hook.algebras.shadows import keep_attribute, load_attribute, reaches
+from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
-from autodiff_rules.scipy.integrate._collocation import between, moving_stages, radau
+from autodiff_rules.scipy._captured import differentiable_alone
+from autodiff_rules.scipy.integrate._collocation import Stages, between, moving_stages, radau
+from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, captured, right_hand_side
 
 _native_step, _native_dense = LSODA._step_impl, LSODA._dense_output_impl
 SAME = 1e-3
@@ -37,13 +39,35 @@ def step(alg, t, args, kwargs):
     nodes, _ = radau((solver._lsoda_solver._integrator.iwork[13] + 3) // 2 + 1)
     stages = np.array([interpolant(start + node * (end - start)) for node in nodes])
     stages[-1] = solver.y
-    moving = moving_stages(alg, solver.fun, start, y, end, stages, (*tokens, at_end))
+    moving = moving_step(alg, solver, (start, y, end, stages), (*tokens, at_end))
     solver.nfev = calls
     solver._stages = (start, y, end, stages)
     keep_attribute(alg, solver, "_stages", (tokens[1], tokens[2], at_end, moving))
     keep_attribute(alg, solver, "t", at_end)
     keep_attribute(alg, solver, "y", enter(alg, (None, moving), last, (stages,), {})[1])
     return value, None
+
+
+def moving_step(alg, solver, operands, tokens):
+    """The token of the stages of a step; ``tokens`` has those of the function, the start, y and the end."""
+    start, y, end, stages = operands
+    if STORES_NOTHING.get() and not some((tokens[1], tokens[3])):
+        fun, args, token, tfirst = called_back(alg, solver)
+        found = differentiable_alone(alg, fun, args)
+        if found is not None:
+            tokens = (tokens[2], *found.tokens, *([None] * len(args) if token is None else token))
+            return alg.node(Stages(found, args, tfirst, start, end, stages), tokens) if some(tokens) else None
+    return moving_stages(alg, solver.fun, start, y, end, stages, tokens)
+
+
+def called_back(alg, solver):
+    """The function that the user gave, further arguments with their token, and whether it takes the time first."""
+    fun, args, token = right_hand_side(alg, solver)
+    if getattr(fun, "__code__", None) not in followed.__code__.co_consts:
+        return fun, args, token, True
+    cell = captured(fun, "args", whole=True)
+    args = cell.cell_contents
+    return captured(fun, "func"), args, load(alg, cell, 0, args), captured(fun, "tfirst")
 
 
 def last(stages):
