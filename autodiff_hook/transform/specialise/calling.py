@@ -167,15 +167,22 @@ def _arity(inf: Inference, function: Operand) -> int | None:
 
 
 def of_one_length(inf: Inference, args: Operand, count: int | None = None) -> Operand:
-    """A list has ``count`` items, or one from outside as many as the one at hand; else the program gives up."""
+    """A list or an array has ``count`` items, or one from outside as many as that at hand; else the program gives up."""
     kind = inf.type_of(args)
-    if not isinstance(kind, List) or inf.block is None or not (kind.site.given or count is not None):
+    if inf.block is None or not isinstance(kind, (List, Array)):
         return args
-    count = len(kind.example) if count is None else count
-    check = Statement("call", [Constant(exactly), args, Constant(count)], None, ())
-    taken = Statement("unpack", [args], Variable(), (count, None))
-    inf.insert(check, plan=PURE)
-    inf.insert(taken, Tuple((item_of_list(kind),) * count), TAKE)
+    if count is None:
+        given = kind.site.given if isinstance(kind, List) else type(kind.example) is np.ndarray and kind.example.ndim
+        if not given:
+            return args
+        count = len(kind.example)
+    inf.insert(Statement("call", [Constant(exactly), args, Constant(count)], None, ()), plan=PURE)
+    if isinstance(kind, List):
+        taken = Statement("unpack", [args], Variable(), (count, None))
+        inf.insert(taken, Tuple((item_of_list(kind),) * count), TAKE)
+    else:
+        taken = Statement("build_tuple", spread(inf, args, range(count)), Variable())
+        inf.insert(taken, inf.evaluate(inf, taken))
     return taken.made
 
 
