@@ -1,4 +1,9 @@
-"""Functions that are called back, and what they have captured."""
+"""Functions that are called back, and what they have captured.
+
+Code is written around theirs, once, in which captured variables are parameters; so what is differentiated by these is
+found again when the function is made anew, with other values. A function that such a function has captured is made
+anew within the code, of what it has captured itself.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autodiff_hook import withgradient
 from autodiff_hook.algebras.shadows import load, reaches
 from autodiff_hook.config import opted_in_as
 from autodiff_hook.errors import LIBRARIES
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import is_lasting
 from autodiff_hook.runtime.sharing import ByCode
 from autodiff_hook.semantics.scope import is_own, module_of
@@ -18,39 +23,60 @@ from autodiff_hook.semantics.scope import is_own, module_of
 _CACHE_SIZE = 256
 _PLAIN = {float, np.float64, np.ndarray}
 _KNOWN_BY_TYPE = _PLAIN | {int, bool, str, type(None)}
-_converted = ByCode(_CACHE_SIZE)
-"""For functions whose captured variables became parameters: the code, by the names of these."""
+_codes = ByCode(_CACHE_SIZE)
+"""What was written around the code of a function, by where its captured variables come from and what is made of it."""
+_makers = ByCode(_CACHE_SIZE)
+"""The functions that make those of some code anew, by the same and their globals."""
+
+CALLED = "{0}", "*{1}args", "{1}inner(*{1}args)"
+TAKEN = "{1}taker, {1}x, {0}", "*{1}args", "{1}taker({1}x, {1}inner, *{1}args)"
+MADE = "{0}", "", "{1}inner"
+"""The parameters of what is written, beside captured variables, and what it returns of the function within it."""
 
 
-class Alone(NamedTuple):
-    """A function that holds nothing with a token: ``function(*values, *args)`` is the call with ``args``."""
+class Leaf(NamedTuple):
+    """A variable that a function has captured, or a function that it has captured: anything but such a function."""
 
-    function: FunctionType
-    values: tuple = ()
-    tokens: tuple = ()
+    value: object
+    token: object
 
-    def over(self, native, nodes, weights, args):
-        """The sum of what ``native``, the function as it was, gives at the nodes, times weights; and its gradients
-        by the values and by ``args``. None if a program of it would not be met again."""
-        if native.__defaults__ or native.__kwdefaults__:
+
+class Again(NamedTuple):
+    """A captured function, and what makes it of some of the leaves."""
+
+    maker: FunctionType
+    leaves: range
+
+
+class Alone:
+    """A function that holds nothing with a token but numbers and arrays that it has captured: the ``values``."""
+
+    def __init__(self, native, leaves, sources):
+        self._native, self._leaves, self._sources = native, leaves, sources
+        self._moving = tuple([i for i, leaf in enumerate(leaves) if leaf.token is not None])
+        self.values = tuple([leaves[i].value for i in self._moving])
+        self.tokens = tuple([leaves[i].token for i in self._moving])
+        self.function = native
+        """``function(*values, *args)`` is the call with ``args``; None if there is no such function."""
+        if self._moving:
+            plain = not (native.__defaults__ or native.__kwdefaults__)
+            self.function = _written(native, leaves, sources, self._moving, CALLED) if plain else None
+
+    def taken(self):
+        """``made(taker, x, *values, *args)`` is ``taker(x, function, *args)``, with the function as it was.
+
+        None if a program of it would not be met again.
+        """
+        fixed = [leaf.value for i, leaf in enumerate(self._leaves) if i not in self._moving]
+        if self._native.__defaults__ or self._native.__kwdefaults__:
             return None
-        names = self.function.__code__.co_varnames[: len(self.values)]
-        cells = dict(zip(native.__code__.co_freevars, native.__closure__ or ()))
-        rest = [cell.cell_contents for name, cell in cells.items() if name not in names]
-        if not all(type(x) in _KNOWN_BY_TYPE or is_lasting(x) for x in rest):
+        if not all(type(x) in _KNOWN_BY_TYPE or is_lasting(x) for x in fixed):
             return None
-        made = _function(native, names, _summing)
-        if made is None:
-            return None
-        total, (*_, by_values, by_args) = withgradient(made, nodes, weights, self.values, args)
-        return total, (*(by_values or [None] * len(names)), *(by_args or [None] * len(args)))
+        return _written(self._native, self._leaves, self._sources, self._moving, TAKEN)
 
 
 def number_of(y):
     return y if isinstance(y, float) else np.sum(y)
-
-
-_HELPERS = {"number": CellType(number_of), "pairs": CellType(zip)}
 
 
 def differentiable_alone(alg, function, args):
@@ -65,84 +91,105 @@ def differentiable_alone(alg, function, args):
 
 
 def alone(alg, function):
-    """The function with its captured numbers and arrays that have tokens as first parameters; None if it holds more."""
-    if type(function) is not FunctionType:
+    """The function with its captured numbers and arrays that have tokens as parameters; None if it holds more."""
+    leaves = []
+    sources = _sources(alg, function, leaves, ()) if type(function) is FunctionType else None
+    if sources is None:
         return None
-    names, values, tokens = [], [], []
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+    found = Alone(function, leaves, sources)
+    made = found.function
+    return None if made is None or reaches(alg, made, function.__dict__) else found
+
+
+def _sources(alg, function, leaves, within):
+    """Where each captured variable comes from: its place in ``leaves``, or what makes it; None if one has no value."""
+    found = []
+    for cell in function.__closure__ or ():
         try:
             value = cell.cell_contents
         except ValueError:  # It is empty.
             return None
-        token = load(alg, cell, 0, value) if type(value) in _PLAIN else None
-        if token is not None:
-            names.append(name)
-            values.append(value)
-            tokens.append(token)
-    if not names:
-        return None if reaches(alg, function) else Alone(function)
-    if function.__defaults__ or function.__kwdefaults__:
-        return None
-    made = _function(function, tuple(names), _converting)
-    return None if made is None or reaches(alg, made, function.__dict__) else Alone(made, tuple(values), tuple(tokens))
+        if _is_simple(value) and not any(value is other for other in (function, *within)):
+            own = []
+            sources = _sources(alg, value, own, (function, *within))
+            maker = None if sources is None else _maker(value, own, sources)
+            if maker is None:
+                return None
+            found.append(Again(maker, range(len(leaves), len(leaves) + len(own))))
+            leaves += own
+        else:
+            found.append(len(leaves))
+            leaves.append(Leaf(value, load(alg, cell, 0, value) if type(value) in _PLAIN else None))
+    return tuple(found)
 
 
-def _function(function, names, write):
-    """A function in the place of ``function``, which has captured the same but ``names``; None if there is none."""
-    code = _kept(function.__code__, names, write)
+def _is_simple(value):
+    """Whether a function is nothing but its code and what that has captured."""
+    if type(value) is not FunctionType or is_lasting(value) or registry.knows(value):
+        return False
+    return not (value.__defaults__ or value.__kwdefaults__ or value.__dict__)
+
+
+def _maker(function, leaves, sources):
+    """What makes a function anew of its leaves: always the same."""
+    known = _makers.found.get(id(function.__code__)) or _makers.add(function.__code__, {})
+    key = _shape(sources), id(function.__globals__), tuple([id(s.maker) for s in sources if isinstance(s, Again)])
+    if key not in known:
+        known[key] = _written(function, leaves, sources, tuple(range(len(leaves))), MADE)
+    return known[key]
+
+
+def _shape(sources):
+    return tuple([source.leaves if isinstance(source, Again) else source for source in sources])
+
+
+def _written(function, leaves, sources, given, form):
+    """A function around one like ``function``, whose ``given`` leaves are parameters; None if there is none."""
+    known = _codes.found.get(id(function.__code__)) or _codes.add(function.__code__, {})
+    key = _shape(sources), given, len(leaves), form
+    if key not in known:
+        known[key] = _code(function.__code__, *key)
+    code = known[key]
     if code is None:
         return None
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-    found = [cells.get(name) or _HELPERS[name.strip("_")] for name in code.co_freevars]
-    made = FunctionType(code, function.__globals__, function.__name__, None, tuple(found))
+    mark = _mark(function.__code__)
+    held = {f"{mark}{i}": leaf.value for i, leaf in enumerate(leaves)}
+    held |= {f"{mark}made{i}": source.maker for i, source in enumerate(sources) if isinstance(source, Again)}
+    cells = tuple([CellType(held[name]) for name in code.co_freevars])
+    made = FunctionType(code, function.__globals__, function.__name__, None, cells)
     made.__module__ = function.__module__
     return made
 
 
-def _kept(code, names, write):
-    """Code that is made of the code of a function, with the captured ``names`` as parameters."""
-    known = _converted.found.get(id(code)) or _converted.add(code, {})
-    key = names, write
-    if key not in known:
-        known[key] = _made(code, names, write)
-    return known[key]
+def _mark(code):
+    """What the names begin with that no captured variable has."""
+    return "_" * (1 + max(map(len, code.co_freevars), default=0))
 
 
-def _made(code, names, write):
-    """What ``write`` writes around a function that captures as much as ``code``, and then has it for its code."""
-    free = code.co_freevars
-    mark = "_" * (1 + max(map(len, free), default=0))
-    rest = [name for name in free if name not in names]
-    outer = ", ".join([*rest, *(mark + name for name in _HELPERS)])
-    text = write(mark, ", ".join(names))
-    source = f"def around({outer}):\n{text}".replace("@", f"({''.join([f'{name}, ' for name in free])})")
-    written = _within(_within(compile(source, code.co_filename, "exec")))
+def _code(code, shape, given, count, form):
+    """The code of a function around one that captures as much as ``code``, and then has it for its code.
+
+    Nothing in it is looked up in the globals, which are those of the function.
+    """
+    mark, free = _mark(code), code.co_freevars
+    before, behind, result = (part.format("{0}", mark) for part in form)
+    parameters = [before.format(", ".join(f"{mark}{i}" for i in given)).strip(", "), behind]
+    held = [f"{mark}{i}" for i in range(count) if i not in given]
+    lines = [f" def written({', '.join(filter(None, parameters))}):"]
+    for i, (name, source) in enumerate(zip(free, shape)):
+        if isinstance(source, range):
+            held.append(f"{mark}made{i}")
+            lines.append(f"  {name} = {held[-1]}({', '.join(f'{mark}{j}' for j in source)})")
+        else:
+            lines.append(f"  {name} = {mark}{source}")
+    lines += [f"  def {mark}inner():", f"   return ({''.join(f'{name}, ' for name in free)})", f"  return {result}"]
+    text = "\n".join([f"def around({', '.join(held)}):", *lines])
+    written = _within(_within(compile(text, code.co_filename, "exec")))
     stand_in = _within(written)
     if stand_in.co_freevars != free:
         return None
     consts = tuple(code if x is stand_in else x for x in written.co_consts)
     return written.replace(co_consts=consts, co_name=code.co_name, co_qualname=code.co_qualname)
-
-
-def _converting(mark, names):
-    """The code of a function that takes ``names`` first, and passes the rest on to one that captures them."""
-    return (
-        f" def converted({names}, *{mark}args):\n  def {mark}inner():\n   return @\n  return {mark}inner(*{mark}args)\n"
-    )
-
-
-def _summing(mark, names):
-    """The code of a weighted sum; nothing in it is looked up in the globals, which are those of the function."""
-    return (
-        f" def summed({mark}nodes, {mark}weights, {mark}values, {mark}args):\n"
-        f"  [{names}] = {mark}values\n"
-        f"  def {mark}inner():\n"
-        f"   return @\n"
-        f"  {mark}total = 0.0\n"
-        f"  for {mark}node, {mark}weight in {mark}pairs({mark}nodes, {mark}weights):\n"
-        f"   {mark}total += {mark}weight * {mark}number({mark}inner({mark}node, *{mark}args))\n"
-        f"  return {mark}total\n"
-    )
 
 
 def _within(code):

@@ -7,6 +7,7 @@ they are those of an adaptive rule. ``dblquad``, ``tplquad`` and ``nquad`` are f
 import numpy as np
 from scipy import integrate
 
+from autodiff_hook import withgradient
 from autodiff_hook.algebras.shadows import reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
@@ -48,6 +49,14 @@ def weighted_sum(f, args, weight, wvar, nodes, weights, limits, moving, rule):
         total -= beyond(f, moving[0], args, weight, wvar, a, *rule)
     if moving[1] is not None:
         total += beyond(f, moving[1], args, weight, wvar, b, *rule)
+    return total
+
+
+def total_of(nodes, f, weights, args):
+    """The sum of what an integrand gives at the nodes, times weights."""
+    total = 0.0
+    for node, weight in zip(nodes, weights):
+        total += weight * number_of(f(node, *args))
     return total
 
 
@@ -93,20 +102,22 @@ class Integral(Call):
         found = differentiable_alone(self.alg, self.callback, args)
         if found is None or any(token is not None and not np.isfinite(limit) for limit, token in limits):
             return None
-        summed = found.over(self.callback, nodes, weights, args)
-        if summed is None:
+        made = found.taken()
+        if made is None:
             return None
+        total, (_, _, *slopes) = withgradient(made, total_of, nodes, *found.values, weights, args)
+        slopes[-2:] = slopes[-1] or [None] * len(args)
         ends = [
             None if token is None else sign * number_of(self.callback(limit, *args))
             for sign, (limit, token) in zip((-1, 1), limits)
         ]
         tokens = (*found.tokens, *(self.tokens.get("args") or (None,) * len(args)), *(token for _, token in limits))
-        slopes = (*summed[1], *ends)
+        slopes += ends
 
         def pullback(c):
             return tuple([slope if slope is None else c * slope for slope in slopes])
 
-        return summed[0], self.alg.node(pullback, tokens)
+        return total, self.alg.node(pullback, tokens)
 
     def sum(self, nodes, weights):
         """The integral and its token, at these nodes."""
