@@ -1,12 +1,16 @@
 """Calls of functions that call a function back."""
 
 import inspect
+from functools import cached_property
 
 from scipy import integrate, optimize
 
+from autodiff_hook import pullback
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.shadows import reaches, some
 from autodiff_hook.semantics.calls import apply
+from autodiff_hook.semantics.functions import enter
+from autodiff_rules.scipy._captured import differentiable_alone
 from autodiff_rules.scipy._memory import Memory
 
 ONE_ARGUMENT = {
@@ -26,11 +30,32 @@ ONE_ARGUMENT = {
 """What takes ``args`` that are no tuple for one argument; the others spread them."""
 
 
+def called(x, function, args):
+    return function(x, *args)
+
+
+class Program:
+    """A function of x, the callback and its arguments, followed by a program of its own."""
+
+    def __init__(self, call, function, x, others):
+        found = call.alone
+        self.count, self.further = len(found.values), len(call.extra())
+        self.value, self.pulled = pullback(found.taken(), function, x, *found.values, call.extra(), *others)
+
+    def back(self, cotangent):
+        """The cotangents of x, and of all that has tokens."""
+        _, x̄, *given = self.pulled(cotangent)
+        return x̄, *given[: self.count], *(given[self.count] or [None] * self.further)
+
+
 class Call:
     """The arguments of a call of ``target`` by name, with their tokens; ``function`` names the callback.
 
-    The callback is a part of an equation, here all of it, which solvers bring to 0.
+    Solvers bring to 0 what ``equal`` makes of x, the callback and its further arguments, and of ``others``.
     """
+
+    equal = staticmethod(called)
+    others = ()
 
     def __init__(self, alg, target, function, t, args, kwargs):
         self.alg, self.target, self.function = alg, target, function
@@ -79,29 +104,34 @@ class Call:
     def extra(self):
         return self.arguments["args"]
 
-    def passed(self, x, token):
-        """The arguments of the callback at ``x``, and its own token with theirs."""
-        given = self.tokens.get("args") or (None,) * len(self.extra())
-        return (x, *self.extra()), (self.tokens.get(self.function), token, *given)
-
     def operands(self, x, token):
-        """The same of a function of ``x``, the callback and the further arguments."""
-        (_, *args), (moving, _, *given) = self.passed(x, token)
-        return (x, self.callback, tuple(args)), (None, token, moving, tuple(given) if some(given) else None)
-
-    def follow(self, x, token):
-        """What the callback gives for ``x``, with its token."""
-        args, tokens = self.passed(x, token)
-        return apply(self.alg, tokens, self.callback, args, {})
+        """What ``equal`` is given, with the tokens."""
+        given = self.tokens.get("args")
+        return (x, self.callback, self.extra(), *self.others), (None, token, self.tokens.get(self.function), given)
 
     def equation(self, x, token):
         """What is 0 at the solution ``x``, with its token."""
-        return self.follow(x, token)
+        values, tokens = self.operands(x, token)
+        return enter(self.alg, (*tokens, *[None] * (len(values) + 1 - len(tokens))), self.equal, values, {})
+
+    @cached_property
+    def alone(self):
+        """The callback, if what was made of it has nothing else with a token, and it leaves nothing behind; or None."""
+        if self.memory.changed:
+            return None
+        found = differentiable_alone(self.alg, self.callback, self.extra())
+        return None if found is None or found.taken() is None else found
+
+    def tokens_alone(self):
+        """The tokens of what a program of the callback depends on, beside x."""
+        return *self.alone.tokens, *(self.tokens.get("args") or (None,) * len(self.extra()))
 
     def opened(self, x):
         """The equation at ``x``, open to sweeps back to ``x``."""
-        args, _ = self.passed(x, None)
-        return Reverse(self.callback, args, {}, modules=self.alg.modules)
+        values, _ = self.operands(x, None)
+        if self.alone is not None:
+            return Program(self, self.equal, x, values[3:])
+        return Reverse(lambda x: self.equal(x, *values[1:]), (x,), {}, modules=self.alg.modules)
 
     def refined(self, x):
         """The solution that is differentiated."""
@@ -109,7 +139,8 @@ class Call:
 
     def finish(self, x, token):
         """The last run of the callback, at the solution, with its token: what it stores is what remains."""
-        self.follow(x, token)
+        if self.alone is None:
+            self.equation(x, token)
 
     def slack(self):
         """How far from the root the solver was allowed to stop, with a margin."""

@@ -7,13 +7,12 @@ they are those of an adaptive rule. ``dblquad``, ``tplquad`` and ``nquad`` are f
 import numpy as np
 from scipy import integrate
 
-from autodiff_hook import withgradient
 from autodiff_hook.algebras.shadows import reaches, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
-from autodiff_rules.scipy._callbacks import Call
-from autodiff_rules.scipy._captured import differentiable_alone, number_of
+from autodiff_rules.scipy._callbacks import Call, Program
+from autodiff_rules.scipy._captured import number_of
 from autodiff_rules.scipy.integrate._nodes import WEIGHTS, jump, kink, places, resolved
 
 RESOLVED = 1e-6
@@ -52,7 +51,7 @@ def weighted_sum(f, args, weight, wvar, nodes, weights, limits, moving, rule):
     return total
 
 
-def total_of(nodes, f, weights, args):
+def total_of(nodes, f, args, weights):
     """The sum of what an integrand gives at the nodes, times weights."""
     total = 0.0
     for node, weight in zip(nodes, weights):
@@ -96,28 +95,22 @@ class Integral(Call):
 
     def sum_alone(self, nodes, weights):
         """The integral and its token, by one program of all nodes; None if the integrand may not be taken alone."""
-        if self.memory.changed or self.arguments["weight"] is not None:
+        if self.alone is None or self.arguments["weight"] is not None:
             return None
         args, limits = self.extra(), [(self.arguments[name], self.tokens.get(name)) for name in ("a", "b")]
-        found = differentiable_alone(self.alg, self.callback, args)
-        if found is None or any(token is not None and not np.isfinite(limit) for limit, token in limits):
+        if any(token is not None and not np.isfinite(limit) for limit, token in limits):
             return None
-        made = found.taken()
-        if made is None:
-            return None
-        total, (_, _, *slopes) = withgradient(made, total_of, nodes, *found.values, weights, args)
-        slopes[-2:] = slopes[-1] or [None] * len(args)
+        program = Program(self, total_of, nodes, (weights,))
         ends = [
             None if token is None else sign * number_of(self.callback(limit, *args))
             for sign, (limit, token) in zip((-1, 1), limits)
         ]
-        tokens = (*found.tokens, *(self.tokens.get("args") or (None,) * len(args)), *(token for _, token in limits))
-        slopes += ends
+        slopes = [*program.back(1.0)[1:], *ends]
 
         def pullback(c):
             return tuple([slope if slope is None else c * slope for slope in slopes])
 
-        return total, self.alg.node(pullback, tokens)
+        return program.value, self.alg.node(pullback, (*self.tokens_alone(), *(token for _, token in limits)))
 
     def sum(self, nodes, weights):
         """The integral and its token, at these nodes."""
@@ -174,10 +167,8 @@ class Integral(Call):
 
     def probe(self, t):
         x, slope = self.place(t)
-        args = self.passed(float(x), None)[0]
-        return (
-            float(integrand(self.callback, args[0], args[1:], self.arguments["weight"], self.arguments["wvar"])) * slope
-        )
+        weighting = self.arguments["weight"], self.arguments["wvar"]
+        return float(integrand(self.callback, float(x), self.extra(), *weighting)) * slope
 
 
 @means(integrate.quad)

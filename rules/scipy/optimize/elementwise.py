@@ -4,7 +4,6 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from autodiff_hook import gradient
-from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
@@ -31,14 +30,6 @@ class Elements(Call):
 
     def is_one(self, args):
         return not np.iterable(args)
-
-    def equation(self, x, token):
-        operands, tokens = self.operands(x, token)
-        return enter(self.alg, tokens, self.equal, operands, {})
-
-    def opened(self, x):
-        _, f, args = self.operands(x, None)[0]
-        return Reverse(lambda x: self.equal(x, f, args), (x,), {}, modules=self.alg.modules)
 
     def finish(self, x, token):
         self.token_of_values = self.of_values(x, token)

@@ -33,8 +33,8 @@ def cost(x, fun, args, kwargs, loss, scale):
     return 0.5 * scale**2 * np.sum(found)
 
 
-def slope_of_cost(x, *given):
-    return gradient(lambda x: cost(x, *given), x)[0]
+def slope_of_cost(x, fun, args, kwargs, loss, scale):
+    return gradient(lambda x: cost(x, fun, args, kwargs, loss, scale), x)[0]
 
 
 def jacobian_of_residuals(x, fun, args, kwargs):

@@ -8,7 +8,7 @@ stores depends on the solution as it should.
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import keep
+from autodiff_hook.algebras.shadows import keep, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_hook.runtime.kinds import kind_of
@@ -32,8 +32,8 @@ class Linearised:
 
     def __init__(self, call, x, paired, elementwise, slack):
         self.call, self.x, self.elementwise, self.slack = call, x, elementwise, slack
-        session = call.opened(x)
-        value, self.back = session.value, session.back
+        self.session = call.opened(x)
+        value = self.session.value
         self.paired = paired
         self.value = value[0] if paired else value
         self.rest = (None,) * (len(value) - 1) if paired else ()
@@ -59,9 +59,16 @@ class Linearised:
 
     def row(self, seed):
         """The cotangent of x for one of the value."""
-        given = seeded(self.value, seed)
-        x̄ = self.back((given, *self.rest) if self.paired else given)[0]
+        x̄ = self.back(seed)[0]
         return np.zeros(np.size(self.x)) if x̄ is None else np.ravel(x̄)
+
+    def back(self, seed):
+        given = seeded(self.value, seed)
+        return self.session.back((given, *self.rest) if self.paired else given)
+
+    def implicit(self, jacobian):
+        """The pullback from the solution to all that the equation depends on."""
+        return lambda x̄: self.back(backwards(x̄, jacobian))[1:]
 
     def check_holomorphic(self, slope):
         if not np.iscomplexobj(self.x):
@@ -141,22 +148,24 @@ def solution(call, x, converged, paired=False, elementwise=False, slack=None):
     alg = call.alg
     x = np.array(x) if isinstance(x, np.ndarray) else x
     call.memory.rewind()
-    value, token = call.equation(x, None)
-    if gather(alg, value, token) is None:
+    alone = call.alone is not None
+    value, token = (None, None) if alone else call.equation(x, None)
+    if not some(call.tokens_alone()) if alone else gather(alg, value, token) is None:
         call.memory.settle(call.callback)
         return None
     try:
         if not converged:
             raise NotDifferentiable(f"{call.name} did not converge: its result has no derivative")
         x = call.refined(x)
-        jacobian = Linearised(call, x, paired, elementwise, call.slack() if slack is None else slack).jacobian()
+        linearised = Linearised(call, x, paired, elementwise, call.slack() if slack is None else slack)
+        jacobian, moving = linearised.jacobian(), None
     except NotDifferentiable as error:
         call.memory.settle(call.callback)
         return alg.unknown(error)
-    moving = None
-    for order in range(alg.depth + 1):
-        if order:
-            value, token = call.equation(x, moving)
+    if alone:
+        moving = alg.node(linearised.implicit(jacobian), call.tokens_alone())
+    for order in () if alone else range(alg.depth + 1):
+        value, token = call.equation(x, moving) if order else (value, token)
         if paired:
             value, token = value[0], None if token is None else token[0]
         # A copy: what shares the memory of the value has its derivative, too.

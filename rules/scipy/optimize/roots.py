@@ -6,8 +6,6 @@ Brackets and starting points have no influence on a root: their derivatives are 
 import numpy as np
 from scipy import optimize
 
-from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules._constants import IS_A_POSITION, IS_TEXT, declare
 from autodiff_rules.scipy._callbacks import Call
@@ -74,13 +72,7 @@ def gap(x, func, args):
 class FixedPoint(Call):
     """A call of ``fixed_point``."""
 
-    def equation(self, x, token):
-        values, tokens = self.operands(x, token)
-        return enter(self.alg, tokens, gap, values, {})
-
-    def opened(self, x):
-        _, func, args = self.operands(x, None)[0]
-        return Reverse(lambda x: gap(x, func, args), (x,), {}, modules=self.alg.modules)
+    equal = staticmethod(gap)
 
 
 @means(optimize.fixed_point)

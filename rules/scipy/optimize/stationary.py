@@ -8,6 +8,7 @@ hold is found from their multipliers at x and does not change with the parameter
 from __future__ import annotations
 
 import inspect
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ from scipy import optimize
 
 from autodiff_hook import gradient
 from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.algebras.shadows import reaches, some
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.arguments import is_lasting
 from autodiff_hook.semantics.functions import enter
-from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy._callbacks import Call, Program
 from autodiff_rules.scipy.optimize.implicit import Linearised, solution
 
 CONVERGED = 1e-3
@@ -76,10 +79,10 @@ def unknowns(z, scalar, n):
     return z[0] if scalar else z[:n]
 
 
-def conditions(z, scalar, n, slope, given, box, bounds, constraints, held, active):
+def conditions(z, function, args, others, slope, scalar, n, box, bounds, constraints, held, active):
     """What is 0 at a minimum."""
     x = unknowns(z, scalar, n)
-    parts = [slope(x, *given)]
+    parts = [slope(x, function, args, *others)]
     start = n
     for place, side, rows in active:
         λ, start = z[start : start + len(rows)], start + len(rows)
@@ -107,7 +110,7 @@ class Holding(NamedTuple):
 class Minimum(Call):
     """A call of a minimiser: ``value`` is the function to be minimised, ``slope`` its gradient."""
 
-    value, slope = staticmethod(value_of), staticmethod(slopes)
+    equal, value, slope = staticmethod(conditions), staticmethod(value_of), staticmethod(slopes)
     matter = ("args", "kwargs", "bounds", "constraints")
     """What a minimum depends on, beside the function."""
 
@@ -132,6 +135,14 @@ class Minimum(Call):
     def extra(self):
         return super().extra() if "args" in self.arguments else ()
 
+    @cached_property
+    def alone(self):
+        """The function that is minimised, if nothing else of the problem has a token, and no program of it is new."""
+        (_, _, *others), (_, _, *tokens) = self.objective()
+        if self.constraints or some([self.tokens.get("bounds"), *tokens]) or reaches(self.alg, self.bounds, *others):
+            return None
+        return super().alone if all(not callable(x) or is_lasting(x) for x in others) else None
+
     def objective(self):
         """The arguments of ``value`` and ``slope`` behind x, and their tokens."""
         jac, token = self.arguments.get(self.jac), self.tokens.get("args")
@@ -140,20 +151,13 @@ class Minimum(Call):
         values = self.callback, self.extra(), paired, jac if callable(jac) else None
         return values, (self.tokens.get(self.function), token, None, moving)
 
-    def operands(self, token):
-        """The arguments of ``conditions`` behind the unknowns, and the tokens of all."""
-        given, moving = self.objective()
-        problem = (self.box, self.bounds, self.constraints, self.held, self.active)
-        tokens = (None, token, None, None, None, moving, None, self.tokens.get("bounds"), None, None, None)
-        return (self.scalar, self.n, self.slope, given, *problem), tokens
-
-    def equation(self, z, token):
-        values, tokens = self.operands(token)
-        return enter(self.alg, tokens, conditions, (z, *values), {})
-
-    def opened(self, z):
-        values, _ = self.operands(None)
-        return self.differentiated(lambda z: conditions(z, *values), z)
+    def operands(self, z, token):
+        (function, args, *others), (moving, moving_args, *rest) = self.objective()
+        holding = tuple(self.constraints), tuple(self.held), tuple(self.active)
+        problem = self.slope, self.scalar, self.n, self.box, self.bounds, *holding
+        tokens = None, token, moving, moving_args, tuple(rest) if some(rest) else None
+        bounds = self.tokens.get("bounds")
+        return (z, function, args, tuple(others), *problem), (*tokens, None, None, None, None, bounds)
 
     def differentiated(self, f, x):
         """A differentiation of a function by x alone, with the scope of the program."""
@@ -177,7 +181,9 @@ class Minimum(Call):
         if self.found is None:
             return self.token_of_value
         (x, moving), (values, tokens) = self.found, self.objective()
-        return enter(self.alg, (None, moving, *tokens[:count]), function, (x, *values[:count]), {})[1]
+        if self.alone is None:
+            return enter(self.alg, (None, moving, *tokens[:count]), function, (x, *values[:count]), {})[1]
+        return self.alg.node(Program(self, function, x, values[2:count]).back, (moving, *self.tokens_alone()))
 
     def solve(self, x, converged):
         """The token of the minimum ``x``; that of the least value is then known, too."""
