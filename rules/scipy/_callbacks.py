@@ -1,7 +1,7 @@
 """Calls of functions that call a function back."""
 
 import inspect
-from functools import cached_property
+from functools import cache, cached_property
 
 from scipy import integrate, optimize
 
@@ -28,6 +28,9 @@ ONE_ARGUMENT = {
     optimize.toms748,
 }
 """What takes ``args`` that are no tuple for one argument; the others spread them."""
+
+
+signature_of = cache(inspect.signature)
 
 
 def called(x, function, args):
@@ -59,7 +62,7 @@ class Call:
 
     def __init__(self, alg, target, function, t, args, kwargs):
         self.alg, self.target, self.function = alg, target, function
-        signature = inspect.signature(target)
+        signature = signature_of(target)
         names = [*list(signature.parameters)[: len(args)], *kwargs]
         self.tokens = dict(zip(names, t))
         self.bound = signature.bind(*args, **kwargs)

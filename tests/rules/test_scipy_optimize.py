@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from autodiff_hook import gradient
+from autodiff_hook import gradient, jvp
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.reports import collecting
+from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy.optimize.implicit import improved
 
@@ -342,6 +344,153 @@ def test_functions_that_change_a_copy():
         return found
 
     check_gradient(lambda p: np.sum(optimize.newton(changed, np.ones(2), args=(p,), tol=1e-13)), 2.0)
+
+
+TIMES = np.linspace(0.0, 1.0, 20)
+
+
+def roots_of_functions_of_functions(p, q):
+    def slope(x):
+        return p * x
+
+    def shifted(x):
+        return slope(x) - q
+
+    return optimize.brentq(lambda x: x**3 + shifted(x), -5.0, 5.0, xtol=1e-14)
+
+
+def roots_of_functions_that_call_themselves(p, q):
+    def power(x, n):
+        return p if n == 0 else x * power(x, n - 1)
+
+    return optimize.brentq(lambda x: power(x, 3) - q, 0.1, 9.0, xtol=1e-14)
+
+
+def roots_of_roots(p, q):
+    def inner(x):
+        return optimize.brentq(lambda z: z**3 + x * z - p, -5.0, 5.0, xtol=1e-14)
+
+    return optimize.brentq(lambda x: inner(x) * x - 0.3 * q, 0.0, 5.0, xtol=1e-14)
+
+
+def functions_of_a_loop(p, q):
+    def root_with(k):
+        def slope(x):
+            return k * x
+
+        return optimize.brentq(lambda x: x**3 + slope(x) - q, -5.0, 5.0, xtol=1e-14)
+
+    return sum([root_with(k) for k in (p, 2.0, q)])
+
+
+def functions_with_defaults(p, q):
+    def slope(x, k=p):
+        return k * x
+
+    return optimize.brentq(lambda x: x**3 + slope(x) - q, -5.0, 5.0, xtol=1e-14)
+
+
+def functions_in_lists(p, q):
+    terms = [lambda x: p * x, lambda x: x**3]
+    return optimize.brentq(lambda x: terms[0](x) + terms[1](x) - q, -5.0, 5.0, xtol=1e-14)
+
+
+def functions_that_store(p, q):
+    last = 0.0
+
+    def equation(x):
+        nonlocal last
+        last = x * p
+        return x**3 + last - q
+
+    return optimize.brentq(equation, -5.0, 5.0, xtol=1e-14) + last
+
+
+def arrays_that_change_afterwards(p, q):
+    weights = np.array([p, q])
+    root = optimize.brentq(lambda x: x**3 + weights[0] * x - weights[1], -5.0, 5.0, xtol=1e-14)
+    weights[0] = 7.0
+    return root * weights[0] * weights[1]
+
+
+def systems_as_tuples(p, q):
+    def system(x):
+        return x[0] ** 2 + p * x[1] - 4.0, x[1] ** 3 + x[0] - q
+
+    return optimize.fsolve(system, [1.9, -0.9], xtol=1e-12) @ np.array([1.0, 2.0])
+
+
+def fits(p, q):
+    def model(t, a, b):
+        return a * np.exp(-b * t) + q * t
+
+    data = p * np.exp(-1.2 * TIMES) + 0.01 * np.sin(9.0 * TIMES) + q * TIMES**2
+    found, covariance = optimize.curve_fit(model, TIMES, data, p0=[1.0, 1.0], xtol=1e-13, ftol=1e-13)
+    return found[0] * found[1] + covariance[0, 1]
+
+
+def least_squares_with_a_bound(p, q):
+    def rest(x):
+        return np.array([x[0] - p, x[1] - q * x[0], x[0] * x[1] - 1.0])
+
+    found = optimize.least_squares(rest, [0.5, 0.5], bounds=([0.0, 0.0], [0.9, 9.0]), xtol=1e-14, ftol=1e-14)
+    return found.x[0] * found.x[1] + found.cost + found.jac[2, 0] + found.fun[1]
+
+
+def minima_between_bounds(p, q):
+    def height(x):
+        return (x[0] - p) ** 2 + (x[1] - q * x[0]) ** 4 + x[1] ** 2
+
+    found = optimize.minimize(height, [0.5, 1.0], bounds=[(0.0, 0.7), (None, None)], options={"gtol": 1e-9})
+    return found.x @ np.array([1.0, 2.0]) + found.fun
+
+
+CAPTURING = [
+    roots_of_functions_of_functions,
+    roots_of_functions_that_call_themselves,
+    roots_of_roots,
+    functions_of_a_loop,
+    functions_with_defaults,
+    functions_in_lists,
+    functions_that_store,
+    arrays_that_change_afterwards,
+    systems_as_tuples,
+    fits,
+    least_squares_with_a_bound,
+    minima_between_bounds,
+]
+
+
+@pytest.mark.parametrize("f", CAPTURING)
+def test_what_callbacks_have_captured(f):
+    point, along = (1.3, 0.9), (0.6, -0.8)
+
+    def at(h):
+        return f(*(x + h * v for x, v in zip(point, along)))
+
+    step = 1e-3
+    expected = (8.0 * (at(step) - at(-step)) - at(2.0 * step) + at(-2.0 * step)) / (12.0 * step)
+    for _ in range(2):
+        assert np.dot(gradient(f, *point), along) == pytest.approx(expected, rel=2e-4)
+    assert jvp(f, point, along)[1] == pytest.approx(expected, rel=2e-4)
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+def test_equations_of_functions_that_stand_alone_are_typed_once():
+    def f(p, q):
+        def slope(x):
+            return p * x
+
+        def equation_of_its_own(x):
+            return x**3 + slope(x) - q
+
+        return optimize.brentq(equation_of_its_own, -5.0, 5.0)
+
+    with collecting() as reports:
+        for p in (1.1, 1.2, 1.3):
+            gradient(f, p, 0.9)
+    found = [r.kind for r in reports if r.code is not None and r.code.co_name == "equation_of_its_own"]
+    assert found == ["typed"]
 
 
 @pytest.mark.parametrize(

@@ -198,3 +198,49 @@ def test_objects_from_outside_that_are_spread():
         return plain(x, *held)
 
     check(f, 0.7, specialised=None)
+
+
+def weighed(*terms):
+    total = 1.0
+    for i, term in enumerate(terms):
+        total = total * term + i
+    return total
+
+
+def of_array(x):
+    return g(*x, x[0])
+
+
+def of_rows(x):
+    return np.sum(g(*x[:2]) * x[2])
+
+
+def of_any_length(x):
+    return weighed(2.0, *x) + sum([1.0, *x])
+
+
+def of_what_is_made(x):
+    first, *rest = [*(2.0 * x), 3.0]
+    return first * rest[0]
+
+
+@pytest.mark.parametrize(
+    "f, x",
+    [
+        (of_array, np.array([1.2, 0.7])),
+        (of_rows, np.array([[1.2, 0.7], [0.3, 2.0], [0.4, -0.5]])),
+        (of_any_length, np.array([1.2, 0.7])),
+        (of_any_length, np.array([0.4, 1.2, 0.7])),
+        (of_any_length, np.array([])),
+        (of_what_is_made, np.array([1.2, 0.7])),
+    ],
+)
+def test_arrays_that_are_spread(f, x):
+    check(f, x)
+
+
+def test_arrays_of_several_lengths():
+    for length in (2, 3, 2, 1, 4):
+        x = np.arange(1.0, 1.0 + length)
+        check(of_any_length, x)
+        assert ad.gradient(of_any_length, x)[0].shape == (length,)

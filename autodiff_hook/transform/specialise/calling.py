@@ -167,7 +167,7 @@ def _arity(inf: Inference, function: Operand) -> int | None:
 
 
 def of_one_length(inf: Inference, args: Operand, count: int | None = None) -> Operand:
-    """A list or an array has ``count`` items, or one from outside as many as that at hand; else the program gives up."""
+    """A list or an array has ``count`` items, or as many as the one at hand; else the program gives up."""
     kind = inf.type_of(args)
     if inf.block is None or not isinstance(kind, (List, Array)):
         return args
