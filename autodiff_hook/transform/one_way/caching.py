@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-from types import CodeType, FunctionType
+from enum import Enum
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.arguments import described
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known
+from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.results import outcome
+from autodiff_hook.transform.specialise.results import outcome, tried
 
 
 def cached_call(
@@ -31,6 +33,9 @@ def cached_call(
         return None
     if inf.assigned or inf.dirty or not _names(function.__wrapped__).isdisjoint(n for _, n in inf.stored_globals):
         raise Refused("a cache that may come to see what has been changed")
+    constant = _constant(inf, s, function, values, tuple(kwargs))
+    if constant is not None:
+        return constant
     given: list[Abstract] = [Known(v) for v in values]
     named = dict(zip(kwargs, given[len(args) :]))
     found = outcome(function, given[: len(args)], named)
@@ -38,6 +43,20 @@ def cached_call(
     if isinstance(found, Instance) and found.cls is str:
         return known_as(inf, s, inf.pin(answer))
     return alias(inf, s, answer)
+
+
+def _constant(inf: Path, s: Statement, function: Any, values: list[Any], names: tuple[str, ...]) -> Abstract | None:
+    """The answer if that is a tuple of modules, members of Enums and other constants, and kept: it has to be the same."""
+    count = len(values) - len(names)
+    answer = tried(function, values[:count], dict(zip(names, values[count:])))
+    if type(answer) is not tuple or not any(isinstance(x, (ModuleType, Enum)) for x in answer):
+        return None
+    if not all(isinstance(described(x), Known) for x in answer):
+        return None
+    given = inf.emit("call", Constant(function), *map(Constant, values), abstract=Instance(tuple), data=names)
+    same = inf.emit("is", given, Constant(answer), abstract=Number(frozenset({bool}), example=True))
+    inf.pin(same)
+    return alias(inf, s, inf.perform("build_tuple", [Constant(x) for x in answer]))
 
 
 def constant_key(inf: Path, s: Statement, args: list[Operand]) -> Abstract:

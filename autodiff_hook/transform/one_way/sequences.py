@@ -109,7 +109,9 @@ def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
 
 
 def _is_comparable(value: Abstract) -> bool:
-    return isinstance(value, (Known, Number)) or is_object(value) or isinstance(value, Instance) and value.cls is str
+    if isinstance(value, Instance):
+        return value.cls is str or issubclass(value.cls, np.dtype)
+    return isinstance(value, (Known, Number)) or is_object(value)
 
 
 def build_slice(inf: Path, s: Statement) -> None:

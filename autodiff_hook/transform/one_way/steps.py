@@ -220,6 +220,13 @@ def _call_ex(inf: Path, s: Statement) -> Abstract:
     return alias(inf, s, inf.call(function, parts(inf, args), named))
 
 
+def _got(inf: Path, s: Statement, owner: Operand, value: Outside, args: list[Operand]) -> Abstract:
+    """``d.get(key)`` of a dict from outside: nothing else in it matters."""
+    if inf.world.holds(inf.final(owner), value.example, inf.pin(args[0])):
+        return alias(inf, s, inf.perform("getitem", [owner, args[0]]))
+    return alias(inf, s, args[1] if len(args) > 1 else Constant(None))
+
+
 def _call_method(inf: Path, s: Statement) -> Abstract | None:
     name, names = s.data
     owner, *args = s.operands
@@ -229,6 +236,9 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         found = look_after(inf, maker, value.after, name)
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
+    if name == "get" and args and not names and isinstance(value, Outside) and value.cls is dict:
+        if owner not in inf.aliased:
+            return _got(inf, s, owner, value, args)
     cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
     if cls in (list, dict, set, frozenset) and hasattr(cls, name):
         owner = changeable(inf, owner)
