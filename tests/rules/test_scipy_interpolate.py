@@ -8,6 +8,8 @@ from scipy import interpolate
 
 from autodiff_hook import gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.reports import collecting
+from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.testing import check_rule
 from autodiff_rules.scipy.interpolate import polynomials, splines
 
@@ -257,3 +259,22 @@ def test_rule_of_sums_at_places():
     places, values = np.array([0, 2, 2, 1]), np.random.default_rng(0).normal(size=(4, 2))
     scattered = polynomials.scattered
     check_rule(scattered, values, places, 3, differences=lambda x, i, n: scattered(x, places, 3), second_order=True)
+
+
+MAKING = [
+    interpolate.interp1d,
+    interpolate.CubicSpline,
+    interpolate.PchipInterpolator,
+    interpolate.Akima1DInterpolator,
+]
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize("made", MAKING)
+def test_interpolants_are_typed(made):
+    def at_a_point(values):
+        return np.sum(made(PLACES, values)(POINT) ** 2)
+
+    with collecting() as reports:
+        gradient(at_a_point, VALUES)
+    assert [r.kind for r in reports if r.code is not None and r.code.co_name == "at_a_point"] == ["typed"]

@@ -276,3 +276,42 @@ def test_tuples_that_are_kept_outside():
         f(plain, x)
         assert g(x) == pytest.approx(slope)
         assert vars(typed) == vars(plain)
+
+
+MANY = {f"k{i}": float(i) for i in range(300)}
+MANY["function"] = np.sin
+
+
+def asked_for_a_key(x):
+    return x[0] * MANY.get("k3") + MANY.get("none", 2.0) * x[1] + MANY.get("function")(x[1])
+
+
+def asked_for_a_key_that_is_stored(x):
+    MANY["k3"] = x[1]
+    return x[0] * MANY.get("k3") + (x[1] if MANY.get("none") is None else 0.0)
+
+
+def by_dtype(x):
+    kinds = np.dtype(int), np.dtype(np.float64)
+    return np.sum(x * x) if np.array(x, copy=True).dtype in kinds else np.sum(x)
+
+
+@pytest.mark.parametrize("f", [asked_for_a_key, by_dtype, asked_for_a_key_that_is_stored])
+def test_dicts_are_asked_for_a_key_and_tuples_for_a_dtype(f):
+    for kept in (3.0, 5.0):
+        MANY["k3"] = kept
+        check(f, np.array([1.2, 0.7]))
+
+
+def test_dicts_that_get_another_key():
+    x = np.array([1.2, 0.7])
+    MANY["k3"] = 3.0
+    assert ad.gradient(asked_for_a_key, x)[0] == pytest.approx([3.0, 2.0 + np.cos(0.7)])
+    MANY["unasked"] = 1.0
+    assert GENERIC or is_specialised(asked_for_a_key)
+    MANY["none"] = 7.0
+    try:
+        assert ad.gradient(asked_for_a_key, x)[0] == pytest.approx([3.0, 7.0 + np.cos(0.7)])
+    finally:
+        del MANY["none"]
+    assert ad.gradient(asked_for_a_key, x)[0] == pytest.approx([3.0, 2.0 + np.cos(0.7)])

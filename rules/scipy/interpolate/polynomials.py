@@ -7,6 +7,7 @@ from scipy.interpolate import _ppoly
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import writes
+from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_rules.scipy._standins import follow_instead, natively, settled
 
 
@@ -87,5 +88,6 @@ writes(_ppoly.evaluate, 5)
 writes(_ppoly.integrate, 5)
 writes(_ppoly.fix_continuity, 0)
 follow_instead(_ppoly.evaluate, evaluate_into)
+DEFINITIONS[id(_ppoly.evaluate)] = evaluate_into
 follow_instead(_ppoly.integrate, integrate_into)
 follow_instead(_ppoly.fix_continuity, fix_continuity)
