@@ -46,7 +46,7 @@ def cached_call(
 
 
 def _constant(inf: Path, s: Statement, function: Any, values: list[Any], names: tuple[str, ...]) -> Abstract | None:
-    """The answer if that is a tuple of modules, members of Enums and other constants, and kept: it has to be the same."""
+    """The answer if that is a tuple of modules, members of Enums and other constants: it has to be the same again."""
     count = len(values) - len(names)
     answer = tried(function, values[:count], dict(zip(names, values[count:])))
     if type(answer) is not tuple or not any(isinstance(x, (ModuleType, Enum)) for x in answer):
