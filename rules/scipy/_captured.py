@@ -17,7 +17,7 @@ from autodiff_hook.config import opted_in_as
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import is_lasting
-from autodiff_hook.runtime.sharing import ByCode
+from autodiff_hook.runtime.sharing import ByCode, make_room
 from autodiff_hook.semantics.scope import is_own, module_of
 
 _CACHE_SIZE = 256
@@ -133,8 +133,9 @@ def _is_simple(value):
 def _maker(function, leaves, sources):
     """What makes a function anew of its leaves: always the same."""
     known = _makers.found.get(id(function.__code__)) or _makers.add(function.__code__, {})
-    key = _shape(sources), id(function.__globals__), tuple([id(s.maker) for s in sources if isinstance(s, Again)])
+    key = _shape(sources), id(function.__globals__), _makers_in(sources)
     if key not in known:
+        make_room(known, _CACHE_SIZE)
         known[key] = _written(function, leaves, sources, tuple(range(len(leaves))), MADE)
     return known[key]
 
@@ -143,12 +144,19 @@ def _shape(sources):
     return tuple([source.leaves if isinstance(source, Again) else source for source in sources])
 
 
+def _makers_in(sources):
+    return tuple([id(source.maker) for source in sources if isinstance(source, Again)])
+
+
 def _written(function, leaves, sources, given, form):
     """A function around one like ``function``, whose ``given`` leaves are parameters; None if there is none."""
     known = _codes.found.get(id(function.__code__)) or _codes.add(function.__code__, {})
-    key = _shape(sources), given, len(leaves), form
+    # Code of its own for other captured functions: what is not typed for these is for others.
+    shape = _shape(sources), given, len(leaves), form
+    key = shape, _makers_in(sources)
     if key not in known:
-        known[key] = _code(function.__code__, *key)
+        make_room(known, _CACHE_SIZE)
+        known[key] = _code(function.__code__, *shape)
     code = known[key]
     if code is None:
         return None

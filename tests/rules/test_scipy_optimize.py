@@ -493,6 +493,31 @@ def test_equations_of_functions_that_stand_alone_are_typed_once():
     assert found == ["typed"]
 
 
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+def test_fits_of_several_models_do_not_disturb_each_other():
+    def fit(model, p, start):
+        def rest(c):
+            return model(TIMES, *c) - np.sin(p * TIMES)
+
+        return optimize.least_squares(rest, start).x[0]
+
+    def unlike(t, *c):
+        return sum({str(i): a * t**i for i, a in enumerate(c)}.values())
+
+    def line(t, a, b):
+        return a + b * t
+
+    def parabola(t, a, b, c):
+        return a + b * t + c * t * t
+
+    with collecting() as reports:
+        for model, count in [(unlike, 3), (line, 2), (parabola, 3)] * 3:
+            gradient(lambda p, model=model, count=count: fit(model, p, [1.0] * count), 1.3)
+    typed = [code.co_name for r in reports if r.kind == "typed" for code in set(r.inlined)]
+    # The equation, half the sum of the squares, the residuals and their Jacobian.
+    assert typed.count("line") >= 4 <= typed.count("parabola")
+
+
 @pytest.mark.parametrize(
     "x, value, jacobian",
     [
