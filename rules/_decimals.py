@@ -30,7 +30,7 @@ from autodiff_rules._exact import (
     plain,
 )
 
-cotangents(Decimal, "value='0', context=None", ((Real,), (Exact,)), value=lambda ȳ: ȳ)
+cotangents(Decimal, "value='0', context=None", ((Real,), (Exact,), (str,)), value=lambda ȳ: ȳ)
 
 
 @means(*[vars(Decimal)[name] for name in ("from_float", "from_number") if name in vars(Decimal)])

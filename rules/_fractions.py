@@ -21,7 +21,7 @@ STEPS = "int floor ceil trunc round bool hash str repr format eq lt le gt ge is_
 CODE = ("__copy__", "__deepcopy__", "limit_denominator")
 
 
-@cotangents(Fraction, "numerator=0, denominator=None", ((Real,), (Exact,)), "numerator, denominator")
+@cotangents(Fraction, "numerator=0, denominator=None", ((Real,), (Exact,), (str,)), "numerator, denominator")
 def fraction_cotangents(ȳ, y, denominator):
     if denominator is None:
         return ȳ, None

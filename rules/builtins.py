@@ -39,9 +39,8 @@ MODULAR = not_implemented("pow with three arguments")
 
 # Conversions (the rules for abs are in the operator pack)
 cotangents((float, float.__float__, int.__float__), "x", ((Real,),), x=lambda ȳ: ȳ)
-
-
-cotangents(float, "x, /", ((bool,), (str,)), x=lambda: None)
+cotangents(float, "x, /", ((str,),), x=lambda ȳ: ȳ)
+cotangents(float, "x, /", ((bool,),), x=lambda: None)
 
 
 @rrule(complex, Complex)
@@ -221,7 +220,7 @@ declare_names(int, {COMPARES: "is_integer"})
 declare_names(array, {IS_A_SHAPE: "itemsize typecode", IS_TEXT: "fromunicode tounicode"})
 refuse(array, {SHOWS_MEMORY: "buffer_info byteswap frombytes fromfile tofile"})
 
-# What a text says of a number is a constant
+# Their texts are what numbers may be read from again
 for name, method in vars(str).items():
     if callable(method) and not name.startswith("_"):
         nondifferentiable(method, IS_TEXT)

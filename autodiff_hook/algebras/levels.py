@@ -12,7 +12,7 @@ from typing import Any
 from autodiff_hook.algebras.object_slots import selected_places
 from autodiff_hook.algebras.shadows import Algebra, Token, keep, keep_all
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 
 
 class Pair:
@@ -88,7 +88,7 @@ def settled(alg: Algebra, value: Any, tree: Any) -> Token:
     """The token of a new value from the tokens in it: what containers hold goes to their shadows."""
     form = kind_of(type(value))
     if tree is None or form == "inert":
-        return None
+        return tree if issubclass(type(value), WRITTEN) else None
     if form == "tuple":
         return tuple([settled(alg, item, part) for item, part in zip(value, tree)])
     if form == "list":

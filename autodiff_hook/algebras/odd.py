@@ -14,7 +14,7 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import lender_of, overlaps_itself
 from autodiff_hook.runtime.losses import array_mutation
 
-_ODD: Final = "OV"
+_ODD: Final = "OVUST"
 
 
 def is_odd(value: Any) -> bool:

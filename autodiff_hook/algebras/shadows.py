@@ -18,7 +18,7 @@ from autodiff_hook.algebras.algebra import Token as Token
 from autodiff_hook.algebras.lifetimes import MANY, enter_weakly
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
 from autodiff_hook.runtime.reachable import captured_by, defaults_of, names_in, reachable
 from autodiff_hook.runtime.slots import Attribute
@@ -279,7 +279,7 @@ def note_kept(alg: Algebra, reference: Any, key: Any, value: Any) -> None:
 def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
     """The token of a value of which nothing is known; what it holds is unknown, too."""
     form = kind_of(type(value))
-    if form in ("number", "array") or issubclass(type(value), bytes):
+    if form in ("number", "array") or issubclass(type(value), WRITTEN):
         return unknown
     if form == "tuple":
         return tuple([lose(alg, item, unknown) for item in value])

@@ -16,7 +16,7 @@ from autodiff_hook.semantics.structures import gather
 
 def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]) -> Result | None:
     """Value and token of a call by a typed program; None if there is none for it."""
-    if all(token is None for token in t[1:]):
+    if all(token is None for token in t[1:]) or any(type(x) is str and t[i] is not None for i, x in enumerate(args, 1)):
         return None
 
     def live(halves: Halves) -> bool:

@@ -59,6 +59,10 @@ _INERT: Final = (
 )
 
 
+WRITTEN: Final = (str, bytes)
+"""Types of what is inert, but numbers may be read from it again: its token is that of what was written."""
+
+
 def kind_of(cls: type) -> Kind:
     """The kind of the values of type ``cls``."""
     kind = _KINDS.get(cls)

@@ -28,6 +28,7 @@ from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
 from autodiff_hook.registry import is_exact, registry
+from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.native import DISPATCHED
@@ -42,7 +43,7 @@ from autodiff_hook.semantics.instances import instantiate
 from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_code, is_iterated_by_type, is_iteration, is_view
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses, written
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
@@ -192,7 +193,7 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         value, token = (call_showing if shows else call_constant)(alg, function, args, kwargs)
         if is_odd(value) and function not in _EMPTY and loses(alg, t[1:], function, args, kwargs):
             return value, alg.unknown(odd_result(function))
-        return value, token
+        return value, written(alg, t[1:], function, args, kwargs, value) if token is None else token
     return _unfold(alg, t, function, args, kwargs)
 
 
@@ -276,7 +277,7 @@ def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
 
 def chosen_whole(item: Any) -> bool:
     """Whether ``max`` and ``min`` only choose such an item: it is no number, nor an array."""
-    return kind(item) in ("tuple", "list") or compares_by_code(item)
+    return kind(item) in ("tuple", "list") or issubclass(type(item), WRITTEN) or compares_by_code(item)
 
 
 _ADDING: Final[Any] = {sum: equivalents.total, math.prod: equivalents.product_of}

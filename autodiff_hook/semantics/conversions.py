@@ -9,14 +9,15 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, quiet
+from autodiff_hook.algebras.shadows import Algebra, Result, quiet, some
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls
+from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, written
 from autodiff_hook.semantics.scope import in_scope
 
 
@@ -59,7 +60,8 @@ def showing(function: Any, *names: str) -> Meaning:
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         method = shown_by(alg, args, names) if args and not kwargs else None
         if method is None:
-            return call_showing(alg, function, args, kwargs)
+            value = call_showing(alg, function, args, kwargs)[0]
+            return value, written(alg, t, function, args, kwargs, value)
         name, code = method
         value, token = calls.apply(alg, (None, *t), code, args if name == "__format__" else args[:1], {})
         if not isinstance(value, str):
@@ -100,10 +102,26 @@ def print_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def formatted(alg: Algebra, t: Any, conversion: str, value: Any, spec: str = "") -> Result:
     """A value in an f-string: ``{value!conversion:spec}``."""
     if conversion:
-        value, _ = calls.apply(alg, (None, t[0]), _CONVERSIONS[conversion], (value,), {})
-    if quiet(alg, t) or type(value) in _PLAIN:
+        value, token = calls.apply(alg, (None, t[0]), _CONVERSIONS[conversion], (value,), {})
+        t = (token,)
+    if type(value) is str and not spec:
+        return value, t[0]
+    if quiet(alg, t) or t[0] is None and type(value) in _PLAIN:
         return builtins.format(value, spec), None
     return calls.apply(alg, (None, t[0], None), builtins.format, (value, spec), {})
+
+
+def joined(alg: Algebra, t: Any, data: Any, *pieces: str) -> Result:
+    """The pieces of an f-string, as one text."""
+    value = "".join(pieces)
+    return value, written(alg, t, str.join, (), {}, value) if some(t) else None
+
+
+@means(str.join)
+def join_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    pieces, tokens = materialised(alg, t[1], args[1])
+    value = str.join(args[0], pieces)
+    return value, written(alg, (t[0], *tokens), str.join, (), {}, value) if some((t[0], *tokens)) else None
 
 
 _CONVERSIONS: Final = {"s": str, "r": repr, "a": ascii}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from typing import Any, Final
@@ -10,9 +11,8 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose, note_lost
 from autodiff_hook.runtime.losses import failure
-from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
-from autodiff_hook.semantics.opaque import call_showing, loses
+from autodiff_hook.semantics.opaque import call_constant, call_showing, loses
 
 _SUFFIXES: Final = (".npy", ".npz")
 """What NumPy appends to the names of files."""
@@ -66,9 +66,11 @@ def _path_of(file: Any) -> str | None:
     return stem if suffix in _SUFFIXES else stem + suffix
 
 
+_STREAMS: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.StringIO, io.BytesIO, io.BufferedWriter, io.FileIO)
 _WRITERS: Final[tuple[tuple[Any, int, str], ...]] = (
     *((np.save, 0, "file"), (np.savez, 0, "file"), (np.savez_compressed, 0, "file"), (np.savetxt, 0, "fname")),
     *((np.ndarray.tofile, 1, "fid"), (np.ndarray.dump, 1, "file"), (json.dump, 1, "fp")),
+    *((method, 0, "self") for cls in _STREAMS for method in (cls.write, cls.writelines)),
 )
 _READERS: Final[tuple[tuple[Any, str], ...]] = (
     *((np.load, "file"), (np.loadtxt, "fname"), (np.genfromtxt, "fname"), (np.fromregex, "file")),
@@ -80,26 +82,8 @@ for _reader in _READERS:
     means(_reader[0])(reading(*_reader))
 
 
-@means(json.JSONEncoder.encode)
-def json_encode(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """What ``json.dumps`` calls; texts of one character are shared, and no container."""
-    losing = loses(alg, t, None, args, kwargs)
-    text, _ = enter(alg, (None, *t), json.JSONEncoder.encode, args, kwargs)
-    if losing and type(text) is str and len(text) > 1:
-        note_lost(alg, text, alg.unknown(failure(json.dumps, "which makes a text of numbers")))
-    return text, None
-
-
-def decoding(function: Any, place: int) -> Meaning:
-    """A function that takes numbers out of the text that is its argument at ``place``."""
-
-    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        value, token = enter(alg, (None, *t), function, args, kwargs)
-        text = args[place] if len(args) > place else kwargs.get("s")
-        return value, lose(alg, value, alg.losses[id(text)][1]) if id(text) in alg.losses else token
-
-    return carried
-
-
-means(json.loads)(decoding(json.loads, 0))
-means(json.JSONDecoder.decode)(decoding(json.JSONDecoder.decode, 1))
+@means(open)
+def opened(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    file, _ = call_constant(alg, open, args, kwargs)
+    unknown = _written(alg, args[0] if args else kwargs.get("file"))
+    return file, None if unknown is None else lose(alg, file, unknown)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, load_key, lose, reaches, some
+from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
@@ -98,7 +99,13 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
         return _shared_pairs(alg, iter(value), value), None
     if form == "lossy":
         return _lossy_pairs(alg, iter(value), value), None
-    return zip(iter(value), repeat(None)), None
+    parts = None
+    if t[0] is not None and issubclass(type(value), WRITTEN):
+        parts = alg.unknown(failure(type(value), _TAKEN_APART))
+    return zip(iter(value), repeat(parts)), None
+
+
+_TAKEN_APART: Final = "which is taken apart, and from whose parts a number is read"
 
 
 def how(alg: Algebra, value: Any, moves: bool) -> str:

@@ -29,7 +29,7 @@ from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.effects import written_by
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.losses import failure, is_changed, plain
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.typed_arrays import is_shown, is_typed_array
@@ -108,6 +108,28 @@ def call_showing(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Res
         unknown = alg.unknown(failure(function, "which runs code of objects that stores what it computes"))
         for reference, content in before:
             note_changes(alg, reference, content, unknown)
+
+
+def written(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs, value: Any) -> Token:
+    """The token of a text, or of several, that ``function`` has made: where numbers are read out of it again.
+
+    What shows all digits of a number reads back as that number.
+    """
+    if not is_text(value) or function is dir or not loses(alg, t, function, args, kwargs):
+        return None
+    if function in _SHOW_ALL and kind(args[0]) == "number" and not any(args[1:]):
+        return t[0]
+    lost = first_lost(alg, t)
+    return lose(alg, value, alg.unknown(failure(function, _WRITES)) if lost is None else lost)
+
+
+_WRITES: Final = "which writes a text, from which a number is read"
+_SHOW_ALL: Final = (str, repr, format)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a text, or begins with one."""
+    return issubclass(type(value), WRITTEN) or type(value) in (list, tuple) and bool(value) and is_text(value[0])
 
 
 def overwritten(alg: Algebra, array: Any, before: Any, unknown: Token) -> None:
@@ -222,7 +244,7 @@ def is_plain(value: Any) -> bool:
         return all(map(is_plain, value))
     if is_answer(value):
         return True
-    return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, bytes))
+    return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, *WRITTEN))
 
 
 def is_answer(value: Any) -> bool:

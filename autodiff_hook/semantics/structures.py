@@ -10,6 +10,7 @@ from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_li
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED
@@ -23,7 +24,7 @@ def gather(alg: Algebra, value: Any, token: Token, of: str = "value") -> Token:
     ``of="argument"``: as rules take it, which know no arrays with parts.
     """
     form = kind(value)
-    if form == "number":
+    if form == "number" or issubclass(type(value), WRITTEN):
         return token
     if form == "array" and value.dtype.kind not in "OV":
         return alg.read(value, token)
@@ -36,7 +37,7 @@ def _gathered(alg: Algebra, value: Any, token: Token, seen: dict[int, Any], of: 
     is_parted = kind(value) == "array" and value.dtype.kind in "OV"
     if is_parted and (token is not None or of == "argument"):
         return token
-    if kind(value) in ("number", "array") and not is_parted:
+    if kind(value) in ("number", "array") and not is_parted or issubclass(type(value), WRITTEN):
         return gather(alg, value, token, of)
     value = value._fields if type(value) is Tangent else value
     form = form_of(value)

@@ -97,6 +97,7 @@ TABLE.update(
         "in": comparing.contains,
         "not_in": comparing.not_contains,
         "format": conversions.formatted,
+        "build_string": conversions.joined,
         "unary": operators.unary,
         "binary": operators.binary,
         "inplace": operators.inplace,

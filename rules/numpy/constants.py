@@ -48,7 +48,7 @@ FUNCTIONS = {
     SETTING: """
         set_printoptions get_printoptions printoptions errstate seterr geterr seterrcall geterrcall getbufsize
         setbufsize show_config show_runtime test""",
-    IS_A_FILE: "load loadtxt fromstring fromfile fromregex genfromtxt save savetxt savez savez_compressed",
+    IS_A_FILE: "load loadtxt fromfile fromregex genfromtxt save savetxt savez savez_compressed",
     TIMES: """
         busday_count busday_offset busdaycalendar datetime_as_string datetime_data is_busday datetime64 timedelta64""",
 }
@@ -64,6 +64,7 @@ OF_RANDOM = {IS_A_SOURCE: "BitGenerator Generator MT19937 PCG64 PCG64DXSM Philox
 OF_UFUNCS = {IS_A_SHAPE: "identity nargs nin nout ntypes resolve_dtypes signature types"}
 REFUSED = {
     SHOWS_MEMORY: "frombuffer from_dlpack ndarray nditer nested_iters record void",
+    "reads numbers out of a text": "fromstring",
     "makes arrays of objects, which numbers in have no derivatives": "object_",
 }
 REFUSED_METHODS = {SHOWS_MEMORY: "base byteswap ctypes data dumps getfield setfield tobytes resize"}

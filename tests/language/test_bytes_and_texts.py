@@ -1,13 +1,20 @@
-"""Numbers that are written into bytes, or by ``json``, and read back: an error where a derivative is wanted."""
+"""Numbers that are written into bytes or texts, and read back: an error where a derivative is wanted.
+
+A text that shows all digits of a number has its derivative.
+"""
 
 import io
 import json
+import logging
 import marshal
 import os
 import pickle
+import re
 import struct
 import tempfile
 import zlib
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -157,7 +164,87 @@ def saved_in_an_open_file(x):
         return np.fromfile(path)[0] * x
 
 
+def formatted(x):
+    return float(f"{x:.18f}") * x
+
+
+def formatted_by_methods(x):
+    return float("{:.3f}".format(x)) + float("%.3f" % x) + float(x.__format__(".3f"))
+
+
+def joined_texts(x):
+    return sum(map(float, f"{x} {x * x}".split()))
+
+
+def cut_texts(x):
+    return float(str(x)[:3]) * x
+
+
+def added_texts(x):
+    text = "1"
+    text += str(x)
+    return float(text)
+
+
+def texts_letter_by_letter(x):
+    return float("".join([letter for letter in str(x)]))
+
+
+def unpacked_texts(x):
+    first, *rest = str(x)
+    return float("".join([first, *rest]))
+
+
+def encoded_texts(x):
+    return float(str(x).encode().decode())
+
+
+def texts_of_lists(x):
+    return float(str([x, 2.0])[1:4])
+
+
+def texts_found_by_expressions(x):
+    return float(re.match("(.*)", str(x)).group(1))
+
+
+def texts_in_arrays(x):
+    return np.array([f"{x}"]).astype(float)[0]
+
+
+def texts_read_by_numpy(x):
+    return np.fromstring(f"{x} 2", sep=" ")[0]
+
+
+def texts_in_files(x):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a")
+        with open(path, "w") as file:
+            file.write(f"{x}\n")
+        with open(path) as file:
+            return float(file.read())
+
+
+def lines_of_files(x):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a")
+        with open(path, "w") as file:
+            file.writelines([f"{x}\n"])
+        with open(path) as file:
+            return sum(float(line) for line in file)
+
+
+def texts_of_objects(x):
+    class Shown:
+        def __str__(self):
+            return f"{x:.3f}"
+
+    return float(str(Shown()))
+
+
 REFUSED = [
+    *(formatted, formatted_by_methods, joined_texts, cut_texts, added_texts, texts_letter_by_letter, unpacked_texts),
+    *(encoded_texts, texts_of_lists, texts_found_by_expressions, texts_in_arrays, texts_read_by_numpy, texts_in_files),
+    *(lines_of_files, texts_of_objects),
     *(decoded_by_objects, dumped_by_json, saved, saved_with_names, saved_as_text),
     *(saved_at_a_path, saved_in_an_open_file),
     *(packed, packed_by_an_object, packed_into, iterated, joined, cut_and_added, bits, bytearrays, longer_bytearrays),
@@ -200,8 +287,63 @@ def written_to_files(x):
         return y * np.load(given)[0] * len(np.load(log))
 
 
+def all_digits(x):
+    return float(str(x)) * float(repr(x)) * float(f"{x}") * float(f"{x!r}") * float(format(x))
+
+
+def all_digits_of_what_is_exact(x):
+    return float(Decimal(str(x)) * Decimal(x)) * float(Fraction(str(x)))
+
+
+def all_digits_in_containers(x):
+    texts = {"a": str(x), "b": [str(x * x)]}
+    return float(texts["a"]) * np.array([texts["b"][0], "2"], dtype=float)[0] * float(max(texts["b"][0], texts["b"][0]))
+
+
+def all_digits_shown_by_an_object(x):
+    class Shown:
+        def __init__(self, value):
+            self.value = value
+
+        def __str__(self):
+            return f"{self.value}"
+
+    return float(str(Shown(x * x))) * x
+
+
+def texts_that_are_asked(x):
+    text = f"value {x:.3f}"
+    text += "!" if text.startswith("v") and "0.7" in text and text != "value" else "?"
+    return x * x * len(text) * text.count("!") * int(text[6])
+
+
+def texts_as_keys(x):
+    found = {f"{x:.2f}": x * x, "%.1f" % x: 2.0}
+    return found["%.2f" % x] * x + sum(found.values())
+
+
+def texts_that_are_said(x):
+    logging.getLogger(__name__).debug("%s of %s", x, f"{x:.3f}")
+    try:
+        raise ValueError(f"{x} is too small")
+    except ValueError as error:
+        return x * x if "too small" in str(error) else 0.0
+
+
+def texts_of_constants(x):
+    scale = float("%.2f" % 2.0) * float(f"{2.0:.1f}")
+    return x * x * scale
+
+
+IN_ORDER = [
+    *(written_but_not_read, asked_for_its_form, constants, written_to_files, all_digits, all_digits_of_what_is_exact),
+    *(all_digits_in_containers, all_digits_shown_by_an_object, texts_that_are_asked, texts_as_keys),
+    *(texts_that_are_said, texts_of_constants),
+]
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", [written_but_not_read, asked_for_its_form, constants, written_to_files])
+@pytest.mark.parametrize("f", IN_ORDER)
 def test_what_does_not_matter_is_no_error(f, mode):
     expected = differences(f, 0.7, 2 if mode == "hvp" else 1)
     assert MODES[mode](f, 0.7) == pytest.approx(expected, rel=1e-6, abs=1e-4)

@@ -17,7 +17,7 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
 from autodiff_hook.transform.generic.runs import Lookup, Run, runs_of
 
 _PLAIN: Final = frozenset(
-    "delete_global cell_del is is_not build_string get_len check yield "
+    "delete_global cell_del is is_not get_len check yield "
     "build_class_function import_name import_from push_exc pop_exc eg_match prep_reraise_star "
     "match_mapping match_sequence aiter anext end_async_for enter_async intrinsic "
     "cleanup_throw forget".split()

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Dict, Iterator, Reference, Tuple
+from autodiff_hook.transform.specialise.abstract import ANY, BOOL, INT, Abstract, Dict, Iterator, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, Program, RulePlan
-from autodiff_hook.transform.specialise.lattice import content_of, differentiable, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import (
+    content_of,
+    differentiable,
+    inert_class,
+    number_types,
+    reached,
+    sites_in,
+)
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.spreading import Spread, flat, sources
 
@@ -24,19 +31,48 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
     reads_keys = program.reads_keys or any(site.key is not None for site in given)
     if any(x in active and value in program.shown for x, value in program.pinned.items()):
         raise Refused("a key of a dict depends on what is differentiated")
-    for block in shape.ir.blocks:
-        for s in block.statements:
-            iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
-            kind = None if s.result is None else program.type_of(s.result)
-            begins = isinstance(kind, Reference) or s.result in shape.memory.stored
-            if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
-                raise Refused(f"{s.op} of what is differentiated", s)
-            plan = program.plans.get(s)
-            if reads_keys and any(x in active for x in _keys(s, program)):
-                raise Refused("a key of a dict depends on what is differentiated", s)
-            if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
-                raise Refused("an option of a call depends on what is differentiated", s)
+    statements = [s for block in shape.ir.blocks for s in block.statements]
+    texts = [s for s in statements if s.result is not None and _is_text(s.result, program)]
+    writes = any(not active.isdisjoint(s.operands) for s in texts)
+    if writes and any(s.result in program.pinned for s in texts):
+        raise Refused("a text decides about the way, and one is written of what is differentiated")
+    for s in statements:
+        iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
+        kind = None if s.result is None else program.type_of(s.result)
+        begins = isinstance(kind, Reference) or s.result in shape.memory.stored
+        if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
+            raise Refused(f"{s.op} of what is differentiated", s)
+        plan = program.plans.get(s)
+        if reads_keys and any(x in active for x in _keys(s, program)):
+            raise Refused("a key of a dict depends on what is differentiated", s)
+        if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
+            raise Refused("an option of a call depends on what is differentiated", s)
+        if writes and _reads(s, program):
+            raise Refused("a number is read from a text, and a text is written of what is differentiated", s)
     return result
+
+
+def _reads(s: Statement, program: Program) -> bool:
+    """Whether a statement may make a number that is not whole of a text."""
+    plan, kind = program.plans.get(s), ANY if s.result is None else program.type_of(s.result)
+    if plan != PURE and not isinstance(plan, RulePlan) or number_types(kind) in (INT.types, BOOL.types):
+        return False
+    return differentiable(kind) and any(_holds_text(program.type_of(x)) for x in s.operands if isinstance(x, Variable))
+
+
+def _holds_text(kind: Abstract) -> bool:
+    """Whether a value is a text, or holds some."""
+    kind = content_of(kind)
+    if isinstance(kind, Tuple):
+        return any(map(_holds_text, kind.items))
+    if isinstance(kind, Reference):
+        return any(inert_class(x) is str for site in reached(kind.site) for x in site.kinds())
+    return inert_class(kind) is str
+
+
+def _is_text(operand: Operand, program: Program) -> bool:
+    """Whether an operand is a text that is made while the program runs."""
+    return isinstance(operand, Variable) and inert_class(program.type_of(operand)) is str
 
 
 def _keys(s: Statement, program: Program) -> list[Operand]:
