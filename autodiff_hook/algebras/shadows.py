@@ -242,10 +242,12 @@ def keep_key(alg: Algebra, reference: Any, key: Any, token: Token) -> None:
 
 
 def keep_keys(alg: Algebra, reference: Any, keys: Any, tokens: Any) -> None:
-    """The tokens of the keys of a new dict."""
+    """The tokens of the keys of a new dict, whose values the program has put there."""
     for key, token in zip(keys, tokens):
         if token is not None:
-            opened(alg, reference)[Key(key)] = token
+            found = opened(alg, reference)
+            found[Key(key)] = token
+            found.setdefault(key, None)
 
 
 def drop_key(found: Any, key: Any) -> Token:

@@ -23,11 +23,13 @@ from autodiff_hook.algebras.shadows import (
     kind,
     known,
     load,
+    lose,
     note_kept,
     quiet,
     to_change,
 )
 from autodiff_hook.algebras.shadows import some as any_of
+from autodiff_hook.errors import CONSTANT, CUT, NotDifferentiable, user_location
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.typed_arrays import is_shown
 from autodiff_hook.semantics.arrays import part_of, store_array
@@ -48,9 +50,12 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
     if type(owner) is np.ndarray:
         value = owner[key]
         return value, part_of(alg, owner, key, value, t[0])
-    if type(owner) is list and type(key) is int or type(owner) is dict:
+    if type(owner) is list and type(key) is int:
         value = owner[key]
         return value, load(alg, owner, key, value)
+    if type(owner) is dict:
+        value = owner[key]
+        return value, load_by(alg, owner, key, t[1], value)
     method = python_method(owner, "__getitem__")
     if method is not None:
         return apply(alg, (None, *t), method, (owner, key), {})
@@ -115,7 +120,37 @@ def dict_item(alg: Algebra, owner: dict[Any, Any], key: Any, moving: Any) -> Res
         keep(alg, owner, key, token)
         return value, token
     value = dict.__getitem__(owner, key)
-    return value, load(alg, owner, key, value)
+    return value, load_by(alg, owner, key, moving, value)
+
+
+def load_by(alg: Algebra, owner: Any, key: Any, moving: Any, value: Any) -> Any:
+    """The token of ``value``, which a dict has by a key whose token is ``moving``.
+
+    What was there before the program came is known for this number alone, and not how it depends on it.
+    """
+    token = load(alg, owner, key, value)
+    if token is not None or moving is None or kind(value) not in _COMPUTED or type(value) in (int, bool):
+        return token
+    found = known(alg, owner)
+    if found is not None and key in found or not _is_measured(key, moving):
+        return None
+    return lose(alg, value, alg.unknown(NotDifferentiable(_REMEMBERED, place=user_location(), remedies=_RECOMPUTED)))
+
+
+def _is_measured(key: Any, moving: Any) -> bool:
+    """Whether a key depends on what is differentiated, and is more than a whole number."""
+    if kind(key) == "tuple" and type(moving) is tuple:
+        return any(map(_is_measured, key, moving))
+    return moving is not None and not isinstance(key, int)
+
+
+_COMPUTED: Final = ("number", "array", "tuple")
+_REMEMBERED: Final = "a dict is asked for a key that depends on what is differentiated, and had its value before"
+_RECOMPUTED: Final = (
+    "empty the dict before (or let it be a functools.lru_cache, which is computed again)",
+    CONSTANT,
+    CUT,
+)
 
 
 def missing_method(owner: Any, key: Any) -> Any:

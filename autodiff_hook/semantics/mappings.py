@@ -20,7 +20,7 @@ from autodiff_hook.algebras.shadows import (
     some,
 )
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
+from autodiff_hook.semantics.items import getitem, load_by, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, call_method, giving_owner, means, natively
 
@@ -30,7 +30,7 @@ def dict_get(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner, key, *default = args
     if dict.__contains__(owner, key):
         value = dict.__getitem__(owner, key)
-        return value, load(alg, owner, key, value)
+        return value, load_by(alg, owner, key, t[1], value)
     return (default[0], t[2]) if default else (None, None)
 
 
@@ -40,8 +40,10 @@ def dict_pop(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     cls = plain_dict(owner)
     if not dict.__contains__(owner, key):
         return cls.pop(owner, key, *default), t[2] if default else None
-    found = known(alg, owner)
-    return cls.pop(owner, key), None if found is None else drop_key(found, key)
+    token, found = load_by(alg, owner, key, t[1], dict.__getitem__(owner, key)), known(alg, owner)
+    if found is not None:
+        drop_key(found, key)
+    return cls.pop(owner, key), token
 
 
 @means(dict.popitem, OrderedDict.popitem)
@@ -79,7 +81,7 @@ def dict_setdefault(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         value, token = (default[0], t[2]) if default else (None, None)
         put(alg, owner, key, value, t[1], token)
     value = dict.__getitem__(owner, key)
-    return value, load(alg, owner, key, value)
+    return value, load_by(alg, owner, key, t[1], value)
 
 
 @means(dict.update, OrderedDict.update)

@@ -146,8 +146,9 @@ def has_length(value: Any) -> bool:
 
 def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """A call that is given arrays of objects, with tokens; ``t`` has those of the arguments."""
-    if any(function is f for f in _CONVERTING) and (len(args) > 1 or "dtype" in kwargs):
-        dtype = asked_dtype(args[1] if len(args) > 1 else kwargs["dtype"])
+    asked = args[1] if len(args) > 1 else kwargs.get("dtype")
+    if asked is not None and any(function is f for f in _CONVERTING):
+        dtype = asked_dtype(asked)
         if dtype.kind != "O":
             return apply(alg, (None, t[0], None), elementwise.as_numbers, (args[0], dtype), {})
     if type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, np.ndarray.astype)):

@@ -8,6 +8,7 @@ they ask the class for its methods.
 from __future__ import annotations
 
 import operator
+from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Any, Final
 
@@ -152,6 +153,9 @@ def _wrapper(args: Args) -> Any:
 def _wrapped(alg: Algebra, rule: Any, ufunc: Any, args: Args, kwargs: Kwargs, whole: Any, t: Any) -> Result:
     """A call of a ufunc whose result an ``__array_wrap__`` in Python gets."""
     wrapping = _wrapper(args)
+    wrap = find_in_type(type(wrapping), "__array_wrap__")
+    # What was written for older versions of NumPy is not told whether the result is a scalar.
+    taken = 4 if wrap.__code__.co_flags & CO_VARARGS else min(4, wrap.__code__.co_argcount)
     behind, token = alg.call_rule(rule, ufunc, tuple(map(unwrapped, args)), kwargs, whole)
     several = ufunc.nout > 1
     made, tokens = (behind, token) if several else ((behind,), (token,))
@@ -160,9 +164,9 @@ def _wrapped(alg: Algebra, rule: Any, ufunc: Any, args: Args, kwargs: Kwargs, wh
     for place, (part, moving) in enumerate(zip(made, tokens if tokens is not None else (None,) * len(made))):
         scalar = np.ndim(part) == 0
         part, moving = apply(alg, (None, moving), np.asarray, (part,), {}) if scalar else (part, moving)
-        operands = (wrapping, part, (ufunc, args, place), scalar)
-        moved = (None, own, moving, (None, tuple(t[: len(args)]), None), None)
-        pairs.append(apply(alg, moved, find_in_type(type(wrapping), "__array_wrap__"), operands, {}))
+        operands = (wrapping, part, (ufunc, args, place), scalar)[:taken]
+        moved = (None, own, moving, (None, tuple(t[: len(args)]), None), None)[: taken + 1]
+        pairs.append(apply(alg, moved, wrap, operands, {}))
     if not several:
         return pairs[0]
     return tuple([value for value, _ in pairs]), tuple([moving for _, moving in pairs])
@@ -199,6 +203,14 @@ def call_function_override(alg: Algebra, t: Any, function: Any, args: Args, kwar
         if result is not NotImplemented:
             return result, token
     return function(*args, **kwargs), None
+
+
+@means(np.ndarray.__array_wrap__)
+def array_wrap(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``ndarray.__array_wrap__``, which a class calls from its own."""
+    value = np.ndarray.__array_wrap__(*args, **kwargs)
+    note_attributes(alg, value, args[:1])
+    return value, adopted(alg, np.ndarray.__array_wrap__, value, args[1], t[1])
 
 
 @means(np.ufunc.__call__, DISPATCHED.__call__)

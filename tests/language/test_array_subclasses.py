@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from in_all_modes import MODES, differences
@@ -259,8 +261,48 @@ def attributes_handed_on(x):
     return float(b.sum() * b.info + b[1:].info * c.to().sum() + b.copy().info)
 
 
+class WrappedAsBefore(np.ndarray):
+    """Says what NumPy 1 asked of ``__array_wrap__``, which NumPy 2 calls, too."""
+
+    def __array_wrap__(self, out, context=None):
+        return np.ndarray.__array_wrap__(self, out, context)
+
+
+class Scaled(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.scale = getattr(obj, "scale", 1.0)
+
+    def __array_wrap__(self, out, context=None, return_scalar=False):
+        return super().__array_wrap__(out, context, return_scalar)
+
+
+class Pair:
+    pass
+
+
+def wrapped_as_before(x):
+    a = x.view(WrappedAsBefore)
+    return float((a * 2.0 * x)[0]) + float(np.add(a, x).sum())
+
+
+def wrapped_by_super(x):
+    a = x.view(Scaled)
+    a.scale = x[0]
+    b = a * a
+    return float(np.add.reduce(b) * b.scale + np.sin(a)[1])
+
+
+def copied_beside_a_view(x):
+    held = Pair()
+    held.whole = x * 2.0
+    held.part = held.whole[1:]
+    copied = copy.deepcopy(held)
+    return float(copied.whole.sum() * copied.part.sum())
+
+
 RIGHT = (
     attributes_handed_on,
+    *(wrapped_as_before, wrapped_by_super, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
     *(matrix_blocks_and_powers, matrices_joined, matrix_decompositions, plain_subclass),
     *(subclass_with_an_attribute, quantity, ufuncs_handed_to_super, functions_of_a_holder),
@@ -269,7 +311,7 @@ RIGHT = (
 )
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning", "ignore:__array_wrap__:DeprecationWarning")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
 def test_right(f, mode):

@@ -1,9 +1,13 @@
-"""``functools.lru_cache``: what carries no derivative is answered by the cache, whichever operator asks."""
+"""``functools.lru_cache``: what carries no derivative is answered by the cache, whichever operator asks.
+
+Dicts that a program keeps what it has computed in are no such caches: what they have from before is an error.
+"""
 
 from __future__ import annotations
 
 import functools
 
+import numpy as np
 import pytest
 from in_all_modes import MODES, differences
 
@@ -158,3 +162,97 @@ def test_what_carries_a_derivative_is_kept_for_the_call(operator, f):
     for x in (0.7, 1.3):
         assert MODES[operator](f, x) == pytest.approx(differences(f, x, 2 if operator == "hvp" else 1), rel=1e-5)
         assert ad.withgradient(f, x)[0] == pytest.approx(f(x), rel=1e-14)
+
+
+memory = {}
+
+
+def asked_first(x):
+    if x not in memory:
+        memory[x] = x**3
+    return memory[x]
+
+
+def tried(x):
+    try:
+        return memory[x]
+    except KeyError:
+        memory[x] = x**3
+        return memory[x]
+
+
+def got_by_a_pair(x):
+    found = memory.get((x, 1))
+    if found is None:
+        found = memory[x, 1] = x**3, x
+    return found[0]
+
+
+def set_by_default(x):
+    return memory.setdefault((1, x), x**3)
+
+
+def taken(x):
+    memory.setdefault(x, x**3)
+    found = memory.pop(x)
+    memory[x] = found
+    return found
+
+
+def kept_by_its_text(x):
+    key = f"{x:.9f}"
+    if key not in memory:
+        memory[key] = x**3
+    return memory[key]
+
+
+def kept_by_its_bytes(x):
+    key = np.array([x]).tobytes()
+    if key not in memory:
+        memory[key] = np.array([x]) ** 3
+    return memory[key][0]
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize(
+    "f", [asked_first, tried, got_by_a_pair, set_by_default, taken, kept_by_its_text, kept_by_its_bytes]
+)
+def test_what_a_dict_remembers_of_a_number_is_no_constant(operator, f):
+    memory.clear()
+    assert MODES[operator](f, 1.3) == pytest.approx(differences(lambda x: x**3, 1.3, 2 if operator == "hvp" else 1))
+    with pytest.raises(ad.NotDifferentiable, match="had its value before"):
+        MODES[operator](f, 1.3)
+
+
+TABLE = {1: 2.0, 2: 5.0, "scale": 3.0}
+
+
+def by_whole_numbers(x):
+    return x * TABLE[2] * TABLE[int(x)] * TABLE["scale"]
+
+
+def own_memory(x):
+    own = {}
+
+    def power(y, n):
+        if (y, n) not in own:
+            own[y, n] = y if n < 2 else power(y, n - 1) * y + power(y, n - 2)
+        return own[y, n]
+
+    return power(x, 6)
+
+
+def constants_by_numbers(x):
+    weights, places = {x: 2.0, 2 * x: 3.0}, {v: i for i, v in enumerate([x, x * x])}
+    counts = {}
+    for y in (x, x, 2 * x):
+        counts[y] = counts.get(y, 0) + 1
+    return weights[x] * x + weights[2 * x] * x * places[x * x] * counts[x]
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize("f", [by_whole_numbers, own_memory, constants_by_numbers])
+def test_what_a_program_puts_there_itself_is_known(operator, f):
+    expected = differences(f, 1.3, 2 if operator == "hvp" else 1)
+    for _ in range(2):
+        assert MODES[operator](f, 1.3) == pytest.approx(expected, rel=1e-5, abs=1e-5)

@@ -114,6 +114,8 @@ class _Look:
         if cls is tuple and type(key) is int:
             token = self.tokens.get(s.operands[0])
             self.note(s.result, owner[key], None if token is None else token[key])
+        elif type(key) is str and self.tokens.get(s.operands[1]) is not None:
+            raise Unfit(s)
         elif cls is list and type(key) is int or cls is dict and type(key) in (int, str):
             self.note(s.result, owner[key], self._slot(owner, key))
         else:
