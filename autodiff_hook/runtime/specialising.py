@@ -10,6 +10,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import field
 from functools import partial
 from sys import gettrace, modules
@@ -32,7 +33,7 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import CUT, Form
 from autodiff_hook.runtime.second_order import Postponed
-from autodiff_hook.runtime.sharing import ByCode, making
+from autodiff_hook.runtime.sharing import ByCode, make_room, making
 from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -84,13 +85,32 @@ class Specialisations:
     """How often a program has come to a gradient that is nan."""
     resting: int = 0
     """For how many calls no program is entered for that."""
+    cost: float = 0.0
+    """How many seconds it took to make a program, or to find out that there is none, at last."""
+    since: float = 0.0
+    """What ``ran`` was then."""
 
     def allowance(self) -> float:
-        """For how many seconds a program may be made now."""
+        """For how many seconds a program may be made now.
+
+        Who has been stopped once waits for the time that most programs need, and is not stopped over and over.
+        """
         caught_up = FREE + self.ran - self.spent
         if not self.one_way:
             return max(MOST, caught_up)
-        return MOST if self.calls >= _PATIENCE and self.spent < 2 * FREE else min(MOST, caught_up)
+        if self.calls >= _PATIENCE and self.spent < 2 * FREE:
+            return MOST
+        return min(MOST, caught_up) if self.price == 0.0 or self.calls >= _PATIENCE or caught_up >= MOST else 0.0
+
+    def make_room(self) -> bool:
+        """Whether there is room for another program: what was made first goes when that has come to pay."""
+        if len(self.entries) + len(self.refused) < _SPECIALISATIONS:
+            return True
+        if self.ran - self.since < self.cost:
+            return False
+        self.refused.clear()
+        self.entries = self.entries[: _SPECIALISATIONS - 1]
+        return True
 
 
 _hopeless: Final[ByCode[bool]] = ByCode(_CACHE_SIZE)
@@ -106,7 +126,9 @@ _by_names: Final[dict[Form, ByCode[dict[tuple[int | str, ...], Entry]]]] = {
     form: ByCode(_CACHE_SIZE) for form in _published
 }
 """The same for calls with keyword arguments, by the number of the others and the names."""
-_known: Final[ByCode[dict[tuple[Form, bool, Any], Specialisations]]] = ByCode(_CACHE_SIZE)
+_known: Final[ByCode[dict[tuple[Form, bool, Any, Any], Specialisations]]] = ByCode(_CACHE_SIZE)
+_CAPTURES: Final = 64
+"""For how many sets of what its functions have captured the programs of one code object are known."""
 
 
 def entries(form: Form = "gradient") -> dict[int, Entry]:
@@ -263,9 +285,25 @@ def _specialisations(call: Call, form: Form) -> Specialisations:
     by_form = _known.found.get(id(f.__code__))
     if by_form is None:
         by_form = _known.add(f.__code__, {})
-    key = (form, type(f) is MethodType, works)
+    key = (form, type(f) is MethodType, works, _code_in(f))
     known = by_form.get(key)
-    return by_form.setdefault(key, Specialisations(follows=not works)) if known is None else known
+    if known is None:
+        make_room(by_form, _CAPTURES)
+        known = by_form.setdefault(key, Specialisations(follows=not works))
+    return known
+
+
+def _code_in(f: Any) -> tuple[int, ...]:
+    """The code that a function has captured, is bound to or has by default: with other code it is another program."""
+    held = [*(f.__defaults__ or ()), f.__self__ if type(f) is MethodType else None]
+    for cell in f.__closure__ or ():
+        with suppress(ValueError):
+            held.append(cell.cell_contents)
+    codes = [x.__code__ if type(x) is FunctionType else x if isinstance(x, type) else type(x) for x in held]
+    return tuple([id(x) for x in codes if type(x) is CodeType or x.__flags__ & _HEAP_TYPE])
+
+
+_HEAP_TYPE: Final = 1 << 9
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:
@@ -279,8 +317,8 @@ def _is_wanted(known: Specialisations, call: Call) -> bool:
         if known.missed < wanted:
             refusal(call.function, f"it goes another way now, which is followed when that has happened {wanted} times")
             return False
-    if len(known.entries) + len(known.refused) >= _SPECIALISATIONS:
-        refusal(call.function, f"{_SPECIALISATIONS} programs have been tried, for other types or ways")
+    if not known.make_room():
+        refusal(call.function, f"{_SPECIALISATIONS} programs have been tried, for other types or ways, for now")
         return False
     return known.allowance() >= known.price
 
@@ -471,8 +509,9 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
         known.price = 2 * allowance
         raise
     finally:
+        known.cost, known.since = cpu_time() - before, known.ran
         if known.one_way:
-            known.spent += cpu_time() - before
+            known.spent += known.cost
     return made
 
 

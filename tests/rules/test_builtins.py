@@ -77,7 +77,7 @@ def test_conversions():
     check_rule(complex, 1 + 2j)
     check_rule(complex, 1.5, 1 + 2j)
     check_rule(complex, 1 - 2j, 3 + 2j)
-    assert applied(float, "2.5")[0] == 2.5 and cotangents(float, "2.5") == (None,)
+    assert applied(float, "2.5")[0] == 2.5 and cotangents(float, "2.5") == (1.0,)
     assert cotangents(complex, 1.0, imag=2.0, ȳ=3 + 4j) == (3.0, 4.0)
 
 

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import ANY, BOOL, INT, Abstract, Dict, Iterator, Reference, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    BOOL,
+    INT,
+    Abstract,
+    Array,
+    Dict,
+    Instance,
+    Iterator,
+    List,
+    Number,
+    Reference,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
     differentiable,
     inert_class,
-    number_types,
     reached,
     sites_in,
 )
@@ -32,7 +44,7 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
     if any(x in active and value in program.shown for x, value in program.pinned.items()):
         raise Refused("a key of a dict depends on what is differentiated")
     statements = [s for block in shape.ir.blocks for s in block.statements]
-    texts = [s for s in statements if s.result is not None and _is_text(s.result, program)]
+    texts = [s for s in statements if program.plans.get(s) == PURE and s.result and _is_text(s.result, program)]
     writes = any(not active.isdisjoint(s.operands) for s in texts)
     if writes and any(s.result in program.pinned for s in texts):
         raise Refused("a text decides about the way, and one is written of what is differentiated")
@@ -53,21 +65,21 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
 
 
 def _reads(s: Statement, program: Program) -> bool:
-    """Whether a statement may make a number that is not whole of a text."""
+    """Whether a statement may make a number that is not whole of a text, or of several."""
     plan, kind = program.plans.get(s), ANY if s.result is None else program.type_of(s.result)
-    if plan != PURE and not isinstance(plan, RulePlan) or number_types(kind) in (INT.types, BOOL.types):
+    if plan != PURE and not isinstance(plan, RulePlan) or not isinstance(kind, (Number, Array)):
         return False
-    return differentiable(kind) and any(_holds_text(program.type_of(x)) for x in s.operands if isinstance(x, Variable))
+    return kind not in (INT, BOOL) and any(map(_holds_text, map(program.type_of, s.operands)))
 
 
 def _holds_text(kind: Abstract) -> bool:
-    """Whether a value is a text, or holds some."""
+    """Whether a value is a text that is not known, or is made of some."""
     kind = content_of(kind)
     if isinstance(kind, Tuple):
         return any(map(_holds_text, kind.items))
-    if isinstance(kind, Reference):
-        return any(inert_class(x) is str for site in reached(kind.site) for x in site.kinds())
-    return inert_class(kind) is str
+    if isinstance(kind, (List, Dict)):
+        return kind.site.item is not None and _holds_text(kind.site.item)
+    return isinstance(kind, Instance) and kind.cls is str
 
 
 def _is_text(operand: Operand, program: Program) -> bool:
