@@ -1,38 +1,109 @@
-"""Functions of numbers that a carried program calls: typed programs, cut in two where the adjoint begins."""
+"""Functions that a carried program calls: typed programs, cut in two where the adjoint begins.
+
+What is given to one is numbers, or arrays, lists, dicts, tuples and objects of such, of which copies are made.
+"""
 
 from __future__ import annotations
 
 from types import FunctionType
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Result, idle
+import numpy as np
+
+from autodiff_hook.algebras.private import Private, Unfit, seeded
+from autodiff_hook.algebras.shadows import Result, idle, reaches
 from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.runtime.attempts import suspect, suspicion
+from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.specialising import GENERIC as GENERIC
-from autodiff_hook.runtime.splitting import Halves, ran
+from autodiff_hook.runtime.splitting import NUMBERS, Halves, ran, split_of
 from autodiff_hook.semantics.functions import enter_carried
 from autodiff_hook.semantics.structures import gather
 
 
 def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]) -> Result | None:
     """Value and token of a call by a typed program; None if there is none for it."""
-    if all(token is None for token in t[1:]) or any(type(x) is str and t[i] is not None for i, x in enumerate(args, 1)):
-        return None
+    if NUMBERS.issuperset(map(type, args)):
+        moving = [token for token, x in zip(t[1:], args) if token is not None and type(x) is not str]
+        if not moving or len(moving) < len([token for token in t[1:] if token is not None]):
+            return None
+        found = ran(split_of(function, True), function, args, lambda halves: _is_live(tape, function, halves))
+        return None if found is None else _recorded(tape, function, args, t[1:], *found)
+    return None if function.__code__.co_flags & _SUSPENDS else _typed_of_anything(tape, t, function, args)
 
-    def live(halves: Halves) -> bool:
-        if idle(tape):
-            return False
-        callees = (function, *halves.callees)
-        kept = (table for table in (tape.shadows, tape.losses) if table)
-        return halves.reads_outside or any(
-            id(f) in table or id(f.__kwdefaults__) in table for table in kept for f in callees
-        )
 
-    found = ran(function, args, live)
-    if found is None:
+_SUSPENDS = 0x20 | 0x80 | 0x200
+"""The flags of generators and coroutines."""
+
+
+def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]) -> Result | None:
+    split = split_of(function, False)
+    if split.given_up:
         return None
-    value, residuals, reverse = found
-    return value, tape.spread(value, tape.node(TypedPullback(reverse, residuals, function, args), t[1:]))
+    if not split.pays():
+        before = len(tape.nodes)
+        result = enter_carried(tape, t, function, args, {})
+        split.note(len(tape.nodes) - before)
+        return result
+    private = Private(tape)
+    try:
+        pairs = [private.taken(x, token) for x, token in zip(args, t[1:])]
+    except Unfit:
+        split.given_up = True
+        return None
+    trees = [tree for _, tree in pairs]
+    if all(tree is None for tree in trees):
+        return None
+    values = tuple([value for value, _ in pairs])
+    found = ran(split, function, values, lambda halves: _is_live(tape, function, halves), "apart")
+    if found is None or not _arrays_in(found[0]).isdisjoint(_arrays_in(values)):
+        return None
+    for value in (*values, *_data_of(function, split.halves)):
+        for item in reachable(value, True):
+            if kind_of(type(item)) == "array":
+                tape.buffered.hold(item)
+    return _recorded(tape, function, values, tuple(trees), *found)
+
+
+def _recorded(
+    tape: Tape, function: FunctionType, args: tuple[Any, ...], inputs: Any, value: Any, residuals: Any, reverse: Any
+) -> Result:
+    return value, tape.spread(value, tape.node(TypedPullback(reverse, residuals, function, args), inputs))
+
+
+def _is_live(tape: Tape, function: FunctionType, halves: Halves) -> bool:
+    """Whether what a program reads beside its arguments carries derivatives."""
+    if idle(tape):
+        return False
+    for holder, name in halves.roots:
+        reference = function.__closure__[name] if holder is None else holder  # type: ignore[index]
+        if _holds(tape, reference):
+            return True
+    if any(_holds(tape, f) or _holds(tape, f.__kwdefaults__) for f in (function, *halves.callees)):
+        return True
+    return any(reaches(tape, value) for value in _data_of(function, halves))
+
+
+def _holds(tape: Tape, reference: Any) -> bool:
+    return id(reference) in tape.shadows or id(reference) in tape.losses
+
+
+def _data_of(function: FunctionType, halves: Halves | None) -> list[Any]:
+    """The data that a program loads on entry, which are more than numbers."""
+    found = []
+    for holder, name in halves.roots if halves is not None else ():
+        cell = function.__closure__[name] if holder is None else holder  # type: ignore[index]
+        value = cell.get(name) if type(cell) is dict else cell.cell_contents
+        if kind_of(type(value)) not in ("number", "inert"):
+            found.append(value)
+    return found
+
+
+def _arrays_in(value: Any) -> set[int]:
+    """The memories of the arrays in a value."""
+    return {id(root_of(x)) for x in reachable(value, True) if isinstance(x, np.ndarray)}
 
 
 class TypedPullback:
@@ -59,9 +130,25 @@ class TypedPullback:
         return given
 
     def _carried(self, cotangent: Any) -> Any:
-        tape = Tape()
+        tape, seen = Tape(), set[int]()
         tape.modules.add(self.function.__module__)
-        leaves = tuple([tape.leaf() for _ in self.args])
-        value, token = enter_carried(tape, (None, *leaves), self.function, self.args, {})
+
+        def leaf(value: Any) -> int:
+            found = tape.leaf()
+            if kind_of(type(value)) == "array":
+                tape.buffered.note(value, found)
+            return found
+
+        pairs = [seeded(tape, x, seen, leaf) for x in self.args]
+        value, token = enter_carried(tape, (None, *[token for token, _ in pairs]), self.function, self.args, {})
         values = tape.sweep(gather(tape, value, token), cotangent).values
-        return tuple([values[leaf] for leaf in leaves])
+        return tuple([_at_leaves(tree, values) for _, tree in pairs])
+
+
+def _at_leaves(tree: Any, values: list[Any]) -> Any:
+    """The cotangents of leaves, in the form of a tree of them."""
+    if isinstance(tree, (tuple, list)):
+        return type(tree)([_at_leaves(x, values) for x in tree])
+    if isinstance(tree, dict):
+        return {key: _at_leaves(x, values) for key, x in tree.items()}
+    return None if tree is None else values[tree]

@@ -52,6 +52,7 @@ from autodiff_hook.transform.specialise.infer import STATEMENTS, Inference
 from autodiff_hook.transform.specialise.infer import Callees as Called
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
+from autodiff_hook.transform.specialise.lattice import reached, sites_in
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.objects import assigns_plainly
 from autodiff_hook.transform.specialise.prepare import prepare
@@ -65,7 +66,6 @@ class Made:
 
     ir: IR
     times: dict[str, float]
-    reads_outside: bool
     body: Block
     """Where the program begins behind its guards."""
     small: Container[Variable]
@@ -84,12 +84,28 @@ class Made:
     """Who knows the programs that it calls."""
     alters: bool = False
     """Whether it changes what is outside as it runs."""
+    roots: tuple[tuple[Any, Any], ...] = ()
+    """What it reads of globals and captured variables (``Prologue.roots``)."""
 
 
 Form = Literal[
-    "gradient", "value", "value_aux", "pullback", "pullback_aux", "split", "jvp", "push", "hvp", "hvp_aux", "row"
+    "gradient",
+    "value",
+    "value_aux",
+    "pullback",
+    "pullback_aux",
+    "split",
+    "apart",
+    "jvp",
+    "push",
+    "hvp",
+    "hvp_aux",
+    "row",
 ]
-"""What a program returns: the gradients; the value and them; value and tangent; or it is to be cut in two (``split``).
+"""What a program returns: the gradients; the value and them; value and tangent; or it is to be cut in two.
+
+Numbers go into a program of ``split`` and come out of it. One of ``apart`` is given arguments of which nobody else has
+hold, and gives nothing back that it was given.
 
 A program of ``push`` is one of ``jvp`` that changes nothing outside, so it may run again, and one of ``row`` or
 ``hvp_aux`` is such a one of ``hvp``. With ``pullback`` it is to be cut in two as well, and its reverse returns
@@ -98,7 +114,12 @@ derivative.
 """
 
 
-CUT: Final[dict[str, Split]] = {"pullback": "anything", "pullback_aux": "anything", "split": "numbers"}
+CUT: Final[dict[str, Split]] = {
+    "pullback": "anything",
+    "pullback_aux": "anything",
+    "split": "numbers",
+    "apart": "anything",
+}
 HVP: Final = frozenset({"hvp", "hvp_aux", "row"})
 WITH_AUX: Final = frozenset({"value_aux", "pullback_aux", "hvp_aux"})
 
@@ -242,20 +263,19 @@ class Understood:
         self.clock("adjoint")
         simplified(ir, inference, self.shape, blocks, primal, polished)
         self.clock("simplify")
-        outside = bool(prologue.outside - set(self.taken.values()))
         # Code with slices among its constants, as emitted code has, cannot be hashed.
         codes = tuple({id(code): code for code in self._all("codes")}.values())
         told = inference.quiet, inference.strict, codes, tuple(dict.fromkeys(self._all("refusals")))
         return Made(
             ir,
             self.times,
-            outside,
             body,
             small_of(inference),
             prologue.functions,
             *told,
             inference.callees,
             bool(inference.outer.stored or inference.outer.drawn),
+            tuple(prologue.roots),
         )
 
     def _all(self, what: str) -> tuple[Any, ...]:
@@ -268,8 +288,12 @@ class Understood:
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     inference, shape, params = known.inference, known.shape, known.params
     leaves = known.prologue.leaves()
-    if form in CUT and (inference.warnings or inference.commits or any(map(holds_references, known.types))):
+    shared = form != "apart" and any(map(holds_references, known.types))
+    if form in CUT and (inference.warnings or inference.commits or shared):
         raise Refused("a pullback of a program with effects, or with respect to what holds objects or lists")
+    returned = [x for p in shape.exit.params for site in sites_in(inference.type_of(p)) for x in reached(site)]
+    if form == "apart" and any(site.given for site in returned):
+        raise Refused("what was given is given back")
     sources = [*params, *leaves]
     aim: tuple[int, ...] = ()
     with known.located():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.runtime.arguments import common, described
+from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
 from autodiff_hook.runtime.fitting import apart
@@ -73,6 +73,8 @@ class Prologue(CodeGuards):
         super().__init__(f, [self.callee, self.args], changed)
         self.types: dict[Variable, Abstract] = {}
         self.outside: set[Variable] = set()
+        self.roots: list[tuple[Any, Any]] = []
+        """The globals and captured variables that are data: the namespace or cell, and the name."""
         self.taken: list[Variable] = []
         self.tangents: list[Variable] = []
         self.slots: dict[Operand, Slot] = {}
@@ -116,6 +118,8 @@ class Prologue(CodeGuards):
                 return Constant(value)
         else:
             return None
+        if not constant_kind(value):
+            self.roots.append((globals_, name))
         return self.guarded(here, value)
 
     def captured(self, cell: CellType) -> Operand:
@@ -134,6 +138,8 @@ class Prologue(CodeGuards):
                 if self.closure is None:
                     self.closure = self.emit("getattr", self.callee, data="__closure__")
                 here = self.emit("getitem", self.closure, Constant(index))
+            if not constant_kind(value):
+                self.roots.append((cell if index is None else None, index))
             self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
         return self.loaded[key]
 

@@ -1,7 +1,7 @@
-"""Functions of numbers within carried programs: specialised apart, forward and reverse.
+"""Functions within carried programs: specialised apart, forward and reverse.
 
-A function that is called with numbers alone, and whose value is made of numbers, has no part in what
-a carried program keeps track of (references, arrays), unless it reads data from outside.
+What is given to one, and what it gives, is all that it has to do with what a carried program keeps track of
+(references, arrays), unless it reads data from outside.
 """
 
 from __future__ import annotations
@@ -16,14 +16,20 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.attempts import came_to, program, refusal, report
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.sharing import ByCode, making
-from autodiff_hook.runtime.specialising import GENERIC, give_up_all, is_hopeless
+from autodiff_hook.runtime.specialising import GENERIC, MOST, give_up_all, is_hopeless
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Given
 
 _MISSES: Final = 20
 _CACHE_SIZE: Final = 8192
-_TYPES: Final[set[type]] = {float, int, bool, str, type(None)}
+_WORTH: Final = 200
+"""After how many nodes that its calls have left on tapes a function is specialised that is given more than numbers."""
+_LEAST: Final = 8
+"""And how many these are in a call at least."""
+NUMBERS: Final[set[type]] = {float, int, bool, str, type(None)}
+"""The types of what a program for numbers takes."""
 
 
 class Halves(NamedTuple):
@@ -32,38 +38,54 @@ class Halves(NamedTuple):
     forward: Any
     reverse: Any
     arity: int
-    reads_outside: bool
+    roots: tuple[tuple[Any, Any], ...]
+    """The namespaces and cells that it reads data from, with the names; (None, index) is a cell of its own."""
     callees: tuple[FunctionType, ...]
 
 
 class Split:
-    """What is specialised of one code object: made at its first call, so that every call gives the same digits."""
+    """What is specialised of one code object, at its first call or when it has come to pay."""
 
-    __slots__ = ("given_up", "halves", "misses", "used")
+    __slots__ = ("calls", "given_up", "halves", "misses", "nodes", "used")
 
     def __init__(self, given_up: bool) -> None:
         self.given_up, self.used, self.misses = given_up, False, 0
         self.halves: Halves | None = None
+        self.calls = self.nodes = 0
+
+    def pays(self) -> bool:
+        """Whether what it has left on tapes was worth a program."""
+        return self.nodes >= _WORTH and self.nodes >= _LEAST * self.calls
+
+    def note(self, nodes: int) -> None:
+        """A call was carried, which left so many nodes on a tape."""
+        self.calls += 1
+        self.nodes += nodes
 
 
-_splits: Final[ByCode[Split]] = ByCode(_CACHE_SIZE)
-_known: Final = _splits.found
+_of_numbers: Final[ByCode[Split]] = ByCode(_CACHE_SIZE)
+_of_anything: Final[ByCode[Split]] = ByCode(_CACHE_SIZE)
 
 
-def ran(function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], bool]) -> Any:
+def split_of(function: FunctionType, numbers: bool) -> Split:
+    """What is known of programs of a function for numbers, or for other things as well."""
+    table, code = _of_numbers if numbers else _of_anything, function.__code__
+    split = table.found.get(id(code))
+    return table.add(code, Split(is_hopeless(code))) if split is None else split
+
+
+def ran(
+    split: Split, function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], bool], form: Form = "split"
+) -> Any:
     """Value, residuals and reverse half of a call by a specialised program; None if there is none for it.
 
     ``live`` says whether what it reads beside its arguments carries derivatives.
     """
-    code = function.__code__
-    split = _known.get(id(code))
-    if split is None:
-        split = _splits.add(code, Split(is_hopeless(code)))
-    if split.given_up or not _TYPES.issuperset(map(type, args)):
+    if split.given_up:
         return None
     halves = split.halves
     if halves is None:
-        halves = _halves(split, function, args) if sys.gettrace() is None else None
+        halves = _halves(split, function, args, form) if sys.gettrace() is None else None
     if halves is None or halves.arity != len(args) or live(halves):
         return None
     try:
@@ -87,32 +109,37 @@ def ran(function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], 
     return (*result, halves.reverse)
 
 
-def _halves(split: Split, function: FunctionType, args: tuple[Any, ...]) -> Halves | None:
+def _halves(split: Split, function: FunctionType, args: tuple[Any, ...], form: Form) -> Halves | None:
     with making(split) as alone:
         if alone and split.halves is None and not split.given_up:
-            split.halves = _made(function, args)
+            split.halves = _made(function, args, form)
             split.given_up = split.halves is None
     return split.halves
 
 
-def _made(function: FunctionType, args: tuple[Any, ...]) -> Halves | None:
+def _made(function: FunctionType, args: tuple[Any, ...], form: Form) -> Halves | None:
     try:
-        made, (forward, reverse) = program(Call.plain(function, args), "split")
+        made, (forward, reverse) = program(Call.plain(function, args), form, seconds=MOST)
     except Refused as reason:
         refusal(function, reason)
         return None
     report(function, made, "apart")
     callees = tuple(f for f in made.functions if f.__defaults__ or f.__kwdefaults__)
-    return Halves(forward, reverse, len(args), made.reads_outside, callees)
+    return Halves(forward, reverse, len(args), made.roots, callees)
 
 
 def _numpy_too() -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        _TYPES.add(numpy.float64)
+        NUMBERS.add(numpy.float64)
 
 
-forget: Final = _splits.clear
+def forget() -> None:
+    """Give up everything."""
+    _of_numbers.clear()
+    _of_anything.clear()
+
+
 if not GENERIC:
     _numpy_too()
     registry.when_changed(forget)

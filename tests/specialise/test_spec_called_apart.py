@@ -1,0 +1,298 @@
+"""Functions that a carried program calls with arrays, containers and objects: typed, with copies of these."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pytest
+from specialised_cases import GENERIC
+
+import autodiff_hook as ad
+from autodiff_hook.algebras import typed
+from autodiff_hook.api import generic_gradient
+from autodiff_hook.runtime import splitting
+
+pytestmark = pytest.mark.skipif(GENERIC, reason="there are no specialised programs")
+
+TABLE = np.array([0.5, 1.5, 2.5])
+WEIGHTS = [1.0, 2.0, 3.0]
+LIMITS = {"low": 0.1, "high": [2.0, 3.0]}
+
+
+def odd():
+    """Keeps its caller from being typed."""
+    sys.stdout.flush()
+
+
+class Spring:
+    def __init__(self, k, rest, parts=()):
+        self.k, self.rest, self.parts = k, rest, list(parts)
+
+    def energy(self, x):
+        own = self.k * (x - self.rest) ** 2
+        for part in self.parts:
+            own += part.k * x
+        return own
+
+    def pull(self, x):
+        self.rest = x * self.k
+        return self.rest
+
+    def itself(self, x):
+        return self
+
+
+def chain(xs, w):
+    s = 0.0
+    for i in range(len(xs) - 1):
+        s += w * math.exp(-xs[i] * xs[i + 1])
+    return s
+
+
+def rows(table, x):
+    return [[x * v for v in row] for row in table]
+
+
+def named(p, x):
+    return {"a": p["a"] * x + p["b"][1], "b": [v * x for v in p["b"]]}
+
+
+def layers(w, h):
+    for _ in range(3):
+        h = np.tanh(w @ h)
+    return h
+
+
+def halves(a):
+    return a[:2], a[2:] * 2.0
+
+
+def same_list(xs, x):
+    xs[0] + x
+    return xs
+
+
+def by_table(a, x):
+    return a * TABLE * x + WEIGHTS[1] * LIMITS["high"][0]
+
+
+def fills(xs, x):
+    xs.append(x * xs[0])
+    return xs[-1]
+
+
+def raises(xs, x):
+    if x > 0.0:
+        raise ValueError(xs[0])
+    return x * xs[0]
+
+
+def roots(a, x):
+    return np.sum(np.sqrt(a)) * x
+
+
+def of_lists(x):
+    odd()
+    xs = [x, x * x, 0.3, 2.0 * x]
+    y = chain(xs, x) + chain(xs, 2.0)
+    xs[1] = 5.0 * x
+    xs.append(x)
+    return y * chain(xs, x) + xs[1]
+
+
+def of_lists_that_change_afterwards(x):
+    odd()
+    xs = [x, x * x, 0.3]
+    y = chain(xs, x)
+    xs.clear()
+    xs.extend([1.0] * 9)
+    return y * x
+
+
+def of_results_in_containers(x):
+    odd()
+    made = rows([[x, 1.0], [x * x, x]], x)
+    made[0][1] *= x
+    found = named({"a": x, "b": [x * x, 2.0]}, x)
+    found["b"].append(x)
+    return made[0][1] * made[1][0] + found["a"] * sum(found["b"])
+
+
+def of_arrays(x):
+    odd()
+    w = np.array([[x, 0.5], [0.2, x * x]])
+    h = layers(w, np.array([x, 1.0]))
+    w[0, 0] = 7.0
+    h[1] = x
+    return float(np.sum(h * h)) + w[1, 1]
+
+
+def of_views(x):
+    odd()
+    a = np.array([x, x * x, 3.0 * x])
+    first, rest = halves(a)
+    a[0] = 2.0
+    return float(np.sum(first) * np.sum(rest) * a[0])
+
+
+def of_what_is_given_back(x):
+    odd()
+    xs = [x, x * x]
+    ys = same_list(xs, x)
+    ys[0] = ys[0] * x
+    return xs[0] * ys[1] * (3.0 if xs is ys else 1.0)
+
+
+def of_objects(x):
+    odd()
+    spring = Spring(x, 0.5, [Spring(x * x, 0.0), Spring(2.0, x)])
+    y = spring.energy(x) + spring.energy(0.3)
+    spring.k = x * 3.0
+    spring.parts.pop()
+    return y * spring.energy(x)
+
+
+def of_objects_that_are_changed(x):
+    odd()
+    spring = Spring(x, 0.5)
+    return spring.pull(x) * spring.rest + spring.energy(x) + spring.itself(x).k
+
+
+def of_one_list_twice(x):
+    odd()
+    xs = [x, 2.0 * x, x]
+    return dots(xs, xs) * dots(xs, [1.0, x, 2.0])
+
+
+def dots(a, b):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * b[i] * a[0]
+    return s
+
+
+def of_constants_outside(x):
+    odd()
+    a = np.array([x, x, 1.0])
+    y = np.sum(by_table(a, x))
+    return float(y * np.sum(by_table(a * x, 2.0)))
+
+
+def of_changed_lists(x):
+    odd()
+    xs = [x]
+    return fills(xs, x) + fills(xs, 2.0) * len(xs) + sum(xs)
+
+
+def of_exceptions(x):
+    odd()
+    total = 0.0
+    for sign in (1.0, -1.0):
+        try:
+            total += raises([x, 2.0], sign * x)
+        except ValueError as error:
+            total += error.args[0] * x
+    return total
+
+
+def of_infinite_slopes(x):
+    odd()
+    a = np.array([0.0, x])
+    return float(roots(a * a, x)) + float(roots(np.array([x, 4.0]), x))
+
+
+def of_a_closure(x):
+    odd()
+    scale = [x, 2.0]
+
+    def scaled(xs):
+        return sum(v * scale[0] for v in xs)
+
+    first = scaled([x, 1.0])
+    scale[0] = x * x
+    return first * scaled([x, 1.0])
+
+
+def by_what_is_marked(a, x):
+    return a * MARKED[0] * x
+
+
+MARKED = [1.0]
+
+
+def of_marked_globals(x):
+    odd()
+    MARKED[0] = x
+    y = np.sum(by_what_is_marked(np.array([x, 1.0]), x))
+    MARKED[0] = 1.0
+    return float(y)
+
+
+def of_tables_that_change(x):
+    odd()
+    y = float(np.sum(by_table(np.array([x, x, 1.0]), x)))
+    before = TABLE.copy()
+    TABLE[:] = 9.0
+    z = float(np.sum(by_table(np.array([x, x, 1.0]), x)))
+    TABLE[:] = before
+    return y * z
+
+
+PROGRAMS = [
+    *(of_lists, of_lists_that_change_afterwards, of_results_in_containers, of_arrays, of_views, of_what_is_given_back),
+    *(of_objects, of_objects_that_are_changed, of_one_list_twice, of_constants_outside, of_changed_lists),
+    *(of_exceptions, of_infinite_slopes, of_a_closure, of_marked_globals, of_tables_that_change),
+]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(splitting, "_WORTH", 0)
+    monkeypatch.setattr(splitting, "_LEAST", 0)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_agrees_with_what_is_carried(f, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(typed, "_typed_of_anything", lambda *call: None)
+        expected = {x: (f(x), generic_gradient(f, x)) for x in (0.7, 1.3)}
+    for x in (0.7, 1.3, 0.7):
+        value, gradient = expected[x]
+        for _ in range(3):
+            assert ad.withgradient(f, x) == (pytest.approx(value, rel=1e-13), pytest.approx(gradient, rel=1e-11))
+        y, back = ad.pullback(f, x)
+        assert y == pytest.approx(value) and back(1.0) == pytest.approx(gradient)
+        assert back(-2.0)[0] == pytest.approx(-2.0 * gradient[0])
+
+
+TYPED = {
+    of_lists: chain,
+    of_arrays: layers,
+    of_objects: Spring.energy,
+    of_constants_outside: by_table,
+}
+
+
+@pytest.mark.parametrize("f", TYPED, ids=lambda f: f.__name__)
+def test_typed(f):
+    for x in (0.7, 0.8):
+        ad.gradient(f, x)
+    split = splitting.split_of(TYPED[f], False)
+    assert split.halves is not None and split.used and not split.given_up
+
+
+def test_nothing_is_made_before_it_pays(monkeypatch):
+    monkeypatch.setattr(splitting, "_WORTH", 10**6)
+
+    def sums(xs):
+        return sum(v * v for v in xs)
+
+    def f(x):
+        odd()
+        return sums([x, x * x])
+
+    ad.gradient(f, 0.7)
+    split = splitting.split_of(sums, False)
+    assert split.halves is None and split.calls == 1 and split.nodes >= 2
