@@ -28,6 +28,7 @@ from autodiff_hook.registry import Any as Any
 from autodiff_hook.registry import Array as Array
 from autodiff_hook.registry import Complex as Complex
 from autodiff_hook.registry import Real as Real
+from autodiff_hook.registry import Unsuited as Unsuited
 from autodiff_hook.registry import frule as frule
 from autodiff_hook.registry import nondifferentiable as nondifferentiable
 from autodiff_hook.registry import not_implemented as not_implemented

@@ -189,6 +189,8 @@ class Registry:
         self._packs: list[AnyType] | None = None
         self._loaded: set[str] = set()
         self._loading: set[int] = set()
+        self.without: dict[str, str] = {}
+        """The packages that no rules are for, and why: nothing of them is differentiated."""
         self._modules_seen = 0
         self._numpy_met = False
         self._listeners: list[Callable[[], None]] = []
@@ -256,7 +258,8 @@ class Registry:
     def refusal(self, target: AnyType) -> str | None:
         """Why ``target`` shall have no derivative; None if nothing is said."""
         self.load_packs()
-        return self._refused.get(id(target), (None, None))[1]
+        module = getattr(target, "__module__", None) or getattr(type(target), "__module__", None)
+        return self._refused.get(id(target), (None, None))[1] or self.without.get(str(module).partition(".")[0])
 
     def add_written(self, target: AnyType, places: tuple[int, ...]) -> None:
         """Declare which arguments of ``target`` a call may write to."""
@@ -410,6 +413,8 @@ class Registry:
     def _load(self, entry: AnyType) -> None:
         try:
             entry.load()
+        except Unsuited as error:
+            self.without[error.package] = str(error)
         except Exception as error:
             raise ConfigError(
                 f"the rule pack {entry.value} (entry point {entry.name!r} of the group autodiff_hook.rules) cannot be "
@@ -420,6 +425,14 @@ class Registry:
     def renew_lock(self) -> None:
         """In a child process nobody gives back what another thread held."""
         self._lock = threading.RLock()
+
+
+class Unsuited(ImportError):
+    """Raised by a rule pack that is not for the version of its package: what it says goes on after "which"."""
+
+    def __init__(self, package: str, why: str) -> None:
+        super().__init__(why)
+        self.package = package
 
 
 _PLAIN: Final = frozenset({float, int, bool, complex, str, bytes, type(None), list, tuple})

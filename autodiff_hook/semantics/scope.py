@@ -64,7 +64,8 @@ def in_library(function: Any) -> bool:
     if name is None:
         return True
     # collections.namedtuple gives each class it makes a namespace of this name.
-    return name.partition(".")[0] in LIBRARIES or name.startswith("namedtuple_")
+    package = name.partition(".")[0]
+    return package in LIBRARIES and package not in registry.without or name.startswith("namedtuple_")
 
 
 def module_of_callable(f: Any) -> str:
