@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import Block, Operand, Statement
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import is_alone
 from autodiff_hook.runtime.lookup import dictionary_of
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Record, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Outside, Record
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import example_of
@@ -17,7 +17,6 @@ from autodiff_hook.transform.specialise.lattice import example_of
 _ASSIGNED: Final = "assigned"
 _COPIED: Final = "copied"
 _APPENDED: Final = "appended"
-_BUILT: Final = "built"
 _ALTERED: Final = "altered"
 
 
@@ -42,11 +41,6 @@ def copied_from(example: Any) -> tuple[Any, ...]:
 def appended_to(example: Any) -> tuple[Any, ...]:
     """What stands for a list to which items are appended, of which nothing else is asked."""
     return _APPENDED, id(example)
-
-
-def built_of(cls: type) -> tuple[Any, ...]:
-    """What stands for a class whose objects are built, because they are put into lists or dicts."""
-    return _BUILT, cls
 
 
 def altered_of(cls: type) -> tuple[Any, ...]:
@@ -112,18 +106,3 @@ def ask_for_argument(inf: Inference, value: Record) -> None:
     place = argument_of(value)
     if place is not None and inf.outer.allowed and place not in inf.program.changed:
         raise Changes("an argument is an object of its own", place)
-
-
-def ask_for_objects(inf: Inference, *values: Abstract) -> None:
-    """An object that is not built is put into a list: the program is followed again, with one that is."""
-    places = {built_of(cls) for value in values for cls in _made(value)}
-    if places - inf.program.changed and not inf.one_way:
-        raise Changes("an object that the program makes is put into a list", *places)
-
-
-def _made(value: Abstract) -> list[type]:
-    if isinstance(value, Optional):
-        return _made(value.content)
-    if isinstance(value, Tuple):
-        return [cls for item in value.items for cls in _made(item)]
-    return [value.cls] if isinstance(value, Fresh) else []
