@@ -35,8 +35,10 @@ class Question(NamedTuple):
 class Recorded:
     """The ``World`` of a program that is called from another, whose own world is asked."""
 
-    def __init__(self, outer: Inference, given: dict[Variable, Operand], types: dict[Variable, Abstract]) -> None:
-        self._outer, self._types = outer, types
+    def __init__(
+        self, outer: Inference, given: dict[Variable, Operand], types: dict[Variable, Abstract], shares: bool
+    ) -> None:
+        self._outer, self._types, self._shares = outer, types, shares
         self._outside = dict[Operand, Operand](given.items())
         self._own: dict[Operand, Variable] = {}
         self._asked: dict[tuple[Any, ...], Question] = {}
@@ -58,6 +60,10 @@ class Recorded:
     def is_outside(self, operand: Operand) -> bool:
         """Whether an operand is loaded on entry."""
         return operand in self._outside
+
+    def attribute_kind(self, examples: list[Any], name: str) -> Abstract | None:
+        """What is known of an attribute of objects like these, which is no question about the process."""
+        return self._outer.world.attribute_kind(examples, name)
 
     def __getattr__(self, name: str) -> Any:
         return partial(self._ask, name)
@@ -83,7 +89,7 @@ class Recorded:
 
     def _inward(self, loaded: Variable) -> tuple[Variable, Abstract]:
         kind = anonymous(self._outer.type_of(loaded))
-        if sites_in(kind):
+        if sites_in(kind) and not self._shares:
             raise Refused("lists, dicts and objects from outside are read where the program is")
         if loaded not in self._own:
             own = self._own[loaded] = Variable(loaded.name)
