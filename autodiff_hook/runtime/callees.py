@@ -36,7 +36,7 @@ from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
 from autodiff_hook.transform.specialise.calling import BODIES
 from autodiff_hook.transform.specialise.infer import Inference, OwnPlan
 from autodiff_hook.transform.specialise.lattice import content_of, sites_in
-from autodiff_hook.transform.specialise.places import assigns
+from autodiff_hook.transform.specialise.places import assigns, assigns_by_name
 from autodiff_hook.transform.specialise.splice import Use
 
 LARGE: Final = 80
@@ -73,16 +73,23 @@ if hasattr(os, "register_at_fork"):
 
 
 class OwnCall:
-    """What a statement calls that calls a function by a program of its own."""
+    """What a statement calls that calls a function by a program of its own; first it is given what that loads."""
 
-    def __init__(self, call: Call) -> None:
-        self.call = call
+    def __init__(self, call: Call, loads: int = 0) -> None:
+        self.call, self.loads = call, loads
 
 
 class Callees:
     """The functions that a program calls by programs of their own."""
 
     def __init__(self) -> None:
+        self.tried = False
+        """Whether a function was to have a program of its own."""
+        self.sizes: dict[int, int] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Know nothing of the functions of a program that is followed again."""
         self.found: dict[tuple[Any, ...], Callee] = {}
         self.open: dict[tuple[Any, ...], Callee | None] = {}
         """Those that are being interpreted, as far as they are known."""
@@ -93,7 +100,6 @@ class Callees:
         self.failed: set[tuple[Any, ...]] = set()
         self.before: dict[tuple[Any, ...], Callee] = {}
         """Those that are forgotten, of whose results something may be known elsewhere."""
-        self.sizes: dict[int, int] = {}
 
     @property
     def inferences(self) -> list[Inference]:
@@ -112,7 +118,7 @@ class Callees:
         globals_ = function.globals if isinstance(function, Closure) else function.__globals__
         assert inf.block is not None
         recursive = any(code is x for x in inf.chains[inf.block])
-        if code.co_flags & _SUSPENDED or assigns(inf):
+        if code.co_flags & _SUSPENDED or assigns(inf) and not (recursive and assigns_by_name(inf)):
             return None
         if not recursive and self.size(inf, code, globals_) < LARGE:
             return None
@@ -124,6 +130,7 @@ class Callees:
             else:
                 form = Form("known", (function,))
                 defaults, keyword = inf.defaults(function), function.__kwdefaults__
+            self.tried = True
             call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)), recursive)
             kinds = [inf.type_of(x) for x in parts.operands]
             if not recursive:
@@ -144,7 +151,7 @@ class Callees:
     def call(self, inf: Inference, s: Statement, call: Call, operands: list[Operand]) -> Abstract:
         """The result of a call."""
         kinds = tuple(general(inf.type_of(x)) for x in operands)
-        key = self._met(inf, (call.key(), kinds))
+        key = self._met(inf, ((*call.key(), *_assigned(inf, operands)), kinds))
         self._require_one_form(key)
         if key in self.failed:
             raise Refused("a call that has no program of its own")
@@ -164,7 +171,8 @@ class Callees:
                 raise
         if loaded is None:
             raise Refused("what a function loads is something else where it is called")
-        inf.plans[s] = OwnPlan(None, _variadic, [[*loaded, *operands]], lower=_Lowering(self, key))
+        s.operands = [Constant(OwnCall(call, len(loaded))), *loaded, *operands]
+        inf.plans[s] = OwnPlan(None, _variadic, [s.operands[1:]], lower=_Lowering(self, key))
         assert callee.result is not None
         return callee.result
 
@@ -332,6 +340,12 @@ def _require_numbers(kinds: Iterable[Abstract]) -> None:
         raise Refused("a large function of arrays")
 
 
+def _assigned(inf: Inference, operands: list[Operand]) -> list[int]:
+    """The objects from outside, by their identity, of which some may be assigned and others not."""
+    kinds = map(inf.type_of, operands) if assigns(inf) else ()
+    return [id(kind.example) for kind in kinds if isinstance(kind, Outside)]
+
+
 def _is_alike(a: Abstract, b: Abstract) -> bool:
     """Whether two values are of one kind, but for where their lists, dicts and objects come from."""
     if isinstance(a, Optional) and isinstance(b, Optional):
@@ -365,7 +379,7 @@ def _share(code: CodeType, callee: Callee) -> None:
 def _called(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract:
     """A call that has been placed before, looked at again because more is known of its operands."""
     assert inf.callees is not None
-    return inf.callees.call(inf, s, called.call, args)
+    return inf.callees.call(inf, s, called.call, args[called.loads :])
 
 
 BODIES[OwnCall] = _called

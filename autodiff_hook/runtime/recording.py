@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Outside
+from autodiff_hook.transform.specialise.assigned import holder_of, may_assign
 from autodiff_hook.transform.specialise.bodies import Load, Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import anonymous, example_of, sites_in
 
-_OF_EXAMPLES: Final = frozenset({"part", "length", "holds", "has", "method"})
+_OF_EXAMPLES: Final = frozenset({"part", "length", "holds", "has", "method", "record"})
 """The questions about an object, whose second argument is an example of it."""
 _COMPARED: Final = (bool, int, float, str, bytes, tuple)
 
@@ -34,6 +35,9 @@ class Question(NamedTuple):
 
 class Recorded:
     """The ``World`` of a program that is called from another, whose own world is asked."""
+
+    changing: Final[dict[Variable, Any]] = {}
+    """Nothing is copied on entry that the program changes."""
 
     def __init__(
         self, outer: Inference, given: dict[Variable, Operand], types: dict[Variable, Abstract], shares: bool
@@ -60,6 +64,10 @@ class Recorded:
     def is_outside(self, operand: Operand) -> bool:
         """Whether an operand is loaded on entry."""
         return operand in self._outside
+
+    def may_assign(self) -> bool:
+        """Whether the program around assigns something outside at its end."""
+        return may_assign(self._outer)
 
     def attribute_kind(self, examples: list[Any], name: str) -> Abstract | None:
         """What is known of an attribute of objects like these, which is no question about the process."""
@@ -124,6 +132,9 @@ def _asked(outer: Inference, name: str, args: list[Any]) -> Any:
     if name == "load":
         globals_, variable = args
         return outer.world.load(globals_)(variable)
+    if name == "record":
+        at, example = args
+        return holder_of(outer, example, at).record
     return getattr(outer.world, name)(*args)
 
 

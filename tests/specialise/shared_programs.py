@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -475,6 +476,29 @@ def lists_in_objects_that_others_append_to(x):
     found = read(box, len(box.held) - 1)
     box.held[0] = found
     return found + read(box, 1)
+
+
+def attributes_that_may_be_none(x):
+    def predict(tree, x):
+        if tree.value is not None:
+            return tree.value
+        weight = 1.0 / (1.0 + math.exp(-x))
+        return (1 - weight) * predict(tree.left, x) + weight * predict(tree.right, x)
+
+    def grown(n, x):
+        return Tree(x * 0.5) if n == 0 else Tree(None, grown(n - 1, x * 0.9), grown(n - 1, x * 1.2))
+
+    return predict(grown(3, x), x)
+
+
+def of_a_cache(x):
+    @functools.cache
+    def go(i, j):
+        if i == 0 or j == 0:
+            return x
+        return math.sin(go(i - 1, j)) + go(i, j - 1) * 0.3
+
+    return go(5, 5)
 
 
 def captured_and_assigned(x):

@@ -151,6 +151,76 @@ def test_what_is_taken_for_granted_is_guarded(change):
         check_slopes(f, 0.7, specialised=None)
 
 
+OUTSIDE = """
+import math
+COUNTS, CALLS = {"calls": 0, "largest": 0.0}, 0
+
+class Solver:
+    rate = 0.5
+    def __init__(self): self.calls, self.last = 0, 0.25
+    def go(self, n, x):
+        self.calls += 1
+        self.last = self.last * 0.5 + x
+        return x if n == 0 else self.go(n - 1, x * 0.9) + self.last
+    def in_turns(self, other, n, x):
+        self.last += x
+        other.calls += 1
+        return self.last if n == 0 else other.in_turns(self, n - 1, x * 0.9) + other.last * 0.1
+    def of_the_class(self, n, x):
+        self.rate = self.rate * x
+        return self.rate if n == 0 else self.of_the_class(n - 1, x) + self.last
+    def fails(self, n, x):
+        self.last = x
+        return math.log(x - 0.8) if n == 0 else self.fails(n - 1, x)
+
+FIRST, SECOND = Solver(), Solver()
+
+def counted(n, x):
+    global CALLS
+    CALLS += 1
+    COUNTS["calls"] += 1
+    COUNTS["largest"] = max(COUNTS["largest"], x)
+    return x * COUNTS["calls"] if n == 0 else counted(n - 1, x * 1.1) + COUNTS["largest"]
+
+def in_a_loop(x):
+    found = 0.0
+    for i in range(3):
+        found += FIRST.go(i, x) + SECOND.go(1, x)
+        SECOND.last = found
+    return found
+"""
+ASSIGNING = {
+    "globals": "counted(4, x) + COUNTS['largest']",
+    "an object": "FIRST.go(4, x) + FIRST.last",
+    "two objects": "FIRST.in_turns(SECOND, 4, x) + SECOND.last",
+    "one object twice": "FIRST.in_turns(FIRST, 4, x) + FIRST.last",
+    "of the class": "FIRST.of_the_class(3, x)",
+    "fails": "FIRST.fails(2, x)",
+    "in a loop": "in_a_loop(x)",
+}
+
+
+@pytest.mark.parametrize("call", ASSIGNING.values(), ids=ASSIGNING)
+def test_what_is_outside_is_assigned_as_by_the_plain_program(call):
+    def outcome(derive, x):
+        names = scope(OUTSIDE)
+        f = eval(f"lambda x: {call}", names)
+        try:
+            found = [derive(f, y) for y in (x, x + 0.3, 2.0 * x)]
+        except ValueError as error:
+            found = str(error)
+        solvers = [vars(names[name]) for name in ("FIRST", "SECOND")]
+        return found, repr((names["COUNTS"], names["CALLS"], solvers)), f
+
+    for x in (0.7, 1.2):
+        found, state, f = outcome(lambda f, x: ad.gradient(f, x), x)
+        expected, same_state, _ = outcome(lambda f, x: oracle(f, x)[1], x)
+        assert state == same_state
+        assert found == expected if type(expected) is str else same(found, expected) is None
+        if not (GENERIC or ONE_WAY or type(found) is str):
+            assert has_all_ways(f, "gradient")
+
+
 def test_arrays_that_are_changed_in_place_are_seen_by_all_their_names():
     class Point:
         def __init__(self, v):

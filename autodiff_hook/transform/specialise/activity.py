@@ -109,6 +109,6 @@ def _collect(program: Program, shape: Shape, lent: Iterable[Variable]) -> set[Va
                 if s.result in useful or _leaves(s, program, useful):
                     useful.update(x for x in sources(s, program) if isinstance(x, Variable))
                     if isinstance(program.plans.get(s), OwnPlan):
-                        useful.update(sites.held(s.operands))
+                        useful.update(sites.held(sources(s, program)))
         changed = len(useful) != before
     return useful

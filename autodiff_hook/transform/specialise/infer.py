@@ -52,6 +52,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Producer,
     Record,
+    Reference,
     Site,
     Tuple,
 )
@@ -615,9 +616,10 @@ class Inference:
     def _returns_none(self, block: Block, terminator: Terminator) -> bool:
         """Whether the program gives up here because what it returns is, or may be, None."""
         value, self.index = terminator.operands[0], len(block.statements)
-        if self.give is not None:
-            return self._is_refused(block, terminator, self.give, value)
         kind = self.type_of(value)
+        may_be_absent = isinstance(kind, Optional) and not isinstance(kind.content, Reference)
+        if self.give is not None and not may_be_absent:
+            return self._is_refused(block, terminator, self.give, value)
         self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
             reason = Refused("the function returns None")

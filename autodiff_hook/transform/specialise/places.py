@@ -58,6 +58,11 @@ def assigns(inf: Inference) -> bool:
     return any(type(place) is tuple and place[0] in _OUTSIDE for place in inf.program.changed)
 
 
+def assigns_by_name(inf: Inference) -> bool:
+    """Whether all that it assigns outside are attributes, globals and items of dicts, by their names."""
+    return all(place[0] == _ASSIGNED for place in inf.program.changed if type(place) is tuple and place[0] in _OUTSIDE)
+
+
 def ask_for_copy(inf: Inference, owner: Operand) -> None:
     """A list or an array from outside, or an argument, is changed: the program is followed again with a copy of it."""
     value = inf.type_of(owner)
