@@ -2,7 +2,8 @@
 
 Such a program is made for the types of what the function is given, in two halves, and stands in a typed program like a
 rule: the forward half where the call is, the reverse half where the adjoint comes by. What it loads from outside is
-loaded on the entry of the program that calls it. So it is made once, whoever calls it.
+loaded on the entry of the program that calls it. So it is made once, whoever calls it; but what is given lists, dicts
+or objects knows of these what the program around knows, so it belongs to that.
 """
 
 from __future__ import annotations
