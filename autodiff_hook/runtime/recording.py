@@ -77,7 +77,7 @@ class Recorded:
         return partial(self._ask, name)
 
     def _ask(self, name: str, *args: Any) -> Any:
-        key = name, *[x if isinstance(x, str) else id(x) for x in args]
+        key = name, *map(_known_as, args)
         if key not in self._asked:
             answer = _asked(self._outer, name, [self._outward(x) for x in args])
             kind = None
@@ -136,6 +136,11 @@ def _asked(outer: Inference, name: str, args: list[Any]) -> Any:
         at, example = args
         return holder_of(outer, example, at).record
     return getattr(outer.world, name)(*args)
+
+
+def _known_as(x: Any) -> Any:
+    """What is the same of arguments of a question that is asked twice."""
+    return x if isinstance(x, str) else id(x.value if isinstance(x, Constant) else x)
 
 
 def _is_same(a: Any, b: Any) -> bool:

@@ -230,6 +230,21 @@ def sorted_by_merging(x):
     return weighted(merge([math.sin(x * i * 3) for i in range(12)]))
 
 
+def transformed(x):
+    def halves(a):
+        n = len(a)
+        if n == 1:
+            return a
+        even, odd = halves(a[::2]), halves(a[1::2])
+        found = [0.0] * n
+        for k in range(n // 2):
+            turned = math.cos(2 * math.pi * k / n) * odd[k]
+            found[k], found[k + n // 2] = even[k] + turned, even[k] - turned
+        return found
+
+    return sum([v * v for v in halves([math.sin(x * i) for i in range(8)])])
+
+
 def one_of_two_lists(x):
     def pick(a, b, n):
         return a if n == 0 else pick(b, a, n - 1)
