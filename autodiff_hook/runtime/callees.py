@@ -187,13 +187,16 @@ class Callees:
 
     def rests(self) -> bool:
         """Whether what these programs are made for is what is known now; if not, they are forgotten."""
-        known = {key: callee for key, callee in self.found.items() if callee.callees is self and callee.state}
-        if self.open or all(callee.rests() for callee in known.values()):
+        own = [(key, callee) for key, callee in self.found.items() if callee.callees is self and callee.state]
+        # Two that were made for lists of several sites may be for the same by now.
+        if self.open or len(dict(own)) == len(own) and all(callee.rests() for _, callee in own):
             return True
-        self.before |= known
-        for key in known:
+        self.before |= own
+        for key, _ in own:
             self.assumed.pop(key, None)
-        self.found = {key: callee for key, callee in self.found.items() if key not in known}
+        self.found = {
+            key: callee for key, callee in self.found.items() if callee.callees is not self or not callee.state
+        }
         return False
 
     def settle(self, inf: Inference) -> None:
