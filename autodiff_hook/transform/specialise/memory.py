@@ -8,8 +8,9 @@ of it and a store may follow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
+from itertools import chain
 from typing import Any
 
 from autodiff_hook.ir.analysis import closure, dominates, dominators, passed_on, successors
@@ -59,9 +60,16 @@ def settle(ir: IR, program: Program) -> Memory:
     return _Settling(ir, program).run()
 
 
-def sharing(program: Program) -> list[OwnPlan]:
-    """The calls of programs that are given, or give, lists, dicts or objects."""
-    return [plan for plan in program.plans.values() if isinstance(plan, OwnPlan) and plan.lower.shares]
+def sharing(program: Program) -> list[Abstract]:
+    """What called programs are given, or give, of those that share lists, dicts or objects with this one."""
+    calls = [s for s, plan in program.plans.items() if isinstance(plan, OwnPlan) and plan.lower.shares]
+    return [program.type_of(x) for s in calls for x in (*s.operands, s.made)]
+
+
+def show_arrays(kinds: Sequence[Abstract]) -> bool:
+    """Whether some values may be arrays, or hold some."""
+    roots = {root for kind in kinds for site in sites_in(kind) for root in reached(site)}
+    return any(map(may_hold, chain(kinds, *(root.kinds() for root in roots))))
 
 
 class _Settling:
@@ -112,7 +120,7 @@ class _Settling:
             if made is None or not makes_new(made, self.type_of):
                 raise self._refused(root, "is changed in place, and others may hold it, too")
             self.memory.stored.add(root)
-            if sharing(self.program):
+            if show_arrays(sharing(self.program)):
                 raise self._refused(root, "is changed in place beside calls that are given lists or objects")
         for root in self.memory.stored:
             self._require_one_name(root)
