@@ -2,48 +2,43 @@
 
 Such a program is made for the types of what the function is given, in two halves, and stands in a typed program like a
 rule: the forward half where the call is, the reverse half where the adjoint comes by. What it loads from outside is
-loaded on the entry of the program that calls it. So it is made once, whoever calls it.
+loaded on the entry of the program that calls it. So it is made once, whoever calls it; but what is given lists, dicts
+or objects knows of these what the program around knows, so it belongs to that.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-import weakref
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from functools import reduce
+from collections.abc import Iterable
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType, FunctionType
-from typing import Any, Final, NamedTuple, cast
-from weakref import WeakValueDictionary
+from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
-from autodiff_hook.collecting import uncollected
-from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
-from autodiff_hook.ir.verifier import verify
+from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.finishing import simplified, small_of
-from autodiff_hook.runtime.recording import Question, Recorded, asked_again
+from autodiff_hook.runtime.arguments import common
+from autodiff_hook.runtime.callee import Callee
 from autodiff_hook.runtime.sharing import ByCode
-from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.runtime.taking_apart import Built, Call, Form, Parts, general
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Closure, Number, Outside, Tuple
-from autodiff_hook.transform.specialise.activity import needed
+from autodiff_hook.runtime.taking_apart import Call, Form, Parts, general
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Closure,
+    Optional,
+    Outside,
+    Reference,
+    Site,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
 from autodiff_hook.transform.specialise.calling import BODIES
-from autodiff_hook.transform.specialise.cut import cut
-from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference, OwnPlan
-from autodiff_hook.transform.specialise.joint import joint_pass
-from autodiff_hook.transform.specialise.lattice import join
-from autodiff_hook.transform.specialise.places import assigns
-from autodiff_hook.transform.specialise.prepare import Shape, prepare
+from autodiff_hook.transform.specialise.lattice import content_of, sites_in
+from autodiff_hook.transform.specialise.places import assigns, assigns_by_name
 from autodiff_hook.transform.specialise.splice import Use
-from autodiff_hook.transform.specialise.world import World
 
 LARGE: Final = 80
 """How many operations a function of numbers has, with what it calls, that gets a program of its own."""
@@ -54,154 +49,6 @@ _PROGRAMS: Final = 8
 """How many programs of one function are kept, for other types."""
 
 
-class Halves:
-    """``forward(loaded and given) -> (value, residuals)``, ``reverse(residuals, cotangent) -> cotangents``.
-
-    They live as long as what calls them: the collector does not look into code, so it would not find who holds whom.
-    """
-
-    def __init__(self, forward: FunctionType, reverse: FunctionType) -> None:
-        self.forward, self.reverse = forward, reverse
-        self.finish: Callable[[], None] | None = None
-        """What gives them their code."""
-        forward.__dict__["halves"] = self
-
-
-class Callee:
-    """A function understood for what it is given."""
-
-    def __init__(self, callees: Callees, call: Call, kinds: tuple[Abstract, ...]) -> None:
-        self.callees, self.call, self.kinds = callees, call, kinds
-        self.halves = WeakValueDictionary[tuple[Any, ...], Halves]()
-        self.inference: Inference
-        self.shape: Shape
-        self.params: list[Variable]
-        self.loaded: list[Variable]
-        self.questions: list[Question]
-        self.result: Abstract
-
-    def follow(self, outer: Inference, operands: list[Operand]) -> None:
-        """Interpret the function."""
-        types: dict[Variable, Abstract] = {}
-        inner = self.inference = Inference(outer.world, outer.evaluate, types, outer.program.changed)
-        inner.callees = self.callees
-        built = Built(inner, self.kinds)
-        self.params = built.params
-        world = Recorded(outer, self._given(outer, operands), types)
-        inner.world = cast(World, world)
-        types.update(built.types)
-        function, values = self.call
-        if function.what == "known":
-            (f,) = function.known
-            inner.world.function(f)
-            inner.run(f.__code__, f.__globals__, f.__closure__, built.types, built.parameters(values))
-        else:
-            made = built.function(function)
-            bound = built.parameters(values)
-            inner.interpret(made.code, made.globals, built.types, bound, list(made.cells))
-        self.questions, self.loaded = world.questions, world.loaded
-        self.result = _returned(inner)
-
-    def settle(self) -> None:
-        """Bring the program into shape, of which nothing is assumed any more."""
-        inner = self.inference
-        self.shape = prepare(inner)
-        # All has been asked; who called it may go.
-        del inner.world
-        if inner.warnings or inner.commits or inner.quiet or inner.strict:
-            raise Refused("a call of what has effects")
-
-    def _given(self, outer: Inference, operands: list[Operand]) -> dict[Variable, Operand]:
-        """The parameters that are objects from outside, whose parts are loaded on entry."""
-        outside = (isinstance(kind, Outside) for kind in self.kinds)
-        return {p: outer.final(x) for p, x, is_outside in zip(self.params, operands, outside) if is_outside}
-
-    def load(self, outer: Inference, operands: list[Operand]) -> list[Operand] | None:
-        """What a program that calls it has to load for it; None if that is something else there."""
-        found = asked_again(self.questions, outer, self._given(outer, operands))
-        return None if found is None else [found[x] for x in self.loaded]
-
-    def program(self, active: tuple[bool, ...], strong: bool) -> Halves:
-        """The two halves, with cotangents of those that are ``active`` of what is loaded and given."""
-        key = active, strong
-        with _BUILDING:
-            halves = self.halves.get(key)
-            if halves is None:
-                self.halves[key] = halves = Halves(self._empty(), self._empty())
-                try:
-                    self._build(halves, active, strong)
-                except BaseException:
-                    # Others that were made meanwhile may call these.
-                    for callee in (self, *self.callees.found.values()):
-                        callee.halves.clear()
-                    raise
-            return halves
-
-    def certain(self, active: tuple[bool, ...]) -> list[bool]:
-        """Which cotangents are numbers."""
-        types = self.inference.types
-        return [x and isinstance(types[v], Number) for x, v in zip(active, [*self.loaded, *self.params])]
-
-    def _empty(self) -> FunctionType:
-        """A function whose code is not known yet: it may be called in its own."""
-        code, globals_ = self.source()
-        made = FunctionType(_nothing.__code__, globals_, code.co_name)
-        made.__qualname__ = code.co_qualname
-        return made
-
-    def source(self) -> tuple[CodeType, dict[str, Any]]:
-        """The code of the function, and its globals."""
-        known = self.call.function.known
-        return (known[0].__code__, known[0].__globals__) if self.call.function.what == "known" else known[:2]
-
-    def irs(self, active: tuple[bool, ...], strong: bool) -> tuple[IR, IR]:
-        """The two halves as IR."""
-        return self._halved(*self._joint(active, strong), strong)
-
-    def _joint(self, active: tuple[bool, ...], strong: bool) -> tuple[IR, set[Statement]]:
-        """Primal and adjoint, and the statements of the primal: whatever is refused is refused here."""
-        inner, shape, taken = self.inference, self.shape, [*self.loaded, *self.params]
-        sources = [x for x, is_active in zip(taken, active) if is_active]
-        needs = needed(inner.program, shape, sources)
-        joint = joint_pass(inner.program, shape, sources, needs, RUNTIME | {"strong": strong}, "anything")
-        own = {s for block in joint.builder.blocks[: len(shape.ir.blocks)] for s in block.statements}
-        absent = [Constant(0.0 if sure else None) for sure in self.certain(active)]
-        cotangents = [joint.cotangents[x] if x in needs else none for x, none in zip(taken, absent)]
-        result = joint.builder.emit(joint.last, "build_tuple", *cotangents)
-        joint.last.terminator = Terminator("return", [result])
-        blocks = joint.builder.finish()
-        merge(blocks)
-        code = self.source()[0]
-        names = tuple(f"x{i}" for i in range(len(taken)))
-        ir = IR(code.co_name, Signature(names, len(names)), code.co_qualname, code.co_filename, code.co_firstlineno)
-        ir.blocks = blocks
-        blocks[0].params = list(taken)
-        return ir, own
-
-    def _halved(self, ir: IR, own: set[Statement], strong: bool) -> tuple[IR, IR]:
-        taken = list(ir.blocks[0].params)
-        simplified(ir, self.inference, self.shape, ir.blocks, own, polished=not strong, guarded=False)
-        ir.blocks[0].params = taken
-        return cut(ir)
-
-    def _build(self, halves: Halves, active: tuple[bool, ...], strong: bool) -> None:
-        """Let the halves be finished when the first is called: of all that may be called a run calls a part."""
-        joint = [self._joint(active, strong)]
-
-        def finish() -> None:
-            ir, own = joint.pop() if joint else self._joint(active, strong)
-            forward, reverse = [self._emitted(half) for half in self._halved(ir, own, strong)]
-            # The reverse half is first called when the other one has returned.
-            halves.reverse.__code__ = reverse
-            halves.forward.__code__ = forward
-
-        halves.forward.__code__, halves.finish = _waiting(halves, joint[0][0]), finish
-
-    def _emitted(self, half: IR) -> CodeType:
-        verify(half)
-        return emit(half, release=True, small=small_of(self.inference))
-
-
 class _Unfolding(Changes):
     """A function calls itself with tuples of another form."""
 
@@ -210,62 +57,40 @@ class _Unfolding(Changes):
         self.function = function
 
 
-def _tuples(kinds: tuple[Abstract, ...]) -> list[Abstract]:
-    return [kind for kind in kinds if isinstance(kind, Tuple)]
+def _form(kinds: Iterable[Abstract]) -> tuple[Any, ...]:
+    """Which of some values are tuples, and of what form."""
+    return tuple([_form(kind.items) if isinstance(kind, Tuple) else None for kind in map(content_of, kinds)])
 
 
 class _Unknown(Refused):
     """What a function returns that calls itself is not known yet."""
 
 
-def _first_call(waiting: weakref.ref[Halves], *given: Any) -> Any:
-    halves = waiting()
-    assert halves is not None
-    with _BUILDING, uncollected():
-        if halves.finish is not None:
-            halves.finish()
-            halves.finish = None
-    return halves.forward(*given)
-
-
-def _waiting(halves: Halves, ir: IR) -> CodeType:
-    """The code of a forward half that has yet to be finished, with the parameters of ``ir``."""
-    params, result = [Variable() for _ in ir.signature.names], Variable()
-    call = Statement("call", [Constant(_first_call), Constant(weakref.ref(halves)), *params], result, ())
-    block = Block(params, [call], Terminator("return", [result]))
-    return emit(replace(ir, blocks=[block]))
-
-
-def _nothing() -> None:
-    raise NotImplementedError
-
-
-_BUILDING = threading.RLock()
 _shared: Final[ByCode[list[Callee]]] = ByCode(_CACHE_SIZE)
 
 
-def _begin_anew() -> None:
-    """In a child process nobody finishes what other threads were at."""
-    global _BUILDING
-    _BUILDING = threading.RLock()
-    _shared.clear()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_shared.clear)
 
 
 class OwnCall:
-    """What a statement calls that calls a function by a program of its own."""
+    """What a statement calls that calls a function by a program of its own; first it is given what that loads."""
 
-    def __init__(self, call: Call) -> None:
-        self.call = call
+    def __init__(self, call: Call, loads: int = 0) -> None:
+        self.call, self.loads = call, loads
 
 
 class Callees:
     """The functions that a program calls by programs of their own."""
 
     def __init__(self) -> None:
+        self.tried = False
+        """Whether a function was to have a program of its own."""
+        self.sizes: dict[int, int] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Know nothing of the functions of a program that is followed again."""
         self.found: dict[tuple[Any, ...], Callee] = {}
         self.open: dict[tuple[Any, ...], Callee | None] = {}
         """Those that are being interpreted, as far as they are known."""
@@ -274,7 +99,8 @@ class Callees:
         self.assumed: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
         """The same of those that are found, by their keys."""
         self.failed: set[tuple[Any, ...]] = set()
-        self.sizes: dict[int, int] = {}
+        self.before: dict[tuple[Any, ...], Callee] = {}
+        """Those that are forgotten, of whose results something may be known elsewhere."""
 
     @property
     def inferences(self) -> list[Inference]:
@@ -293,33 +119,40 @@ class Callees:
         globals_ = function.globals if isinstance(function, Closure) else function.__globals__
         assert inf.block is not None
         recursive = any(code is x for x in inf.chains[inf.block])
-        if s.result is None or code.co_flags & _SUSPENDED or assigns(inf):
+        if code.co_flags & _SUSPENDED or assigns(inf) and not (recursive and assigns_by_name(inf)):
             return None
         if not recursive and self.size(inf, code, globals_) < LARGE:
             return None
         before = s.op, s.operands, s.data
         try:
-            parts = Parts(inf, s)
+            parts = Parts(inf, s, asks=recursive)
             if isinstance(function, Closure):
                 form, defaults, keyword = parts.closure(function), function.defaults, None
             else:
                 form = Form("known", (function,))
                 defaults, keyword = inf.defaults(function), function.__kwdefaults__
-            call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)))
+            self.tried = True
+            call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)), recursive)
+            kinds = [inf.type_of(x) for x in parts.operands]
             if not recursive:
-                _require_numbers(inf.type_of(x) for x in parts.operands)
+                _require_numbers(kinds)
+                if any(map(sites_in, kinds)):
+                    raise Refused("a large function of lists, dicts or objects")
             s.op, s.operands, s.data = "call", [Constant(OwnCall(call)), *parts.operands], ()
+            s.result = s.result or Variable()
             return self.call(inf, s, call, parts.operands)
         except (Changes, _Unknown):
             raise
         except Refused:
             s.op, s.operands, s.data = before
+            if recursive:
+                _ask_for_any(inf, args)
             return None
 
     def call(self, inf: Inference, s: Statement, call: Call, operands: list[Operand]) -> Abstract:
         """The result of a call."""
         kinds = tuple(general(inf.type_of(x)) for x in operands)
-        key = call.key(), kinds
+        key = self._met(inf, ((*call.key(), *_assigned(inf, operands)), kinds))
         self._require_one_form(key)
         if key in self.failed:
             raise Refused("a call that has no program of its own")
@@ -339,13 +172,49 @@ class Callees:
                 raise
         if loaded is None:
             raise Refused("what a function loads is something else where it is called")
-        inf.plans[s] = OwnPlan(None, _variadic, [[*loaded, *operands]], lower=_Lowering(self, key))
+        s.operands = [Constant(OwnCall(call, len(loaded))), *loaded, *operands]
+        inf.plans[s] = OwnPlan(None, _variadic, [s.operands[1:]], lower=_Lowering(self, key))
+        assert callee.result is not None
         return callee.result
+
+    def _met(self, inf: Inference, key: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What a function is given that calls itself may be what it was given."""
+        for other in self.open:
+            if other[0] == key[0] and all(map(_is_alike, other[1], key[1])):
+                for a, b in zip(other[1], key[1]):
+                    inf.joined(a, b)
+        return key
+
+    def rests(self) -> bool:
+        """Whether what these programs are made for is what is known now; if not, they are forgotten."""
+        own = [(key, callee) for key, callee in self.found.items() if callee.callees is self and callee.state]
+        # Two that were made for lists of several sites may be for the same by now.
+        if self.open or len(dict(own)) == len(own) and all(callee.rests() for _, callee in own):
+            return True
+        self.before |= own
+        for key, _ in own:
+            self.assumed.pop(key, None)
+        self.found = {
+            key: callee for key, callee in self.found.items() if callee.callees is not self or not callee.state
+        }
+        return False
+
+    def settle(self, inf: Inference) -> None:
+        """Bring the programs into shape of which nothing is assumed any more."""
+        if self.open:
+            return
+        waiting = [callee for callee in self.found.values() if not callee.settled]
+        programs = [each.program for each in (inf, *(callee.inference for callee in waiting))]
+        reads_keys = any(program.reads_keys for program in programs)
+        for program in programs:
+            program.reads_keys = reads_keys
+        for callee in waiting:
+            callee.settle()
 
     def _require_one_form(self, key: tuple[Any, ...]) -> None:
         """A function that takes tuples apart by calling itself is followed as deep as these are, not by programs."""
         for other, kinds in self.open:
-            if other[0] == key[0][0] and _tuples(kinds) != _tuples(key[1]):
+            if other[0] == key[0][0] and _form(kinds) != _form(key[1]):
                 raise _Unfolding(other[0])
 
     def _known(
@@ -373,18 +242,17 @@ class Callees:
                 if loaded is not None:
                     self.found[key] = other
                     return other, loaded
-        before: Callee | None = None
+        before = self.before.get(key)
         around, self.asked = self.asked, set()
         try:
             for _ in range(_ROUNDS):
                 self.open[key] = before
                 self.asked.discard(key)
                 self._forget_what_assumed(key)
+                callee.result = None if before is None else before.result
                 callee.follow(inf, operands)
                 if key not in self.asked or before is not None and _is_same(before, callee):
                     break
-                if before is not None:
-                    callee.result = join(before.result, callee.result)
                 before, callee = callee, Callee(self, callee.call, callee.kinds)
             else:
                 raise Refused("what a function returns that calls itself does not come to rest")
@@ -394,9 +262,14 @@ class Callees:
             self.asked = around | asked
         if before is None:
             _require_numbers(callee.inference.types.values())
-        callee.settle()
         self.found[key], self.assumed[key] = callee, asked
-        if not self.open:
+        if not any(x.shares for x in (callee, *callee.calls())):
+            try:
+                callee.settle()
+            except Refused:
+                del self.found[key], self.assumed[key]
+                raise
+        if not self.open and callee.settled:
             _share(code, callee)
         return callee, callee.load(inf, operands)
 
@@ -429,10 +302,24 @@ class _Lowering(NamedTuple):
     callees: Callees
     key: tuple[Any, ...]
 
-    def __call__(self, plan: OwnPlan, s: Statement, needs: set[Variable], strong: bool) -> Use:
+    @property
+    def callee(self) -> Callee | None:
+        """What is called, as far as it is known; None for calls that have turned out not to be made."""
+        return self.callees.found.get(self.key) or self.callees.open.get(self.key)
+
+    @property
+    def shares(self) -> bool:
+        """Whether lists, dicts or objects go in or out."""
+        return self.callee is not None and self.callee.shares
+
+    def changed(self) -> set[Site]:
+        """Where the lists, dicts and objects come from that are changed."""
+        return self.callee.changed if self.callee is not None and self.shares else set()
+
+    def __call__(self, plan: OwnPlan, s: Statement, needs: set[Variable], strong: bool, table: Variable) -> Use:
         (operands,) = plan.values
         assert isinstance(operands, list)
-        callee, wanted = self.callees.found[self.key], s.made in needs
+        callee, wanted = self.callees.found[self.key], s.made in needs or bool(self.changed())
         active = tuple(wanted and isinstance(x, Variable) and x in needs for x in operands)
         halves = callee.program(active, strong)
         whole, pair, residuals = Variable(), Variable("pair"), Variable("residuals")
@@ -443,23 +330,12 @@ class _Lowering(NamedTuple):
             Statement("project", [whole], residuals, 1),
         ]
         sure = callee.certain(active)
-        return Use(operands, statements, called=residuals, reverse=halves.reverse, sure=sure)
+        more: list[Operand] = [table] if callee.shares and any(active) else []
+        return Use(operands, statements, called=residuals, reverse=halves.reverse, more=more, sure=sure)
 
 
 def _variadic(*args: Any) -> Any:
     """Stands for the rule of a function with a program of its own."""
-
-
-def _returned(inner: Inference) -> Abstract:
-    """What a function returns: numbers, arrays, and tuples of them."""
-    blocks = [b for b in inner.program.blocks if b.terminator.kind == "return"]
-    if not blocks or inner.returns_none:
-        raise Refused("a function that may not return a value")
-    kinds = [inner.type_of(b.terminator.operands[0]) for b in blocks]
-    result = general(reduce(join, kinds))
-    if not _is_made_of_numbers(result):
-        raise Refused("a function that returns something else than numbers and arrays")
-    return result
 
 
 def _require_numbers(kinds: Iterable[Abstract]) -> None:
@@ -468,16 +344,35 @@ def _require_numbers(kinds: Iterable[Abstract]) -> None:
         raise Refused("a large function of arrays")
 
 
-def _is_made_of_numbers(kind: Abstract) -> bool:
-    if isinstance(kind, Tuple):
-        return all(map(_is_made_of_numbers, kind.items))
-    return isinstance(kind, (Number, Array))
+def _assigned(inf: Inference, operands: list[Operand]) -> list[int]:
+    """The objects from outside, by their identity, of which some may be assigned and others not."""
+    kinds = map(inf.type_of, operands) if assigns(inf) else ()
+    return [id(kind.example) for kind in kinds if isinstance(kind, Outside)]
+
+
+def _is_alike(a: Abstract, b: Abstract) -> bool:
+    """Whether two values are of one kind, but for where their lists, dicts and objects come from."""
+    if isinstance(a, Optional) and isinstance(b, Optional):
+        return a.absent is b.absent and _is_alike(a.content, b.content)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
+        return all(map(_is_alike, a.items, b.items))
+    if isinstance(a, Reference) and isinstance(b, Reference):
+        return type(a) is type(b) and a.cls is b.cls and a.site.cls is b.site.cls  # type: ignore[attr-defined]
+    return a == b
+
+
+def _ask_for_any(inf: Inference, args: list[Operand]) -> None:
+    """Objects from outside are given to a function that calls itself: it is followed again with any of their kind."""
+    found = [inf.type_of(x) for x in args]
+    outside = {("outside", id(x.example)) for x in found if isinstance(x, Outside) and common([x.example]) is not None}
+    if outside - inf.program.changed:
+        raise Changes("an object from outside is one of many", *outside)
 
 
 def _is_same(before: Callee, after: Callee) -> bool:
     """Whether what was assumed of a function that calls itself is what it is."""
     asked = [(q.name, q.kind) for q in before.questions] == [(q.name, q.kind) for q in after.questions]
-    return asked and before.result == after.result
+    return asked and before.result == after.result and before.rests()
 
 
 def _share(code: CodeType, callee: Callee) -> None:
@@ -488,7 +383,7 @@ def _share(code: CodeType, callee: Callee) -> None:
 def _called(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract:
     """A call that has been placed before, looked at again because more is known of its operands."""
     assert inf.callees is not None
-    return inf.callees.call(inf, s, called.call, args)
+    return inf.callees.call(inf, s, called.call, args[called.loads :])
 
 
 BODIES[OwnCall] = _called

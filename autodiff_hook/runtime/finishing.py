@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
-from typing import Final
+from types import FunctionType
+from typing import Any, Final
 
 import numpy as np
 
@@ -45,6 +46,7 @@ def simplified(
     early = {s.result for s in primal if s.op == "call" and value_of(s.operands[0]) is item_or_none}
     strict = _COMPUTING if inference.strict else ()
     essential = {s for s in primal if s.op in strict or not early.isdisjoint(s.operands) or _may_raise(s, inference)}
+    essential |= {s for s in derivatives if s.op == "call" and _shares(value_of(s.operands[0]))}
     # Polishing drops what only computes, and with it what it would have been warned of.
     polished = polished and not inference.strict and not _is_complex(inference)
     types = inference.types if polished else None
@@ -66,6 +68,14 @@ def simplified(
 
     lasts = Lasting(shape, inference.program)
     simplify(ir, essential, derivatives, floats, types, numbers, volatile, guarded, is_steady, lasts)
+
+
+SHARES: Final = "shares"
+"""The mark of functions that change the table of cotangents that they are given."""
+
+
+def _shares(function: Any) -> bool:
+    return type(function) is FunctionType and SHARES in function.__dict__
 
 
 def take_parameters(ir: IR, params: Sequence[Variable]) -> list[Variable]:

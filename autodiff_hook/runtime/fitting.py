@@ -27,34 +27,53 @@ class Kind:
     spec: Any = frozenset()
 
 
+Later = dict[Kind, list[Any]]
+"""What else has to be of some kind: what objects hold that are of the kind of these objects."""
+
+
 def is_of(value: Any, kind: Kind) -> bool:
     """Whether a value is of a kind."""
-    return fits((value,), kind.spec)
+    later: Later = {}
+    if not fits((value,), kind.spec, later):
+        return False
+    seen: dict[Kind, dict[int, Any]] = {}
+    while later:
+        kind, items = later.popitem()
+        held = dict(zip(map(id, items), items))
+        known = seen.setdefault(kind, {})
+        new = [x for key, x in held.items() if key not in known]
+        known.update(held)
+        if new and not fits(new, kind.spec, later):
+            return False
+    return True
 
 
-def fits(items: Any, kind: Any) -> bool:
+def fits(items: Any, kind: Any, later: Later) -> bool:
     """Whether all items are of one kind: a set of types, one object, or lists, dicts, tuples, objects of such kinds."""
     if type(kind) is frozenset:
         return _are(items, kind, len(items))
+    if type(kind) is Kind:
+        later.setdefault(kind, []).extend(items)
+        return True
     cls, *inner = kind
     if cls == "same":
         return all([x is inner[0] for x in items])
     if cls == "absent":
-        return fits([x for x in items if x is not None], inner[0])
+        return fits([x for x in items if x is not None], inner[0], later)
     if cls == "record":
-        return _are_objects(items, *inner)
+        return _are_objects(items, later, *inner)
     if countOf(map(type, items), cls) != len(items):
         return False
     if cls is tuple:
         if countOf(map(len, items), len(inner)) != len(items):
             return False
         if len(items) <= _FEW:
-            return all(map(fits, zip(*items), inner))
-        return all([_parts_fit(itemgetter(i), items, x) for i, x in enumerate(inner)])
+            return all([fits(part, x, later) for part, x in zip(zip(*items), inner)])
+        return all([_parts_fit(itemgetter(i), items, x, later) for i, x in enumerate(inner)])
     if cls is dict:
-        return all([fits(x, frozenset({str})) and fits(x.values(), inner[0]) for x in items])
+        return all([fits(x, frozenset({str}), later) and fits(x.values(), inner[0], later) for x in items])
     if cls is list:
-        return all([fits(x, inner[0]) for x in items])
+        return all([fits(x, inner[0], later) for x in items])
     return all([x.dtype == inner[0] and x.ndim == inner[1] for x in items])
 
 
@@ -66,13 +85,15 @@ def _are(items: Iterable[Any], types: frozenset[type], count: int) -> bool:
     return countOf(map(type, items), only) == count
 
 
-def _parts_fit(part: Callable[[Any], Any], items: Any, kind: Any) -> bool:
+def _parts_fit(part: Callable[[Any], Any], items: Any, kind: Any, later: Later) -> bool:
     """Whether one part of all items is of a kind."""
     found = map(part, items)
-    return _are(found, kind, len(items)) if type(kind) is frozenset else fits(list(found), kind)
+    return _are(found, kind, len(items)) if type(kind) is frozenset else fits(list(found), kind, later)
 
 
-def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], absent: frozenset[str]) -> bool:
+def _are_objects(
+    items: Any, later: Later, cls: type, kinds: tuple[tuple[str, Any], ...], absent: frozenset[str]
+) -> bool:
     if countOf(map(type, items), cls) != len(items):
         return False
     if absent and not all([absent.isdisjoint(dictionary_of(x) or ()) for x in items]):
@@ -80,16 +101,16 @@ def _are_objects(items: Any, cls: type, kinds: tuple[tuple[str, Any], ...], abse
     try:
         if len(items) == 1:
             (only,) = items
-            return _has_parts(only, kinds)
-        return all([_parts_fit(attrgetter(name), items, kind) for name, kind in kinds])
+            return _has_parts(only, kinds, later)
+        return all([_parts_fit(attrgetter(name), items, kind, later) for name, kind in kinds])
     except AttributeError:
         return False
 
 
-def _has_parts(value: Any, kinds: tuple[tuple[str, Any], ...]) -> bool:
+def _has_parts(value: Any, kinds: tuple[tuple[str, Any], ...], later: Later) -> bool:
     for name, kind in kinds:
         part = getattr(value, name)
-        if type(part) not in kind if type(kind) is frozenset else not fits((part,), kind):
+        if type(part) not in kind if type(kind) is frozenset else not fits((part,), kind, later):
             return False
     return True
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +29,7 @@ from autodiff_hook.transform.specialise.results import exact_types
 
 MISS: Final = object()
 """What a specialised program returns if a guard fails."""
+NOTHING: Final[Mapping[Site, Kind]] = MappingProxyType({})
 
 
 class Guards:
@@ -132,8 +135,8 @@ def identity(owner: Operand) -> int:
     return id(owner) if isinstance(owner, Variable) else id(owner.value)
 
 
-def _kind(value: Abstract, around: tuple[Site, ...] = ()) -> Any:
-    """Of what kind a value has to be: ``fits``; ``around`` are the sites of what holds it."""
+def _kind(value: Abstract, around: Mapping[Site, Kind] = NOTHING) -> Any:
+    """Of what kind a value has to be: ``fits``; ``around`` are the kinds of what holds it, by their sites."""
     if isinstance(value, Number):
         return value.types
     if isinstance(value, Tuple):
@@ -141,14 +144,22 @@ def _kind(value: Abstract, around: tuple[Site, ...] = ()) -> Any:
     if isinstance(value, Array):
         return np.ndarray, value.dtype, value.ndim
     if isinstance(value, Reference):
-        if value.site.root() in around:
+        root = value.site.root()
+        if root not in around:
+            kind = Kind()
+            kind.spec = _kind_of_reference(value, {**around, root: kind})
+            return kind.spec
+        if not any(site.examples for site in around):
             raise Refused("what is given holds itself")
-        around = *around, value.site.root()
-    if isinstance(value, Record):
-        named = tuple([(name, _kind(kind, around)) for name, kind in value.site.named.items()])
-        return "record", value.cls, named, frozenset(value.site.absent)
-    if isinstance(value, (List, Dict)):
-        return value.cls, _kind(value.site.item, around) if value.site.item is not None else frozenset()
+        return around[root]
     if isinstance(value, Optional):
         return "absent", _kind(value.content, around)
     return ("same", value.value) if isinstance(value, Known) else frozenset(exact_types(value))
+
+
+def _kind_of_reference(value: Reference, around: Mapping[Site, Kind]) -> Any:
+    if isinstance(value, Record):
+        named = tuple([(name, _kind(kind, around)) for name, kind in value.site.named.items()])
+        return "record", value.cls, named, frozenset(value.site.absent)
+    assert isinstance(value, (List, Dict))
+    return value.cls, _kind(value.site.item, around) if value.site.item is not None else frozenset()

@@ -143,7 +143,7 @@ def joint_ir(
     try:
         return following(call, 0, make, callees, limit, form not in CUT)
     except Refused:
-        if not callees.found:
+        if not callees.tried:
             raise
         return following(call, 0, make, limit=limit, acts=form not in CUT)
 
@@ -162,6 +162,8 @@ def following(
     """
     changed: frozenset[Any] = frozenset()
     while True:
+        if callees is not None:
+            callees.begin()
         try:
             known = Understood(call, one_way, changed, callees, limit, acts and not one_way)
             return make(known)

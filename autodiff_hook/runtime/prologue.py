@@ -337,6 +337,8 @@ class Prologue(CodeGuards):
         if type(value) is deque and copied_from(value) in self.changed:
             return self._queue(operand, value)
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
+        if isinstance(abstract, Outside) and ("outside", id(value)) in self.changed:
+            abstract = common([value]) or abstract
         if loose and type(value) is str:
             abstract = Instance(str, example=value)
         elif loose and type(value) is bool:

@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Outside
+from autodiff_hook.transform.specialise.assigned import holder_of, may_assign
 from autodiff_hook.transform.specialise.bodies import Load, Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import anonymous, example_of, sites_in
 
-_OF_EXAMPLES: Final = frozenset({"part", "length", "holds", "has", "method"})
+_OF_EXAMPLES: Final = frozenset({"part", "length", "holds", "has", "method", "record"})
 """The questions about an object, whose second argument is an example of it."""
 _COMPARED: Final = (bool, int, float, str, bytes, tuple)
 
@@ -35,8 +36,13 @@ class Question(NamedTuple):
 class Recorded:
     """The ``World`` of a program that is called from another, whose own world is asked."""
 
-    def __init__(self, outer: Inference, given: dict[Variable, Operand], types: dict[Variable, Abstract]) -> None:
-        self._outer, self._types = outer, types
+    changing: Final[dict[Variable, Any]] = {}
+    """Nothing is copied on entry that the program changes."""
+
+    def __init__(
+        self, outer: Inference, given: dict[Variable, Operand], types: dict[Variable, Abstract], shares: bool
+    ) -> None:
+        self._outer, self._types, self._shares = outer, types, shares
         self._outside = dict[Operand, Operand](given.items())
         self._own: dict[Operand, Variable] = {}
         self._asked: dict[tuple[Any, ...], Question] = {}
@@ -59,11 +65,19 @@ class Recorded:
         """Whether an operand is loaded on entry."""
         return operand in self._outside
 
+    def may_assign(self) -> bool:
+        """Whether the program around assigns something outside at its end."""
+        return may_assign(self._outer)
+
+    def attribute_kind(self, examples: list[Any], name: str) -> Abstract | None:
+        """What is known of an attribute of objects like these, which is no question about the process."""
+        return self._outer.world.attribute_kind(examples, name)
+
     def __getattr__(self, name: str) -> Any:
         return partial(self._ask, name)
 
     def _ask(self, name: str, *args: Any) -> Any:
-        key = name, *[x if isinstance(x, str) else id(x) for x in args]
+        key = name, *map(_known_as, args)
         if key not in self._asked:
             answer = _asked(self._outer, name, [self._outward(x) for x in args])
             kind = None
@@ -83,7 +97,7 @@ class Recorded:
 
     def _inward(self, loaded: Variable) -> tuple[Variable, Abstract]:
         kind = anonymous(self._outer.type_of(loaded))
-        if sites_in(kind):
+        if sites_in(kind) and not self._shares:
             raise Refused("lists, dicts and objects from outside are read where the program is")
         if loaded not in self._own:
             own = self._own[loaded] = Variable(loaded.name)
@@ -118,7 +132,15 @@ def _asked(outer: Inference, name: str, args: list[Any]) -> Any:
     if name == "load":
         globals_, variable = args
         return outer.world.load(globals_)(variable)
+    if name == "record":
+        at, example = args
+        return holder_of(outer, example, at).record
     return getattr(outer.world, name)(*args)
+
+
+def _known_as(x: Any) -> Any:
+    """What is the same of arguments of a question that is asked twice."""
+    return x if isinstance(x, str) else id(x.value if isinstance(x, Constant) else x)
 
 
 def _is_same(a: Any, b: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
 from collections.abc import Callable
 from functools import reduce
@@ -15,7 +14,7 @@ from autodiff_hook.transform.improve.shortcuts import LOOKUPS, MIRRORING
 def folded(cotangents: list[Any], count: int) -> list[Any]:
     """The cotangents of the items of a list that was repeated."""
     parts = [cotangents[i::count] for i in range(count)]
-    return [reduce(_sum, those) if those else None for those in parts]
+    return [reduce(sum_of_slots, those) if those else None for those in parts]
 
 
 def add_item(buffer: list[Any], index: int, cotangent: Any) -> None:
@@ -106,28 +105,24 @@ def added(table: dict[int, Any], item: Any, slot: Any, contribution: Any) -> Any
     if isinstance(item, tuple):
         slots = slot if type(slot) is list else [0.0] * len(item)
         return [added(table, *parts) for parts in zip(item, slots, contribution)]
-    return _sum(slot, contribution)
+    return sum_of_slots(slot, contribution)
 
 
-def add_slice(cotangents: list[Any], key: Any, contribution: list[Any]) -> None:
+def add_slice(cotangents: list[Any], key: Any, contribution: list[Any], add: Callable[[Any, Any], Any]) -> None:
     """Add the cotangents of the items of a slice."""
-    cotangents[key] = list(map(_adding(cotangents, contribution), cotangents[key], contribution))
+    cotangents[key] = map(add, cotangents[key], contribution)
 
 
-def add_run(cotangents: list[Any], contribution: list[Any], begin: int) -> int:
+def add_run(cotangents: list[Any], contribution: list[Any], begin: int, add: Callable[[Any, Any], Any]) -> int:
     """Add those cotangents of a list that begin somewhere; where they end."""
     end = begin + len(cotangents)
-    part = contribution[begin:end]
-    cotangents[:] = list(map(_adding(cotangents, part), cotangents, part))
+    cotangents[:] = map(add, cotangents, contribution[begin:end])
     return end
 
 
-def _adding(*slots: list[Any]) -> Callable[[Any, Any], Any]:
-    return _sum if any([list in set(map(type, held)) for held in slots]) else operator.add
-
-
-def _sum(a: Any, b: Any) -> Any:
+def sum_of_slots(a: Any, b: Any) -> Any:
+    """The sum of the cotangents of two items, which are lists if these are tuples."""
     if type(a) is list and type(b) is list:
-        return list(map(_sum, a, b))
+        return list(map(sum_of_slots, a, b))
     # What is None has no cotangent, and a tuple may have been in its place.
     return a if type(a) is list else b if type(b) is list else a + b

@@ -28,6 +28,7 @@ from autodiff_hook.runtime.references import (
     folded,
     record_buffer,
     slots_buffer,
+    sum_of_slots,
     taken,
 )
 from autodiff_hook.runtime.updates import surviving
@@ -199,7 +200,7 @@ _CALLED: Final[tuple[Any, ...]] = (
     *(dict_buffer, slots_buffer, record_buffer, begin_slots, begun_slots, blank, add_items, add_slice, add_run),
     *(list_gradient, part, named_part, tuple_cotangent, numbers, seed, refill, warn, zeros_like, add_at),
     *(add_item, add_part, first, fitted, surviving, folded, taken, number_gradient, array_gradient, float_list),
-    object_gradients,
+    *(object_gradients, sum_of_slots),
 )
 RUNTIME: Final[dict[str, Any]] = {function.__name__: function for function in _CALLED} | {"checking": Checking}
 

@@ -18,15 +18,19 @@ from autodiff_hook.transform.specialise.abstract import (
     Bound,
     Cell,
     Closure,
+    Dict,
     Instance,
     Known,
     Number,
+    Optional,
     Outside,
+    Reference,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Parameters, Refused
+from autodiff_hook.transform.specialise.bodies import Changes, Parameters, Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import anonymous, example_of, number_types
+from autodiff_hook.transform.specialise.lattice import anonymous, example_of, inert_class, number_types
+from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -51,6 +55,8 @@ class Call(NamedTuple):
 
     function: Form
     values: tuple[Form, ...]
+    recursive: bool
+    """Whether the function calls itself."""
 
     def key(self) -> tuple[Any, ...]:
         """What is equal for calls that one program will do for."""
@@ -58,10 +64,10 @@ class Call(NamedTuple):
 
 
 class Parts:
-    """Takes the values of a call apart, before a statement."""
+    """Takes the values of a call apart, before a statement; ``asks``: what is known in its parts is asked for whole."""
 
-    def __init__(self, inf: Inference, s: Statement) -> None:
-        self.inf, self.statement = inf, s
+    def __init__(self, inf: Inference, s: Statement, asks: bool) -> None:
+        self.inf, self.statement, self.asks = inf, s, asks
         self.operands: list[Operand] = []
         self.cells: dict[Operand, int] = {}
 
@@ -90,6 +96,8 @@ class Parts:
             if isinstance(operand, Variable):
                 self.inf.fixed.append((operand, kind))
             return Form("constant", (kind.value,))
+        if self.asks:
+            ask_for_references(self.inf, kind)
         general(kind)
         self.operands.append(operand)
         return Form("operand")
@@ -105,9 +113,12 @@ class Parts:
         if cell in self.cells:
             return Form("cell", (self.cells[cell],))
         number = self.cells[cell] = len(self.cells)
+        if isinstance(self.inf.type_of(cell), Dict):
+            # It is assigned again.
+            self.operands.append(cell)
+            return Form("changing", (number,))
         if cell not in self.inf.cells:
-            # It is empty, or a dict, because it is assigned again.
-            raise Refused("a captured variable that is assigned again")
+            raise Refused("a captured variable that is not assigned")
         content = self.inf.before(self.statement, "cell_get", [cell])
         return Form("cell", (number,), (self.form(content),))
 
@@ -155,11 +166,22 @@ class Built:
 
     def _cell(self, form: Form) -> Operand:
         (number,) = form.known
+        if form.what == "changing":
+            self.cells[number] = next(self.left)
         if number not in self.cells:
             made = self.cells[number] = Variable()
             self.inner.types[made] = Cell(None)
             self.inner.cells[made] = self.value(form.parts[0])
         return self.cells[number]
+
+
+def ask_for_references(inf: Inference, kind: Abstract) -> None:
+    """What is known in its parts is given to a function that calls itself: it is followed again as one of many."""
+    ask_for_objects(inf, kind)
+    if isinstance(kind, Tuple) and kind.cls is not tuple and kind.place is not None:
+        raise Changes("a list or a dict that is written out is given to a function that calls itself", kind.place)
+    for item in kind.items if isinstance(kind, Tuple) else ():
+        ask_for_references(inf, item)
 
 
 def general(kind: Abstract) -> Abstract:
@@ -173,8 +195,13 @@ def general(kind: Abstract) -> Abstract:
         return Tuple(tuple(map(general, kind.items)), example=kind.example)
     if isinstance(kind, Known) and type(kind.value) is tuple:
         return general(Tuple(tuple(map(Known, kind.value)), example=kind.value))
-    if isinstance(kind, (Array, Instance)):
+    if isinstance(kind, (Array, Reference)):
         return kind
+    cls = inert_class(kind)
+    if cls is not None:
+        return Instance(cls, example=example_of(kind))
     if isinstance(kind, Outside):
         return anonymous(kind)
+    if isinstance(kind, Optional):
+        return Optional(general(kind.content), kind.absent, example=kind.example)
     raise Refused(f"a call with {named(kind)}")

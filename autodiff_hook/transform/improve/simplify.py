@@ -19,7 +19,7 @@ from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.improve.polish import polish, program_start
 from autodiff_hook.transform.improve.reuse import reuse
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
-from autodiff_hook.transform.improve.sinking import sink
+from autodiff_hook.transform.improve.sinking import look_up_once, sink
 from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.folding import computed, merge
 from autodiff_hook.transform.specialise.invariants import sums_floats
@@ -84,6 +84,7 @@ def simplify(
     if guarded:
         _take_away(ir, live)
     _lower_records(ir, live)
+    look_up_once(ir)
     sink(ir, again)
     if site is not None:
         reuse(ir, site)

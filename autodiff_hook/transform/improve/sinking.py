@@ -4,11 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Container
 from functools import reduce
+from typing import Any
 
-from autodiff_hook.ir.analysis import closure, dominators, natural_loops, passed_on
+from autodiff_hook.ir.analysis import closure, dominators, natural_loops, passed_on, predecessors
+from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, declared
+
+
+def look_up_once(ir: IR) -> None:
+    """Let what is looked up in each iteration of a loop be looked up before it, and in each block once."""
+    for loop in sorted(natural_loops(ir), key=lambda loop: len(loop.body)):
+        before = [block for block, _ in predecessors(ir)[loop.header] if block not in loop.body]
+        if len(before) != 1 or before[0].terminator.kind != "jump":
+            continue
+        inside: set[Operand] = {p for block in loop.body for p in block.params}
+        inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
+        for block in loop.body:
+            moved = [s for s in block.statements if _is_lookup(s) and inside.isdisjoint(s.operands)]
+            before[0].statements += moved
+            block.statements = [s for s in block.statements if s not in moved]
+    names: dict[Operand, Operand] = {}
+    for block in ir.blocks:
+        known: dict[tuple[Any, ...], Operand] = {}
+        for s in filter(_is_lookup, list(block.statements)):
+            key = value_of(s.operands[0]), *(resolve(x, names) for x in s.operands[1:])
+            if known.setdefault(key, s.made) is not s.made:
+                names[s.made] = known[key]
+                block.statements.remove(s)
+    substitute(ir.blocks, names)
 
 
 def sink(ir: IR, again: Container[Statement] = ()) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
@@ -16,10 +19,11 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Number,
     Reference,
+    Site,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
     differentiable,
@@ -33,10 +37,10 @@ from autodiff_hook.transform.specialise.spreading import Spread, flat, sources
 _CHANGES = (APPEND, STORE)
 
 
-def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variable]:
-    """The variables whose cotangents matter."""
+def needed(program: Program, shape: Shape, params: list[Variable], lent: Iterable[Variable] = ()) -> set[Variable]:
+    """The variables whose cotangents matter; those of what ``lent`` lists hold do anyway."""
     active = Spread(program, shape.ir.blocks, {p for p in params if differentiable(program.types[p])}).found()
-    useful = _collect(program, shape)
+    useful = _collect(program, shape, lent)
     result = active & useful
     # Who gets a dict may ask for its keys.
     given = {site for p in shape.exit.params for own in sites_in(program.types[p]) for site in reached(own)}
@@ -69,7 +73,11 @@ def _reads(s: Statement, program: Program) -> bool:
     plan, kind = program.plans.get(s), ANY if s.result is None else program.type_of(s.result)
     if plan != PURE and not isinstance(plan, RulePlan) or not isinstance(kind, (Number, Array)):
         return False
-    return kind not in (INT, BOOL) and any(map(_holds_text, map(program.type_of, s.operands)))
+    if kind in (INT, BOOL):
+        return False
+    given = list(map(program.type_of, s.operands))
+    held = [site for x in given for own in sites_in(x) for site in reached(own)] if isinstance(plan, OwnPlan) else []
+    return any(map(_holds_text, given)) or any(_holds_text(x) for site in held for x in site.kinds())
 
 
 def _holds_text(kind: Abstract) -> bool:
@@ -106,15 +114,20 @@ class _Sites:
     """The lists and dicts of a program: all that may be one go together, and those that hold them."""
 
     def __init__(self, program: Program) -> None:
-        lists = {v: value.site for v, value in program.types.items() if isinstance(value, Reference)}
-        self.own = {v: site.root() for v, site in lists.items()}
-        self.reached = {v: reached(site) for v, site in lists.items()}
+        lists = {v: sites for v, value in program.types.items() if (sites := sites_in(value))}
+        self.own = {v: {site.root() for site in sites} for v, sites in lists.items()}
+        self.reached = {v: set[Site]().union(*map(reached, sites)) for v, sites in lists.items()}
 
     def link(self, found: set[Variable]) -> None:
         """Let what one of them is be what all are that may be it, or hold it."""
-        sites = {self.own[v] for v in found if v in self.own}
+        sites = {site for v in found for site in self.own.get(v, ())}
         if sites:
             found.update(v for v, reached in self.reached.items() if not sites.isdisjoint(reached))
+
+    def held(self, variables: Iterable[Any]) -> set[Variable]:
+        """What may be one of the lists and dicts that some variables are or hold."""
+        sites = {site for v in variables for site in self.reached.get(v, ())}
+        return {v for v, own in self.own.items() if not sites.isdisjoint(own)}
 
 
 def part_taken(s: Statement, path: tuple[int, ...], program: Program) -> tuple[Operand, tuple[int, ...]]:
@@ -128,10 +141,16 @@ def part_taken(s: Statement, path: tuple[int, ...], program: Program) -> tuple[O
     return s.operands[0], (index % len(whole.items), *path)
 
 
-def _collect(program: Program, shape: Shape) -> set[Variable]:
-    """Backwards: what the result depends on."""
-    useful: set[Variable] = set(shape.exit.params)
+def _leaves(s: Statement, program: Program, useful: set[Variable]) -> bool:
+    """Whether a statement calls a function that may leave something in useful lists."""
+    plan = program.plans.get(s)
+    return isinstance(plan, OwnPlan) and bool(plan.changed) and not useful.isdisjoint(sources(s, program))
+
+
+def _collect(program: Program, shape: Shape, lent: Iterable[Variable]) -> set[Variable]:
+    """Backwards: what the result depends on, and what is left in ``lent`` lists."""
     changed, sites = True, _Sites(program)
+    useful: set[Variable] = {*shape.exit.params, *lent, *sites.held(lent)}
     while changed:
         before = len(useful)
         sites.link(useful)
@@ -140,7 +159,9 @@ def _collect(program: Program, shape: Shape) -> set[Variable]:
             for s in reversed(block.statements):
                 if program.plans.get(s) in _CHANGES and s.operands[0] in useful:
                     useful.update(x for x in s.operands[-1:] if isinstance(x, Variable))
-                if s.result in useful:
+                if s.result in useful or _leaves(s, program, useful):
                     useful.update(x for x in sources(s, program) if isinstance(x, Variable))
+                    if isinstance(program.plans.get(s), OwnPlan):
+                        useful.update(sites.held(sources(s, program)))
         changed = len(useful) != before
     return useful

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections.abc
 from functools import reduce
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from autodiff_hook.ir.analysis import closure, passed_on
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
@@ -29,7 +29,18 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ASSIGN, COPY, ITEMS, LOAD, PARTS, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.infer import (
+    APPEND,
+    ASSIGN,
+    COPY,
+    ITEMS,
+    LOAD,
+    PARTS,
+    STORE,
+    Alias,
+    Inference,
+    OwnPlan,
+)
 from autodiff_hook.transform.specialise.lattice import example_of, item_like, reached, sites_in
 from autodiff_hook.transform.specialise.origins import heirs, holds
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
@@ -44,25 +55,35 @@ class Holder(NamedTuple):
     kind: Dict
 
 
+class Around(Protocol):
+    """What the world of a function with a program of its own knows of the program around it."""
+
+    def may_assign(self) -> bool:
+        """Whether it assigns something outside at its end."""
+
+    def record(self, at: Operand, example: Any) -> Variable:
+        """Its record of an object or a dict, as it is loaded here."""
+
+
 # Records
 
 
 def read(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
     """``owner.name``, ``owner[name]``, or a global."""
-    holder = _holder(inf, example, owner)
+    holder = holder_of(inf, example, owner)
     return dicts.load_slot(inf, s, holder.record, holder.kind, name)
 
 
 def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str) -> Abstract:
     """``owner.name = value``; the first time, the program is followed again with a record of the owner."""
     place, value = place_of(example, name), s.operands[-1]
-    if not inf.outer.allowed:
+    if not may_assign(inf):
         raise Refused(f"{name} of what is outside is assigned")
     if place not in inf.program.changed:
         inf.wanted[place] = None
         inf.plans[s] = Alias(Constant(None))
         return Known(None)
-    holder = _holder(inf, example, owner)
+    holder = holder_of(inf, example, owner)
     mark = _mark(holder, name)
     if mark is not None and s not in inf.checked:
         noted = Statement("setitem", [holder.record, Constant(mark), Constant(True)], None, None, s.position)
@@ -71,11 +92,21 @@ def write(inf: Inference, s: Statement, example: Any, owner: Operand, name: str)
     return dicts.store_slot(inf, s, holder.record, holder.kind, name, value)
 
 
-def _holder(inf: Inference, example: Any, owner: Operand) -> Holder:
-    """The record of what is assigned, which is made where the program begins."""
+def may_assign(inf: Inference) -> bool:
+    """Whether a program, or the one around it, assigns something outside at its end."""
+    return inf.outer.allowed if inf.give is None else cast(Around, inf.world).may_assign()
+
+
+def holder_of(inf: Inference, example: Any, owner: Operand) -> Holder:
+    """The record of what is assigned, which is made where the program begins, or lent by the program around it."""
     at, key = inf.final(owner), id(example)
     if isinstance(at, Variable) and not inf.world.is_outside(at):
         raise Refused("an attribute of an object that is not known on entry is assigned")
+    if inf.give is not None:
+        record = cast(Around, inf.world).record(at, example)
+        kind = inf.types[record]
+        assert isinstance(kind, Dict)
+        return Holder(at, example, record, kind)
     found = inf.outer.holders.get(key)
     if found is None:
         found = inf.outer.holders[key] = Holder(at, example, Variable("record"), Dict(Site()))
@@ -124,9 +155,9 @@ def _is_of_class(inf: Inference, holder: Holder, name: str) -> bool:
 
 def require_promoted(inf: Inference, blocks: list[Block]) -> None:
     """What is assigned is on all ways there before it is read, and in the end."""
-    records = {holder.record for holder in inf.outer.holders.values()}
-    made = next((s for block in blocks for s in block.statements if s.result in records), None)
-    if made is not None:
+    records = {holder.record: holder.kind.site.named for holder in inf.outer.holders.values()}
+    made = [s for block in blocks for s in block.statements if s.result in records]
+    if any({x.value for x in s.operands[::2]} != {*records[s.made]} for s in made):  # type: ignore[union-attr]
         raise Refused("what is assigned outside on one way is read on others, where it was not there or is a list")
 
 
@@ -265,11 +296,17 @@ _LOOKING: Final = ("is", "is_not", "build_tuple", "project", "unpack")
 
 def _require_unseen(inf: Inference) -> None:
     """Refuse to show an object from outside whole: what it is asked may depend on what is to be assigned."""
-    for block in inf.program.blocks:
-        for s in block.statements:
-            looks = s.op not in _LOOKING and s not in inf.program.slots and not isinstance(inf.plans.get(s), Alias)
-            if looks and not saying.puts_together(s) and any(_is_object(inf, inf.type_of(x)) for x in s.operands):
+    for each in programs_of(inf):
+        for s in [s for block in each.program.blocks for s in block.statements]:
+            told = s in each.program.slots or isinstance(each.plans.get(s), (Alias, OwnPlan))
+            looks = s.op not in _LOOKING and not told and not saying.puts_together(s)
+            if looks and any(_is_object(inf, each.type_of(x)) for x in s.operands):
                 raise Refused("an object from outside is used whole, and something is assigned outside", s)
+
+
+def programs_of(inf: Inference) -> list[Inference]:
+    """A program, and those that it calls."""
+    return [inf, *(inf.callees.inferences if inf.callees is not None else ())]
 
 
 def _is_object(inf: Inference, value: Abstract) -> bool:
@@ -282,9 +319,10 @@ def _is_object(inf: Inference, value: Abstract) -> bool:
 def _require_own_attributes(inf: Inference, holder: Holder) -> None:
     """Nothing else that the program has loaded is the holder, or has the same attributes."""
     cls = type(holder.example)
+    kinds = [kind for each in programs_of(inf) for kind in each.types.values()]
+    if any(isinstance(kind, Record) and kind.cls is cls for kind in kinds):
+        raise Refused("an attribute of an object is assigned, of whose class there are others in lists")
     for other, found in list(inf.types.items()):
-        if isinstance(found, Record) and found.cls is cls:
-            raise Refused("an attribute of an object is assigned, of whose class there are others in lists")
         loaded = isinstance(found, (Outside, Dict)) and inf.world.is_outside(other)
         if not loaded or other is holder.at or not isinstance(holder.at, Variable):
             continue

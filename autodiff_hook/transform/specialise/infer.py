@@ -52,6 +52,8 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Producer,
     Record,
+    Reference,
+    Site,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
@@ -80,6 +82,12 @@ class OwnPlan(RulePlan):
     """A call of a function that has a program of its own; ``lower`` says what stands in its place."""
 
     lower: Any = None
+
+    @property
+    def changed(self) -> set[Site]:
+        """Where the lists, dicts and objects come from that the function changes."""
+        found: set[Site] = self.lower.changed()
+        return found
 
 
 @record
@@ -151,6 +159,8 @@ class Program:
     """On one way, what values are guarded to be."""
     shown: set[Any] = field(default_factory=set)
     """On one way, the keys that are taken out of dicts."""
+    lent: list[Abstract] = field(default_factory=list)
+    """Of a function with a program of its own, what it is given and gives: the program around may change that."""
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
@@ -195,6 +205,12 @@ class Callees(Protocol):
 
     def call(self, inf: Inference, s: Statement, call: Any, operands: list[Operand]) -> Abstract:
         """The result of a call that was placed."""
+
+    def rests(self) -> bool:
+        """Whether what these programs are made for is what is known now; if not, they are forgotten."""
+
+    def settle(self, inf: Inference) -> None:
+        """Bring the programs into shape of which nothing is assumed any more."""
 
 
 class Inference:
@@ -265,6 +281,8 @@ class Inference:
         """What derivatives within the program have been made for."""
         self.quiet = self.strict = False
         self.returns_none = False
+        self.give: Callable[[Operand], None] | None = None
+        """Who is told what is returned, by a function that has a program of its own."""
         self.callees: Callees | None = None
         """Who calls functions by programs of their own."""
         self.outer = Outer()
@@ -314,6 +332,7 @@ class Inference:
             self._visit(self.pending.pop())
             if not self.pending:
                 self.merging.unite_stored()
+                self.stale = self.stale or self.callees is not None and not self.callees.rests()
             if not self.pending and self.stale:
                 self.stale, rounds = False, rounds + 1
                 if rounds > _ROUNDS:
@@ -329,6 +348,8 @@ class Inference:
         if any(self.given in s.operands for block in self.visited for s in block.statements):
             self._note_given(body.blocks[0])
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
+        if self.callees is not None:
+            self.callees.settle(self)
 
     def type_of(self, operand: Operand) -> Abstract:
         """The abstract value of an operand."""
@@ -564,11 +585,7 @@ class Inference:
         elif _gives_up(terminator):
             return
         elif terminator.kind in ("raise", "reraise"):
-            try:
-                raising.leave(self, block)
-            except Refused as reason:
-                reason.at(self.filename_of(block), terminator.position)
-                self._trap(block, reason)
+            self._is_refused(block, terminator, raising.leave, self, block)
             return
         elif terminator.kind not in ("jump", "next", "return"):
             self._trap(block, Refused(f"{terminator.kind} is not specialised"))
@@ -579,19 +596,30 @@ class Inference:
             count = received[terminator.edges.index(edge)]
             self._flow(block, edge, [self._item(terminator)] if count else [])
 
+    def _is_refused(self, block: Block, terminator: Terminator, do: Callable[..., Any], *args: Any) -> bool:
+        """Whether the program gives up where a block ends, because it does not understand what is there."""
+        try:
+            do(*args)
+        except Refused as reason:
+            if isinstance(reason, Changes) and not reason.places <= self.program.changed:
+                raise
+            reason.at(self.filename_of(block), terminator.position)
+            self._trap(block, reason)
+            return True
+        return False
+
     def _weave(self, block: Block, produced: Producer) -> None:
         operand, self.index = block.terminator.operands[0], len(block.statements)
         self.assumed.append((operand, produced))
-        try:
-            producers.weave(self, block, produced)
-        except Refused as reason:
-            reason.at(self.filename_of(block), block.terminator.position)
-            self._trap(block, reason)
+        self._is_refused(block, block.terminator, producers.weave, self, block, produced)
 
     def _returns_none(self, block: Block, terminator: Terminator) -> bool:
         """Whether the program gives up here because what it returns is, or may be, None."""
         value, self.index = terminator.operands[0], len(block.statements)
         kind = self.type_of(value)
+        may_be_absent = isinstance(kind, Optional) and not isinstance(kind.content, Reference)
+        if self.give is not None and not may_be_absent:
+            return self._is_refused(block, terminator, self.give, value)
         self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
             reason = Refused("the function returns None")

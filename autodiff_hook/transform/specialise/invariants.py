@@ -13,7 +13,7 @@ from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Reference, Site, Tuple
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, STRUCTURAL, Plan, Program
+from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, STRUCTURAL, OwnPlan, Plan, Program
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
 
 TypeOf = Callable[[Operand], Abstract]
@@ -151,7 +151,10 @@ def _row_of(s: Statement, program: Program) -> Site | None:
 
 def sites_changed(s: Statement, program: Program) -> list[Site]:
     """Where the lists or dicts come from that a statement changes."""
-    kind = program.type_of(s.operands[0]) if program.plans.get(s) in (APPEND, DROP, STORE) else None
+    plan = program.plans.get(s)
+    if isinstance(plan, OwnPlan):
+        return [*plan.changed]
+    kind = program.type_of(s.operands[0]) if plan in (APPEND, DROP, STORE) else None
     return [kind.site.root()] if isinstance(kind, Reference) else []
 
 

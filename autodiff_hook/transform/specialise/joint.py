@@ -21,7 +21,7 @@ from autodiff_hook.ir.liveness import live_from
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, Program
+from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, OwnPlan, Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
 from autodiff_hook.transform.specialise.joint_primal import NONE, Split
 from autodiff_hook.transform.specialise.prepare import Shape
@@ -258,7 +258,8 @@ class _Joint(Cotangents):
     def _contributes(self, x: Variable | Statement, wanted: set[Operand]) -> bool:
         """Whether there may be something to do for a parameter or a statement, on the way back."""
         if isinstance(x, Statement):
-            if self.program.plans.get(x) in _WITH_BUFFERS:
+            plan = self.program.plans.get(x)
+            if plan in _WITH_BUFFERS or isinstance(plan, OwnPlan):
                 return True
             if x.result is None:
                 return False

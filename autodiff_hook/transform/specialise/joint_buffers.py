@@ -65,7 +65,7 @@ class Buffers(PrimalHalf):
         assert isinstance(kind, Reference)
         if isinstance(kind, Record):
             name = "record_buffer"
-        elif any(isinstance(content_of(item), Tuple) for item in kind.site.kinds()):
+        elif holds_tuples(kind):
             name = "slots_buffer"
         else:
             name = "dict_buffer" if isinstance(kind, Dict) else "buffer"
@@ -73,7 +73,8 @@ class Buffers(PrimalHalf):
 
     def _allocate(self, out: Block) -> None:
         """Buffers for the cotangents of what is read item by item, or stored into."""
-        out.statements.append(Statement("build_map", [], self.table, None))
+        if self.split != "shared":
+            out.statements.append(Statement("build_map", [], self.table, None))
         self.beginning = out, len(out.statements)
         for variable in self.buffered:
             if isinstance(self.program.types[variable], Array):
@@ -217,6 +218,11 @@ class Buffers(PrimalHalf):
         assert isinstance(kind, Reference)
         name = key.value if isinstance(key, Constant) and type(key.value) is str else None
         return slots_pattern(kind.site.named.get(name, kind.site.item) if name is not None else kind.site.item)
+
+
+def holds_tuples(kind: Reference) -> bool:
+    """Whether an item of a list or a dict may be a tuple."""
+    return any(isinstance(content_of(item), Tuple) for item in kind.site.kinds())
 
 
 def is_zero(operand: Operand) -> bool:

@@ -23,6 +23,7 @@ from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.joint_buffers import is_zero
 from autodiff_hook.transform.specialise.joint_items import Items
 from autodiff_hook.transform.specialise.joint_primal import NONE, leaves_of
+from autodiff_hook.transform.specialise.lattice import content_of, is_none
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.splice import splice
@@ -57,9 +58,9 @@ class Cotangents(Items):
         given = self.builder.emit(out, "resume", value)
         for path in leaves_of(whole, aim):
             leaf = self._type_at(value, path)
-            if _is_inert(leaf):
+            if _is_inert(leaf) or self.split == "shared" and (_is_reference(leaf) or is_none(leaf)):
                 continue
-            if not isinstance(leaf, Number) and not (self.split == "anything" and isinstance(leaf, Array)):
+            if not isinstance(leaf, Number) and not (self.split != "numbers" and isinstance(leaf, Array)):
                 raise Refused("the value is not made of numbers")
             part = self._given_at(given, self.program.types[value], path, out)
             if isinstance(leaf, Array):
@@ -138,9 +139,11 @@ class Cotangents(Items):
         return self.builder.read(("c", variable, path), out)
 
     def _reverse_statement(self, s: Statement, out: Block) -> Block:
-        if self._reverse_of_items(s, out) or s.result is None or s.result not in self.needs:
+        if self._reverse_of_items(s, out) or s.result is None:
             return out
         plan = self.program.plans.get(s)
+        if s.result not in self.needs and not self._shares(s):
+            return out
         if isinstance(plan, RulePlan):
             return self._reverse_rule(s, plan, out)
         if plan == STRUCTURAL:
@@ -152,6 +155,10 @@ class Cotangents(Items):
         elif plan == PURE and not isinstance(self.program.types[s.result], Iterator):
             raise Refused(f"{s.op} has no adjoint", s)
         return out
+
+    def _shares(self, s: Statement) -> bool:
+        """Whether a statement calls a program that has cotangents of lists, dicts or objects."""
+        return s in self.uses and bool(self.uses[s].more)
 
     def _reverse_structural(self, s: Statement, out: Block) -> None:
         taken = [(path, self._take(s.made, path, out)) for path in self._paths(s.made)]
@@ -171,7 +178,7 @@ class Cotangents(Items):
                 cotangent = self._call("tuple_cotangent", *parts, out)
         else:
             cotangent = self._take(s.made, (), out)
-        if is_zero(cotangent):
+        if is_zero(cotangent) and not self._shares(s):
             return out
         if isinstance(result, Array) and (cotangent in self.unsure or cotangent not in self.present):
             value = self._residual(s.made, out)
@@ -183,7 +190,9 @@ class Cotangents(Items):
             self._reverse_sum(items, cotangent, out)
             return out
         use = self.uses[s]
-        wanted = [x in self.needs for x in use.arguments]
+        # The cotangents of what is shared are in the table already.
+        shared = [bool(use.more) and _is_reference(self.program.type_of(x)) for x in use.arguments]
+        wanted = [x in self.needs and not there for x, there in zip(use.arguments, shared)]
         cotangents, out, sure = splice(self.builder, use, cotangent, wanted, self._residual, out, s.position)
         for operand, contribution, want, certain in zip(use.arguments, cotangents, wanted, sure):
             if isinstance(operand, Variable) and want:
@@ -196,5 +205,12 @@ def _is_inert(value: Abstract) -> bool:
     return isinstance(value, Instance) or isinstance(value, Known) and type(value.value) in (int, float, bool, str)
 
 
+def _is_reference(value: Abstract) -> bool:
+    return isinstance(content_of(value), Reference)
+
+
 def _may_hold_none(value: Abstract) -> bool:
-    return isinstance(value, Optional) or isinstance(value, Tuple) and any(map(_may_hold_none, value.items))
+    """Whether a part of a value that has a cotangent of its own may be None."""
+    if isinstance(value, Tuple):
+        return any(map(_may_hold_none, value.items))
+    return isinstance(value, Optional) and not _is_reference(value)

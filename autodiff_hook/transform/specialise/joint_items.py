@@ -5,6 +5,7 @@ To go back over a store is to take the cotangent of the value out of the buffer 
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Array, List, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, LOAD, PARTS, READ, STORE, TAKE
-from autodiff_hook.transform.specialise.joint_buffers import Buffers, is_zero
+from autodiff_hook.transform.specialise.joint_buffers import Buffers, holds_tuples, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots
 from autodiff_hook.transform.specialise.parts import gives_places, is_basic_key, is_view, rank_of
@@ -55,16 +56,17 @@ class Items(Buffers):
         if not isinstance(kind, List) or kind.item is None or not has_slots(kind.item):
             return
         made = self._buffer(s.made, out)
+        add = Constant(self.runtime["sum_of_slots"] if holds_tuples(kind) else operator.add)
         if s.op == "getitem":
             owner, key = s.operands
             if isinstance(owner, Variable) and owner in self.needs:
-                self._call("add_slice", self._buffer(owner, out), self._index(key, out), made, out)
+                self._call("add_slice", self._buffer(owner, out), self._index(key, out), made, add, out)
             return
         count: Operand = Constant(0)
         for owner in s.operands:
             if isinstance(owner, Variable):
                 buffer = self._buffer(owner, out)
-                count = self._call("add_run", buffer, made, count, out)
+                count = self._call("add_run", buffer, made, count, add, out)
 
     def _reverse_array_load(self, s: Statement, cotangent: Operand, out: Block) -> Block:
         owner, index = s.operands

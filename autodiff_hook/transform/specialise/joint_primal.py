@@ -20,8 +20,8 @@ from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.splice import Use, use_of
 from autodiff_hook.transform.specialise.sums import summed_lists
 
-Split = Literal["numbers", "anything"] | None
-"""Whether the program is to be cut in two, and what its value may be made of then."""
+Split = Literal["numbers", "anything", "shared"] | None
+"""Whether the program is to be cut in two, and what its value may be made of then; lists are shared with another."""
 NONE = Constant(None)
 ZERO = Constant(0.0)
 
@@ -49,7 +49,8 @@ class PrimalHalf:
         self.counted = {iteration.start: iteration for iteration in found}
         self.indices: dict[Block, Variable] = {}
         turned = {x.backwards for iteration in found for x in iteration.sources if x.backwards is not None}
-        self.turned = turned if program.does(APPEND, DROP) else set[Statement]()
+        calls = program.lent or any(isinstance(plan, OwnPlan) for plan in program.plans.values())
+        self.turned = turned if calls or program.does(APPEND, DROP) else set[Statement]()
         """What turns lists round that may have another length when the adjoint comes there."""
         self.lengths: dict[Statement | None, Variable] = {}
         self.demands: list[tuple[Statement, int, Any, Block]] = []
@@ -231,7 +232,7 @@ class PrimalHalf:
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         if isinstance(plan, OwnPlan):
-            use: Use = plan.lower(plan, s, self.needs, self.runtime["strong"])
+            use: Use = plan.lower(plan, s, self.needs, self.runtime["strong"], self.table)
         else:
             use = use_of(plan, s, self.runtime)
         self.uses[s] = use

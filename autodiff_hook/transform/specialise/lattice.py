@@ -182,30 +182,20 @@ def inert_class(value: Abstract) -> type | None:
     return None
 
 
-def differentiable(value: Abstract) -> bool:
-    """Whether values of this kind have derivatives."""
+def differentiable(value: Abstract, seen: frozenset[Site] = frozenset()) -> bool:
+    """Whether values of this kind have derivatives, or hold what has; ``seen`` are the sites around it."""
     if isinstance(value, Number):
         return bool(value.types - {bool})
     if isinstance(value, Array):
         return value.dtype is None or value.dtype.kind != "b"
     if isinstance(value, Tuple):
-        return any(map(differentiable, value.items))
+        return any(differentiable(item, seen) for item in value.items)
     if isinstance(value, Optional):
-        return differentiable(value.content)
+        return differentiable(value.content, seen)
     if isinstance(value, Reference):
-        return _holds_differentiable(value.site, set())
-    return isinstance(value, Iterator) and differentiable(value.item)
-
-
-def _holds_differentiable(site: Site, seen: set[Site]) -> bool:
-    """Whether a list of a site may hold what has a derivative, or lists that do."""
-    root = site.root()
-    if root in seen:
-        return False
-    seen.add(root)
-    return any(
-        _holds_differentiable(x.site, seen) if isinstance(x, Reference) else differentiable(x) for x in root.kinds()
-    )
+        root = value.site.root()
+        return root not in seen and any(differentiable(x, seen | {root}) for x in root.kinds())
+    return isinstance(value, Iterator) and differentiable(value.item, seen)
 
 
 _COMPLEX: Final[frozenset[type]] = frozenset({complex, np.complex64, np.complex128})

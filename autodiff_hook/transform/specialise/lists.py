@@ -33,7 +33,8 @@ from autodiff_hook.transform.specialise.lattice import (
     item_like,
     number_types,
 )
-from autodiff_hook.transform.specialise.places import ask_for_copy, ask_for_objects, ask_to_append
+from autodiff_hook.transform.specialise.merging import ask_for_objects
+from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import spread
 
 _EXAMPLES = 2
@@ -136,6 +137,11 @@ def item_of_list(owner: List) -> Abstract:
     return owner.item
 
 
+def _items_of(owner: List) -> list[Abstract]:
+    """The same of a list to which nothing may be appended so far."""
+    return [] if owner.item is None else [owner.item]
+
+
 def into_list(inf: Inference, s: Statement, owner: List) -> None:
     """``items[key] = value``."""
     key, value = map(inf.type_of, s.operands[1:])
@@ -224,7 +230,7 @@ def listed(inf: Inference, s: Statement, operand: Operand) -> Operand:
 def slice_of(inf: Inference, s: Statement, owner: List) -> Abstract:
     """``items[a:b]``."""
     inf.plans[s] = PARTS
-    made = new(inf, s, list(owner.example), item_of_list(owner))
+    made = new(inf, s, list(owner.example), *_items_of(owner))
     if owner.site.cls is not None:
         made.site.stand_for(owner.site.cls)
     return made
@@ -243,8 +249,7 @@ def sum_of(inf: Inference, s: Statement) -> Abstract | None:
     first, second = kinds
     assert isinstance(first, List) and isinstance(second, List)
     require_lists(first, second)
-    found = [kind.item for kind in (first, second) if kind.item is not None]
-    return new(inf, s, [*first.example, *second.example], *found)
+    return new(inf, s, [*first.example, *second.example], *_items_of(first), *_items_of(second))
 
 
 def require_lists(*kinds: List) -> None:
@@ -260,7 +265,7 @@ def copy_of(inf: Inference, s: Statement, owner: Operand) -> Abstract | None:
         return None
     s.op, s.operands, s.data = "getitem", [owner, Constant(slice(None))], None
     inf.plans[s] = PARTS
-    return new(inf, s, list(kind.example), item_of_list(kind))
+    return new(inf, s, list(kind.example), *_items_of(kind))
 
 
 def taken_apart(inf: Inference, s: Statement, owner: List, count: int) -> Abstract:

@@ -8,8 +8,9 @@ of it and a store may follow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
+from itertools import chain
 from typing import Any
 
 from autodiff_hook.ir.analysis import closure, dominates, dominators, passed_on, successors
@@ -18,7 +19,17 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Vari
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import (
+    APPEND,
+    DROP,
+    ITEMS,
+    READ,
+    STORE,
+    STRUCTURAL,
+    OwnPlan,
+    Program,
+    RulePlan,
+)
 from autodiff_hook.transform.specialise.lattice import reached, sites_in
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
 
@@ -44,9 +55,21 @@ class Memory:
 
 def settle(ir: IR, program: Program) -> Memory:
     """Let each reading from what is changed be a ``READ``; ``Refused`` where one name is not enough."""
-    if not program.does(STORE, APPEND, DROP):
+    if not (program.does(STORE, APPEND, DROP) or any(program.lent) or sharing(program)):
         return Memory()
     return _Settling(ir, program).run()
+
+
+def sharing(program: Program) -> list[Abstract]:
+    """What called programs are given, or give, of those that share lists, dicts or objects with this one."""
+    calls = [s for s, plan in program.plans.items() if isinstance(plan, OwnPlan) and plan.lower.shares]
+    return [program.type_of(x) for s in calls for x in (*s.operands, s.made)]
+
+
+def show_arrays(kinds: Sequence[Abstract]) -> bool:
+    """Whether some values may be arrays, or hold some."""
+    roots = {root for kind in kinds for site in sites_in(kind) for root in reached(site)}
+    return any(map(may_hold, chain(kinds, *(root.kinds() for root in roots))))
 
 
 class _Settling:
@@ -61,6 +84,9 @@ class _Settling:
         self.names = Counter[Site]()
         """How many variables may be lists or dicts of a site."""
         self.passed_on: set[Operand] = set()
+        self.lent = {site for kind in program.lent for own in sites_in(kind) for site in reached(own)}
+        self.called: list[tuple[set[Site], tuple[Block, int]]] = []
+        """What called programs change, and where."""
         self.live = live_out(ir.blocks)
         self.immediate = dominators(ir)
         self.handed_on = heirs(program, ir.blocks, may_hold)
@@ -78,7 +104,10 @@ class _Settling:
             self.homes[s.result], self.made[s.result] = (block, place), s
         for operand in s.operands:
             self.users.setdefault(operand, []).append(s)
-        if self.program.plans.get(s) in (STORE, APPEND, DROP):
+        plan = self.program.plans.get(s)
+        if isinstance(plan, OwnPlan):
+            self.called.append((plan.changed, (block, place)))
+        if plan in (STORE, APPEND, DROP):
             assert isinstance(s.operands[0], Variable)
             self.changes.setdefault(s.operands[0], []).append((block, place))
 
@@ -91,6 +120,8 @@ class _Settling:
             if made is None or not makes_new(made, self.type_of):
                 raise self._refused(root, "is changed in place, and others may hold it, too")
             self.memory.stored.add(root)
+            if show_arrays(sharing(self.program)):
+                raise self._refused(root, "is changed in place beside calls that are given lists or objects")
         for root in self.memory.stored:
             self._require_one_name(root)
         for block in self.ir.blocks:
@@ -140,6 +171,9 @@ class _Settling:
 
     def _changes_after(self, root: Variable, block: Block, place: int) -> bool:
         """Whether a change may follow before the array or list is made anew."""
+        kind = self.type_of(root)
+        if isinstance(kind, Reference) and not self.lent.isdisjoint(reached(kind.site)):
+            return True
         places = self._changes_of(root)
         if any(b is block and i > place for b, i in places):
             return True
@@ -153,7 +187,9 @@ class _Settling:
         kind = self.type_of(root)
         if not isinstance(kind, Reference):
             return self.changes.get(root, [])
-        return [place for x in self.changes if self._may_change(x, kind.site) for place in self.changes[x]]
+        called = [place for changed, place in self.called if not changed.isdisjoint(reached(kind.site))]
+        own = [place for x in self.changes if self._may_change(x, kind.site) for place in self.changes[x]]
+        return called + own
 
     def _may_change(self, changed: Variable, site: Site) -> bool:
         kind = self.type_of(changed)
@@ -177,6 +213,8 @@ class _Settling:
 
     def _read_from(self, root: Variable, s: Statement, block: Block, place: int, before: list[Statement]) -> None:
         plan, kind = self.program.plans.get(s), self.type_of(root)
+        if isinstance(plan, OwnPlan) and root not in self.memory.stored:
+            return
         if root in self.memory.stored and s.op == "getitem" and s.operands[0] is root:
             self.program.plans[s] = READ
             if isinstance(self.type_of(s.result), Array) and self._changes_after(root, block, place):  # type: ignore[arg-type]
@@ -187,7 +225,7 @@ class _Settling:
                 before.append(self._whole(root, s))
         elif isinstance(kind, Tuple) and isinstance(plan, RulePlan):
             for site in sites_in(kind):
-                if any(self._may_change(x, site) for x in self.changes):
+                if self.lent or self.called or any(self._may_change(x, site) for x in self.changes):
                     raise Refused("lists in a tuple that are changed are used as a whole", s)
 
     def _is_closure(self, s: Statement) -> bool:

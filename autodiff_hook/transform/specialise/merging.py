@@ -6,8 +6,9 @@ Lists, dicts and objects that come by one name may be one: their sites are unite
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TYPE_CHECKING
+from dataclasses import field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 from autodiff_hook.ir.types import Edge, Variable
 from autodiff_hook.records import record
@@ -24,7 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.lattice import content_of, item_like, join, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import content_of, is_none, item_like, join, reached, sites_in
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
@@ -48,6 +49,8 @@ class Merging:
     def __init__(self, inference: Inference) -> None:
         self.inf = inference
         self.merged: dict[Variable, Merged] = {}
+        self.uniting: list[set[Site]] = []
+        """The pairs that are one if what they hold can be, which is being found out."""
 
     def flow(self, edge: Edge, received: list[Abstract]) -> bool:
         """Whether something comes to the target of ``edge`` that was not known to come there."""
@@ -73,6 +76,8 @@ class Merging:
                 for name, arg in list(zip(merged.params.values(), args)):
                     self._meet(other, name, inf.type_of(arg))
             return True
+        if before is not None and _is_object_or_none(before, abstract):
+            ask_for_objects(inf, before, abstract)
         after = abstract if before is None else inf.joined(before, abstract)
         if before is not None and after == before:
             return False
@@ -138,9 +143,13 @@ class Merging:
     def joined(self, a: Abstract, b: Abstract) -> Abstract:
         """The least that is true of both: lists and dicts that come by one name may be one."""
         if isinstance(a, Optional) or isinstance(b, Optional):
-            self.joined(content_of(a), content_of(b))
+            if not (is_none(a) or is_none(b)):
+                together = self.joined(content_of(a), content_of(b))
+                a, b = (replace(x, content=together) if isinstance(x, Optional) else together for x in (a, b))
             return join(a, b)
         if isinstance(a, Reference) and type(a) is type(b) and a != b and _may_be_one(a, b):
+            if {a.site.root(), b.site.root()} in self.uniting:
+                return a
             self._unite(a.site, b.site)
         elif isinstance(a, Iterator) and isinstance(b, Iterator):
             self.joined(a.item, b.item)
@@ -169,28 +178,86 @@ class Merging:
     def _unite(self, a: Site, b: Site) -> None:
         """Let lists of two sites be one, if what they hold can be."""
         if a.examples or b.examples:
-            more = b.new_to(a)
-            kinds = {x: self.inf.world.attribute_kind([*a.examples, *more], x) for x in {**a.named, **b.named}}
-            if None not in kinds.values():
-                self.inf.stale = True
-                a.unite(b)
-                a.named.update({x: kind for x, kind in kinds.items() if more or x not in a.named})  # type: ignore[misc]
+            self._unite_given(a, b)
             return
-        named = {**b.named, **a.named}
-        for name in a.named.keys() & b.named.keys():
-            named[name] = self.joined(a.named[name], b.named[name])
-        items = [x for x in (a.item, b.item) if x is not None]
-        item = self.joined(*items) if len(items) == 2 else next(iter(items), None)
+        pair = {a.root(), b.root()}
+        self.uniting.append(pair)
+        named = {x: self._both(a.named.get(x), b.named.get(x)) for x in {**b.named, **a.named}}
+        item = self._both(a.item, b.item)
+        self.uniting.remove(pair)
         keys = [x for x in (a.key, b.key) if x is not None]
-        key = join(*keys) if len(keys) == 2 else next(iter(keys), None)
-        likes = {name: item_like(value) for name, value in named.items()}
-        if None in likes.values() or item is not None and item_like(item) is None:
+        if any(x is not None and item_like(x) is None for x in (item, *named.values())):
+            if any(pair & reached(site) for x in (item, *named.values()) if x is not None for site in sites_in(x)):
+                raise Refused("what holds its own kind comes together with what holds something else")
             return
         self.inf.stale = True
         a.unite(b)
-        a.item, a.key = None if item is None else item_like(item), key
-        a.named.update(likes)  # type: ignore[arg-type]
+        a.key = reduce(join, keys) if keys else None
+        # What they hold may have come together with more meanwhile.
+        item = self._both(a.item, item)
+        a.item = None if item is None else item_like(item)
+        for name, kind in named.items():
+            a.named[name] = item_like(self._both(a.named.get(name), kind))  # type: ignore[arg-type, assignment]
+
+    def _both(self, a: Abstract | None, b: Abstract | None) -> Abstract | None:
+        """What is true of both, as far as something is known."""
+        return self.joined(a, b) if a is not None and b is not None else a or b
+
+    def _unite_given(self, a: Site, b: Site) -> None:
+        """The same of objects from outside; what one of them holds that may be one of them still does."""
+        named, roots = {**b.named, **a.named}, {a.root(), b.root()}
+        own = [x for x, kind in named.items() if any(roots & reached(site) for site in sites_in(kind))]
+        held = _held_in([*a.examples, *b.new_to(a)], own)
+        kinds = {x: self.inf.world.attribute_kind(held, x) for x in named}
+        if None in kinds.values():
+            return
+        changed = [x for x in kinds if len(held) > len(a.examples) or x not in a.named]
+        self.inf.stale = True
+        a.unite(b)
+        a.examples[:] = held
+        for x in changed:
+            a.named[x] = kinds[x]  # type: ignore[assignment]
+        for x in set(changed) & set(own):
+            self.joined(named[x], kinds[x])  # type: ignore[arg-type]
+
+
+def _held_in(objects: list[Any], names: list[str]) -> list[Any]:
+    """Some objects, and all of their class that they hold in attributes of these names, each once."""
+    cls, pending, found = type(objects[0]), objects[::-1], dict[int, Any]()
+    while pending:
+        x = pending.pop()
+        if type(x) in (list, tuple, dict):
+            pending += x.values() if type(x) is dict else x
+        elif type(x) is cls and id(x) not in found:
+            found[id(x)] = x
+            pending += [getattr(x, name) for name in names]
+    return [*found.values()]
+
+
+def _is_object_or_none(a: Abstract, b: Abstract) -> bool:
+    """Whether an object that the program makes comes by the same name as None, or as one that is in a list."""
+    return any(isinstance(x, Fresh) and (is_none(y) or isinstance(content_of(y), Dict)) for x, y in ((a, b), (b, a)))
 
 
 def _may_be_one(a: Reference, b: Reference) -> bool:
     return not (isinstance(a, Record) and isinstance(b, Record)) or a.cls is b.cls
+
+
+def built_of(cls: type) -> tuple[Any, ...]:
+    """What stands for a class whose objects are built, because they are put into lists or dicts."""
+    return "built", cls
+
+
+def ask_for_objects(inf: Inference, *values: Abstract) -> None:
+    """An object that is not built is put into a list: the program is followed again, with one that is."""
+    places = {built_of(cls) for value in values for cls in _made(value)}
+    if places - inf.program.changed and not inf.one_way:
+        raise Changes("an object that the program makes is put into a list", *places)
+
+
+def _made(value: Abstract) -> list[type]:
+    if isinstance(value, Optional):
+        return _made(value.content)
+    if isinstance(value, Tuple):
+        return [cls for item in value.items for cls in _made(item)]
+    return [value.cls] if isinstance(value, Fresh) else []

@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import Block, Operand, Statement
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import is_alone
 from autodiff_hook.runtime.lookup import dictionary_of
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Record, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Outside, Record
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import example_of
@@ -17,7 +17,6 @@ from autodiff_hook.transform.specialise.lattice import example_of
 _ASSIGNED: Final = "assigned"
 _COPIED: Final = "copied"
 _APPENDED: Final = "appended"
-_BUILT: Final = "built"
 _ALTERED: Final = "altered"
 
 
@@ -44,11 +43,6 @@ def appended_to(example: Any) -> tuple[Any, ...]:
     return _APPENDED, id(example)
 
 
-def built_of(cls: type) -> tuple[Any, ...]:
-    """What stands for a class whose objects are built, because they are put into lists or dicts."""
-    return _BUILT, cls
-
-
 def altered_of(cls: type) -> tuple[Any, ...]:
     """What stands for a class of objects in lists from outside, and of arguments, to which attributes are assigned."""
     return _ALTERED, cls
@@ -62,6 +56,11 @@ def is_assigned(inf: Inference, value: Abstract, name: Any) -> bool:
 def assigns(inf: Inference) -> bool:
     """Whether the program assigns anything outside."""
     return any(type(place) is tuple and place[0] in _OUTSIDE for place in inf.program.changed)
+
+
+def assigns_by_name(inf: Inference) -> bool:
+    """Whether all that it assigns outside are attributes, globals and items of dicts, by their names."""
+    return all(place[0] == _ASSIGNED for place in inf.program.changed if type(place) is tuple and place[0] in _OUTSIDE)
 
 
 def ask_for_copy(inf: Inference, owner: Operand) -> None:
@@ -112,18 +111,3 @@ def ask_for_argument(inf: Inference, value: Record) -> None:
     place = argument_of(value)
     if place is not None and inf.outer.allowed and place not in inf.program.changed:
         raise Changes("an argument is an object of its own", place)
-
-
-def ask_for_objects(inf: Inference, *values: Abstract) -> None:
-    """An object that is not built is put into a list: the program is followed again, with one that is."""
-    places = {built_of(cls) for value in values for cls in _made(value)}
-    if places - inf.program.changed and not inf.one_way:
-        raise Changes("an object that the program makes is put into a list", *places)
-
-
-def _made(value: Abstract) -> list[type]:
-    if isinstance(value, Optional):
-        return _made(value.content)
-    if isinstance(value, Tuple):
-        return [cls for item in value.items for cls in _made(item)]
-    return [value.cls] if isinstance(value, Fresh) else []

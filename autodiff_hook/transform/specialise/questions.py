@@ -36,8 +36,8 @@ from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Given, Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import built_class, example_of, inert_class, join, known, number_types
+from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.objects import super_of, write_plainly
-from autodiff_hook.transform.specialise.places import ask_for_objects
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named

@@ -33,7 +33,7 @@ from autodiff_hook.transform.specialise.infer import (
     RulePlan,
 )
 from autodiff_hook.transform.specialise.lattice import number_types, sites_in
-from autodiff_hook.transform.specialise.memory import replaced
+from autodiff_hook.transform.specialise.memory import replaced, sharing, show_arrays
 from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 
@@ -68,6 +68,8 @@ def replace(ir: IR, program: Program, stored: Stored) -> None:
     made = {s.result: s for block in ir.blocks for s in block.statements if s.result is not None}
     found = [_replaced(program, made, block, s) for block in ir.blocks for s in list(block.statements)]
     changes = [change for change in found if change is not None]
+    if changes and show_arrays([*program.lent, *sharing(program)]):
+        raise Refused("an array in a list or an object is changed in place beside calls that share these")
     owners = _Owners(ir, program) if changes else None
     for place in dict.fromkeys(change.place for change in changes):
         assert owners is not None

@@ -33,6 +33,8 @@ class Use:
     check: Any = None
     reverse: Any = None
     """What takes residuals, which ``called`` is then, and the cotangent."""
+    more: list[Operand] = field(default_factory=list)
+    """What else ``reverse`` is given: the table of the cotangents of what it shares."""
     sure: list[bool] = field(default_factory=list)
     """Which cotangents ``reverse`` gives are certainly there."""
     strong: bool = False
@@ -158,7 +160,7 @@ def splice(
     if use.called is not None:
         pullback = residual(use.called, out)
         function = [pullback] if use.reverse is None else [Constant(use.reverse), pullback]
-        pulled = builder.emit(out, "call", *function, cotangent, data=(), position=position)
+        pulled = builder.emit(out, "call", *function, cotangent, *use.more, data=(), position=position)
         if use.check is not None:
             pulled = builder.emit(out, "call", Constant(use.check), Constant(count), pulled, data=(), position=position)
         parts: list[Operand] = [

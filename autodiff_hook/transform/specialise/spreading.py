@@ -10,7 +10,17 @@ from typing import TypeAlias
 
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Iterator, Known, Number, Reference, Site, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Reference,
+    Site,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
     COPY,
@@ -22,6 +32,7 @@ from autodiff_hook.transform.specialise.infer import (
     STORE,
     STRUCTURAL,
     TAKE,
+    OwnPlan,
     Program,
     RulePlan,
 )
@@ -130,6 +141,9 @@ class Spread:
         if plan == APPEND or plan == STORE:
             key = s.operands[1] if s.op == "setitem" else Constant(s.data) if s.op == "setattr" else None
             self._store(s.operands[0], key, self._of(s.operands[-1]))
+        if isinstance(plan, OwnPlan) and any(map(self._is_active, sources(s, self.program))):
+            for site in plan.changed:
+                self._fitted(List(site), True)
         if s.result is None or not differentiable(self.program.type_of(s.result)):
             return
         if plan == ITEMS and s.op in ("build_list", "build_map"):
