@@ -37,6 +37,14 @@ def is_empty(value: Any) -> Any:
     return len(value) == 0
 
 
+def made(cls: Any, new: Any, init: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a class with a ``__new__`` of its own."""
+    made = new(cls, *args, **kwargs)
+    if isinstance(made, cls):
+        init(made, *args, **kwargs)
+    return made
+
+
 def concat(a: Any, b: Any) -> Any:
     """``operator.concat``."""
     require_sequence(a)

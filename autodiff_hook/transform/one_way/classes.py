@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from types import FunctionType
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
 
 def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
     """``cls(…)``."""
-    if not _is_called_plainly(inf, cls) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
+    if not is_called_plainly(inf, cls) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
         return None
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if issubclass(type(new), staticmethod) else new
@@ -42,14 +40,6 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
     elif init is not object.__init__:
         return None
     return alias(inf, s, made)
-
-
-def _is_called_plainly(inf: Path, cls: type) -> bool:
-    """Whether a call of a class makes an object by ``__new__`` and ``__init__``: its own class does nothing else."""
-    meta = type(cls)
-    if meta not in (type, ABCMeta):
-        inf.world.members(meta)
-    return find_in_type(meta, "__call__") is type.__dict__["__call__"]
 
 
 def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Operand:

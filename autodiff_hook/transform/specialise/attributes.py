@@ -41,6 +41,7 @@ from autodiff_hook.transform.specialise.objects import (
     is_set_by_code,
     look,
     look_after,
+    lookup,
     read,
     receiver_class,
 )
@@ -248,19 +249,35 @@ def super_method(
     inf: Inference, s: Statement, value: Super, name: str, args: list[Operand], names: tuple[str, ...]
 ) -> Abstract | None:
     """``super().name(...)`` in a method of objects, or of a class."""
+    function, receiver = _of_super(inf, value, name)
+    return call_with(inf, s, Constant(function), [*receiver, *args], names)
+
+
+def super_attribute(inf: Inference, s: Statement, value: Super, name: str) -> Abstract | None:
+    """``super().name``."""
+    after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+    if is_plainly(after, property) and type(after.fget) is FunctionType:
+        return inline_call(inf, s, after.fget, [value.receiver], {})
+    function, receiver = _of_super(inf, value, name)
+    if not receiver:
+        return known_as(inf, s, function)
+    inf.leave_nothing(s)
+    return Bound(function, *receiver)
+
+
+def _of_super(inf: Inference, value: Super, name: str) -> tuple[Any, list[Operand]]:
+    """The function that ``super()`` finds in the classes behind, and what is bound."""
     receiver = inf.type_of(value.receiver)
     of_class = isinstance(receiver, Known) and isinstance(receiver.value, type)
     cls = receiver.value if of_class else receiver_class(receiver)  # type: ignore[attr-defined]
     found = look_after(inf, cls, value.after, name)
-    if found is object.__init__ and not args:
-        return known_as(inf, s, None)
     if issubclass(type(found), staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
-        return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
+        return getattr(found, "__func__", found), []
     if issubclass(type(found), classmethod):
-        return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
+        return found.__func__, [Constant(cls)]
     if type(found) is not FunctionType and not _is_followed(found):
         raise Refused(f"super().{name}")
-    return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
+    return found, [] if of_class else [value.receiver]
 
 
 def _is_followed(found: Any) -> bool:
@@ -274,12 +291,17 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     cls = class_of(target)
     if cls is None or isinstance(target, Tuple):
         raise Refused(f"an attribute of {named(target)} is assigned")
+    if type(lookup(cls, "__setattr__")) is FunctionType:
+        inf.assume(owner)
+        return inline_call(inf, s, look(inf, cls, "__setattr__"), [owner, Constant(name), value], {})
     if not assigns_plainly(cls):
         raise Refused(f"{cls.__qualname__} assigns attributes by itself")
     found = look(inf, cls, name)
     if is_plainly(found, property, "__set__") and type(found.fset) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fset, [owner, value], {})
+    if not isinstance(found, MemberDescriptorType) and not has_in_type(cls, "__dict__"):
+        raise Refused(f"a {cls.__qualname__} has no attribute {name}")
     if isinstance(target, Fresh):
         return assign(inf, s, target, name, value)
     if is_set_by_code(found):
@@ -287,8 +309,6 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(target, Dict):
         _require_slot(cls, name, found)
         return dicts.store_slot(inf, s, owner, target, name, value)
-    if not isinstance(found, MemberDescriptorType) and not has_in_type(cls, "__dict__"):
-        raise Refused(f"a {cls.__qualname__} has no attribute {name}")
     if isinstance(target, Record):
         return altered.write(inf, s, target, name)
     assert isinstance(target, Outside)

@@ -16,6 +16,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import wrapped_by
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
@@ -59,7 +60,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.lists import item_of_list
-from autodiff_hook.transform.specialise.objects import class_of, is_simple, look, special_method
+from autodiff_hook.transform.specialise.objects import class_of, is_called_plainly, is_made_plainly, look, special_method
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import (
     alias,
@@ -381,34 +382,48 @@ def implementation(function: Any) -> FunctionType | None:
 def _construct(
     inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
-    """Make an object: its ``__init__`` in the place of the call."""
+    """Make an object: ``__new__``, and a call of ``__init__`` behind it."""
     error = exceptions.is_exception(inf, cls)
-    if not (error or is_simple(inf, cls)) or s.result is None or inf.block is None:
+    if s.result is None or inf.block is None or not is_called_plainly(inf, cls):
         raise Refused(f"a call of {named(cls)}")
-    init = inf.world.attribute(cls, "__init__")
+    new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
+    new = new.__func__ if issubclass(type(new), staticmethod) else new
     if error:
         exceptions.begin(inf, s, s.result, args)
         if init in exceptions.INITIALISERS and not kwargs:
             inf.leave_nothing(s)
             return Fresh(cls, s.result)
-    if not inf.world.in_scope(init):
+    elif new is object.__new__ and is_made_plainly(inf, cls):
+        if init is object.__init__ and not (args or kwargs):
+            return _object(new, inf, s, [Constant(cls)])
+    elif type(new) is FunctionType and init is object.__init__:
+        return inline_call(inf, s, new, [Constant(cls), *args], kwargs)
+    elif type(new) is FunctionType:
+        return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(init), *args], kwargs)
+    if type(init) is not FunctionType or not inf.world.in_scope(init):
         raise Refused(f"a call of {named(cls)}")
-    start = Statement("call", list(s.operands), None, s.data, s.position)
-    made = dicts.built(inf, s, cls)
-    if made is None:
-        inf.types[s.result] = Fresh(cls, s.result)
-        made = dicts.record(inf, cls, s.result)
+    start = Statement("call", [Constant(init), s.result, *args, *kwargs.values()], None, tuple(kwargs), s.position)
+    inf.block.statements.insert(inf.index + 1, start)
+    return _object(new, inf, s, [Constant(cls)])
+
+
+def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``object.__new__(cls)``."""
+    cls = inf.type_of(args[0]) if len(args) == 1 else None
+    if s.result is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
+        return None
+    if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
+        raise Refused(f"an object of {named(cls.value)}")
+    s.op, s.operands, s.data = "call", [Constant(new), *args], ()
+    made = dicts.built(inf, s, cls.value)
     if made is not None:
-        inf.insert(made)
-    inf.begin(start)
-    try:
-        return inline_call(inf, start, init, [s.result, *args], kwargs)
-    except Refused:
-        inf.begin(s)
-        if made is not None and made.result is s.result and inf.block is not None:
-            inf.block.statements.remove(made)
-            inf.index -= 1
-        raise
+        return made
+    inf.leave_nothing(s)
+    dicts.record(inf, cls.value, s.result)
+    return Fresh(cls.value, s.result)
+
+
+OF_ALL_WAYS.update({new: functools.partial(_object, new) for new in (object.__new__, *exceptions.MAKERS)})
 
 
 def inline_call(

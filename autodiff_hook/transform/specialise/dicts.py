@@ -150,20 +150,18 @@ def standing_for(inf: Inference, s: Statement, cls: type, made_by: Any = None) -
     return made
 
 
-def record(inf: Inference, cls: type, made: Variable) -> Statement | None:
-    """What makes the dict of those attributes of a new object that are assigned again; None if there are none."""
-    if not any(type(place) is tuple and place[0] is cls for place in inf.program.changed):
-        return None
-    s = Statement("build_map", [], Variable("record"))
-    inf.plans[s], inf.types[s.made], inf.records[made] = ITEMS, Dict(Site()), s.made
-    return s
+def record(inf: Inference, cls: type, made: Variable) -> None:
+    """Make the dict of those attributes of a new object that are assigned again, if there are some."""
+    if made not in inf.records and any(type(place) is tuple and place[0] is cls for place in inf.program.changed):
+        s = Statement("build_map", [], Variable("record"))
+        inf.records[made] = s.made
+        inf.insert(s, Dict(Site()), ITEMS)
 
 
-def built(inf: Inference, s: Statement, cls: type) -> Statement | None:
-    """What makes an object of a class that is put into lists: a dict that stands for it. None for other classes."""
+def built(inf: Inference, s: Statement, cls: type) -> Dict | None:
+    """An object of a class that is put into lists: a dict that stands for it. None for other classes."""
     if built_of(cls) not in inf.program.changed:
         return None
-    made = standing_for(inf, s, cls)
-    begin = Statement("build_map", [], s.result, None, s.position)
-    inf.types[s.made], inf.plans[begin] = made, ITEMS
-    return begin
+    s.op, s.operands, s.data = "build_map", [], None
+    inf.plans[s] = ITEMS
+    return standing_for(inf, s, cls)

@@ -466,8 +466,7 @@ class Inference:
             except Refused as reason:
                 if isinstance(reason, Changes) and not reason.places <= self.program.changed:
                     raise
-                reason.at(self.filename_of(block), statement.position)
-                self._trap(block, reason)
+                self._trap(block, reason, statement.position)
                 return
             if result is None:
                 return
@@ -491,8 +490,9 @@ class Inference:
         if len(files) == 1:
             reason.at(files.pop(), reason.statement.position)
 
-    def _trap(self, block: Block, reason: Refused) -> None:
+    def _trap(self, block: Block, reason: Refused, position: Position | None) -> None:
         """What is not understood is given up where the program comes to it; then the function is carried."""
+        reason.at(self.filename_of(block), position)
         self.trapped[block] = reason.reason, block.statements[self.index :], block.terminator
         del block.statements[self.index :]
         block.terminator = self._giving_up(block, reason.reason)
@@ -554,6 +554,9 @@ class Inference:
         if isinstance(produced, Producer):
             self._weave(block, produced)
             terminator = block.terminator
+        elif not (produced is None or isinstance(produced, Iterator)):
+            self._trap(block, Refused("an iteration by code"), terminator.position)
+            return
         edges = terminator.edges
         if terminator.kind == "branch":
             truth = is_true(self.type_of(terminator.operands[0]))
@@ -567,11 +570,10 @@ class Inference:
             try:
                 raising.leave(self, block)
             except Refused as reason:
-                reason.at(self.filename_of(block), terminator.position)
-                self._trap(block, reason)
+                self._trap(block, reason, terminator.position)
             return
         elif terminator.kind not in ("jump", "next", "return"):
-            self._trap(block, Refused(f"{terminator.kind} is not specialised"))
+            self._trap(block, Refused(f"{terminator.kind} is not specialised"), terminator.position)
             return
         received = RECEIVED.get(terminator.kind, ())
         # Of those in one place the last is visited first: the body of a loop before what follows it.
@@ -585,8 +587,7 @@ class Inference:
         try:
             producers.weave(self, block, produced)
         except Refused as reason:
-            reason.at(self.filename_of(block), block.terminator.position)
-            self._trap(block, reason)
+            self._trap(block, reason, block.terminator.position)
 
     def _returns_none(self, block: Block, terminator: Terminator) -> bool:
         """Whether the program gives up here because what it returns is, or may be, None."""
@@ -594,9 +595,7 @@ class Inference:
         kind = self.type_of(value)
         self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
-            reason = Refused("the function returns None")
-            reason.at(self.filename_of(block), terminator.position)
-            self._trap(block, reason)
+            self._trap(block, Refused("the function returns None"), terminator.position)
             return True
         if isinstance(kind, Optional) and isinstance(value, Variable):
             self.require(block, value, terminator.position)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from dataclasses import is_dataclass
+from abc import ABCMeta
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
@@ -101,16 +101,23 @@ def lookup_after(cls: type, after: type, name: str) -> Any:
     return None if home is None else find_in_type(home, name)
 
 
-def is_simple(inf: Inference, cls: type) -> bool:
-    """Whether making an instance is ``object.__new__`` and an ``__init__`` written in Python."""
-    if type(cls) is not type or type(lookup(cls, "__init__")) is not FunctionType:
-        return False
-    inf.world.members(cls)
-    return (
-        lookup(cls, "__new__") is object.__dict__["__new__"]
-        and (assigns_plainly(cls) or is_dataclass(cls))
-        and lookup(cls, "__del__") is None
-    )
+def is_called_plainly(inf: Inference, cls: type) -> bool:
+    """Whether a call of a class makes an object by ``__new__`` and ``__init__``: its own class does nothing else."""
+    meta = type(cls)
+    if meta not in (type, ABCMeta):
+        inf.world.members(meta)
+    return find_in_type(meta, "__call__") is type.__dict__["__call__"]
+
+
+def is_made_plainly(inf: Inference, cls: type) -> bool:
+    """Whether ``object.__new__`` makes an object of a class that holds attributes alone."""
+    bases = cls.__mro__[:-1]
+    written = all(base.__flags__ & _HEAP_TYPE for base in bases) and not cls.__flags__ & _ABSTRACT
+    return written and look(inf, cls, "__del__") is None
+
+
+_HEAP_TYPE: Final = 1 << 9
+_ABSTRACT: Final = 1 << 20
 
 
 def assigns_plainly(cls: type) -> bool:
