@@ -37,6 +37,24 @@ def is_empty(value: Any) -> Any:
     return len(value) == 0
 
 
+def operated(a: Any, b: Any, first: Any, second: Any) -> Any:
+    """An operator, of which ``a`` is asked first."""
+    result = first(a, b)
+    if result is NotImplemented:
+        result = second(b, a)
+        if result is NotImplemented:
+            raise TypeError("unsupported operand types")
+    return result
+
+
+def equal(a: Any, b: Any, first: Any, second: Any) -> Any:
+    """``a == b``, of which ``a`` is asked first."""
+    result = first(a, b)
+    if result is NotImplemented:
+        result = NotImplemented if second is None else second(b, a)
+    return a is b if result is NotImplemented else result
+
+
 def made(cls: Any, new: Any, init: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a class with a ``__new__`` of its own."""
     made = new(cls, *args, **kwargs)

@@ -371,6 +371,17 @@ class Inference:
         self.block.statements.insert(self.index, s)
         self.index += 1
 
+    def first(self, s: Statement) -> Abstract | None:
+        """Evaluate a statement before the one that is being interpreted, which was made to follow it."""
+        assert self.block is not None
+        following = self.block.statements[self.index]
+        self.block.statements.insert(self.index, s)
+        found = self.evaluate(self, s)
+        if found is None:
+            return None
+        self.types[s.made], self.index = found, self.index + 1
+        return self.evaluate(self, following)
+
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
         self.assumed.append((operand, _called(self.type_of(operand))))

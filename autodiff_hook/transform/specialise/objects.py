@@ -20,7 +20,16 @@ from autodiff_hook.runtime.lookup import (
     is_plainly,
     shows_another_dictionary,
 )
-from autodiff_hook.semantics.operations import BINARY, METHODS, UNARY, UNARY_METHODS
+from autodiff_hook.semantics.equivalents import operating
+from autodiff_hook.semantics.operations import (
+    BINARY,
+    COMPARE,
+    COMPARING_METHODS,
+    METHODS,
+    MIRRORED,
+    UNARY,
+    UNARY_METHODS,
+)
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -184,7 +193,11 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
     return Known(None)
 
 
-DUNDERS: Final = {BINARY[op]: name for op, name in METHODS.items()}
+_OPERATORS: Final = {
+    **{BINARY[op]: (name, f"__r{name[2:]}") for op, name in METHODS.items()},
+    **{COMPARE[op]: (name, COMPARING_METHODS[MIRRORED[op]]) for op, name in COMPARING_METHODS.items()},
+}
+"""The methods that operators ask of what is on their left, and of what is on their right."""
 UNARY_DUNDERS: Final = {
     **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
     **{abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
@@ -205,37 +218,38 @@ def object_class(value: Abstract) -> type | None:
 def special_method(
     inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
 ) -> tuple[FunctionType, list[Operand]] | None:
-    """The method of an object that an operator calls, and its arguments."""
+    """What an operator of objects calls, and its arguments; None if their classes do not say it in Python."""
     first = class_of(types[0])
     if function in UNARY_DUNDERS and first is not None:
         found = look(inf, first, UNARY_DUNDERS[function])
         return (found, args) if type(found) is FunctionType else None
-    if function not in DUNDERS:
+    if function not in _OPERATORS:
         return None
-    name = DUNDERS[function]
+    compares = function not in BINARY.values()
     left, right = types
-    own, reflected = _method_of(inf, left, name), _method_of(inf, right, f"__r{name[2:]}")
     second = class_of(right)
+    asked = list(enumerate(_OPERATORS[function]))
     if first is not None and second is not None:
-        place, _ = asked_in_turn(first, second, name, f"__r{name[2:]}")[0]
-        method = (own, reflected)[place]
-        return None if method is None else (method, args[::-1] if place else args)
-    if own is not None:
-        return own, args
-    if reflected is not None:
+        asked = asked_in_turn(first, second, *_OPERATORS[function], compares)
+    found = [(place, method_of(inf, types[place], name)) for place, name in asked]
+    methods = [(place, method) for place, method in found if method is not None]
+    if not methods or not all(type(method) is FunctionType for _, method in methods):
+        return None
+    (place, method), *others = methods
+    if place:
         _require_deferring(left, right)
-        return reflected, args[::-1]
-    return None
+        args = args[::-1]
+    if not compares and "NotImplemented" not in method.__code__.co_names:
+        return method, args
+    end = operating.equal if function is operator.eq else operating.operated
+    return end, [*args, Constant(method), Constant(others[0][1] if others else None)]
 
 
-def _method_of(inf: Inference, value: Abstract, name: str) -> FunctionType | None:
+def method_of(inf: Inference, value: Abstract, name: str) -> Any:
+    """What the class of an object has by a name; None for what all objects have, and for what is no object."""
     cls = class_of(value)
     found = look(inf, cls, name) if cls is not None else None
-    if type(found) is not FunctionType:
-        return None
-    if not inf.one_way and "NotImplemented" in found.__code__.co_names:
-        raise Refused(f"{name} may not be implemented")
-    return found
+    return None if found is getattr(object, name, None) else found
 
 
 def _require_deferring(left: Abstract, right: Abstract) -> None:
