@@ -9,9 +9,8 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.lattice import built_class, inert_class, item_like, join, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, built_of, inert_class, item_like, join, number_types
 from autodiff_hook.transform.specialise.lists import has_slots, put
-from autodiff_hook.transform.specialise.places import built_of
 from autodiff_hook.transform.specialise.plans import items_of
 
 

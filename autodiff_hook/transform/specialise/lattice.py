@@ -243,6 +243,11 @@ def built_class(value: Abstract) -> type | None:
     return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, Counter, set) else None
 
 
+def built_of(cls: type) -> tuple[Any, ...]:
+    """What stands for a class whose objects are built, because they are put into lists or come by several ways."""
+    return "built", cls
+
+
 def is_true(value: Abstract) -> bool | None:
     """The truth of a value, if it is known."""
     if isinstance(value, Known):

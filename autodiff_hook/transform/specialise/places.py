@@ -12,12 +12,11 @@ from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Optional, Outside, Record, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
-from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.lattice import built_of, example_of
 
 _ASSIGNED: Final = "assigned"
 _COPIED: Final = "copied"
 _APPENDED: Final = "appended"
-_BUILT: Final = "built"
 _ALTERED: Final = "altered"
 
 
@@ -42,11 +41,6 @@ def copied_from(example: Any) -> tuple[Any, ...]:
 def appended_to(example: Any) -> tuple[Any, ...]:
     """What stands for a list to which items are appended, of which nothing else is asked."""
     return _APPENDED, id(example)
-
-
-def built_of(cls: type) -> tuple[Any, ...]:
-    """What stands for a class whose objects are built, because they are put into lists or dicts."""
-    return _BUILT, cls
 
 
 def altered_of(cls: type) -> tuple[Any, ...]:

@@ -166,7 +166,12 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
             return _extended(inf, s, owner)
         if isinstance(owner, Tuple) and owner.cls is list:
             lists.ask_for_changes(inf, s.operands[0])
-        if isinstance(owner, (Fresh, Outside, Record)) and look(inf, owner.cls, f"__i{NAMES[s.data]}__") is not None:
+        cls = object_class(owner)
+        method = None if cls is None else look(inf, cls, f"__i{NAMES[s.data]}__")
+        if type(method) is FunctionType and not inf.one_way and "NotImplemented" not in method.__code__.co_names:
+            inf.assume(s.operands[0])
+            return call_known(inf, s, method, s.operands, {})
+        if method is not None:
             raise Refused("an object is changed in place")
     elif s.data in _OF_LISTS:
         found = _OF_LISTS[s.data](inf, s)
