@@ -301,11 +301,10 @@ class Callees:
         try:
             parts = Parts(inf, s)
             if isinstance(function, Closure):
-                form, defaults, keyword = parts.closure(function), function.defaults, None
+                form, bound = parts.closure(function), bind(code, args, kwargs, function.defaults, None)
             else:
-                form = Form("known", (function,))
-                defaults, keyword = inf.defaults(function), function.__kwdefaults__
-            call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)))
+                form, bound = Form("known", (function,)), inf.parameters(function, args, kwargs)
+            call = Call(form, parts.parameters(bound))
             if not recursive:
                 _require_numbers(inf.type_of(x) for x in parts.operands)
             s.op, s.operands, s.data = "call", [Constant(OwnCall(call)), *parts.operands], ()

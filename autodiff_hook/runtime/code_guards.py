@@ -180,6 +180,13 @@ class CodeGuards(Guards):
                 owner, other = (self.emit("getattr", x, data="__dict__") for x in (owner, other))
             self.require(self.emit("is_not", owner, other))
 
+    def same(self, owner: Variable, other: Variable) -> bool:
+        """Whether two objects that are loaded on entry are one, guarded."""
+        found = self.types[owner].example is self.types[other].example
+        if self.is_new("same", owner, other):
+            self.require(self.emit("is" if found else "is_not", owner, other))
+        return found
+
     def require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
         """What is from outside is none of these arguments, nor in them; they are looked through once."""
         if references:

@@ -179,12 +179,13 @@ def bind(
     kwargs: dict[str, Operand],
     defaults: tuple[Any, ...],
     keyword: Any,
-    trusted: bool = False,
+    default: Callable[[Any, Any], Operand] | None = None,
 ) -> Parameters:
     """The parameters of a call; ``Refused`` if the call does not fit, which the plain call will say better.
 
-    Default values must be constants; those of rules (``trusted``) are.
+    ``default`` loads a default value that is no constant.
     """
+    default = default or _default
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames[: positional + keyword_only]
     rest = dict(kwargs)
@@ -196,9 +197,9 @@ def bind(
         elif name in rest and index >= code.co_posonlyargcount:
             values.append(rest.pop(name))
         elif index < positional and place >= 0:
-            values.append(_default(defaults[place], trusted))
+            values.append(default(defaults, place))
         elif index >= positional and keyword and name in keyword:
-            values.append(_default(keyword[name], trusted))
+            values.append(default(keyword, name))
         else:
             raise Refused(f"a call of {code.co_qualname} that does not fit")
     if code.co_flags & 4:
@@ -224,9 +225,6 @@ def is_plain(value: Any) -> bool:
     return type(value) is tuple and all(map(is_plain, value))
 
 
-def _default(value: Any, trusted: bool) -> Operand:
-    if isinstance(value, (Variable, Constant)):
-        return value
-    if not trusted and not is_plain(value):
-        raise Refused(f"a default value of type {type(value).__qualname__}")
-    return Constant(value)
+def _default(defaults: Any, key: Any) -> Operand:
+    value = defaults[key]
+    return value if isinstance(value, (Variable, Constant)) else Constant(value)

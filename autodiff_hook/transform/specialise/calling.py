@@ -439,8 +439,7 @@ def inline_call(
         variable = Variable()
         inf.cells[variable] = inf.world.captured(cell)
         cells.append(variable)
-    call = bind(function.__code__, args, kwargs, inf.defaults(function), function.__kwdefaults__)
-    inf.inline(s, function.__code__, function.__globals__, call, cells)
+    inf.inline(s, function.__code__, function.__globals__, inf.parameters(function, args, kwargs), cells)
     return None
 
 
@@ -551,7 +550,7 @@ def by_rule(
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
-    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
+    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
         raise Refused("the option out")

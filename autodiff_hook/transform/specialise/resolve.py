@@ -282,10 +282,13 @@ def _truth(inf: Inference, s: Statement) -> Abstract | None:
 
 def _is(inf: Inference, s: Statement) -> Abstract:
     a, b = map(inf.type_of, s.operands)
+    whole = list(map(inf.final, s.operands))
     if is_virtual(a) and is_virtual(b) or isinstance(a, Several) or isinstance(b, Several):
         same: bool | None = _are_one(inf, s, a, b)
     elif isinstance(a, Known) and isinstance(b, Known):
         same = a.value is b.value
+    elif isinstance(a, Outside) and isinstance(b, Outside) and all(map(inf.is_from_outside, whole)):
+        same = inf.world.same(*whole)
     else:
         same = None if _may_be(a, b) and _may_be(b, a) else False
     if same is None:
