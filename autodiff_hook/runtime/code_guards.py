@@ -18,6 +18,7 @@ from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
 from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
+from autodiff_hook.runtime.lookup import home_of
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import Abstract
@@ -156,7 +157,8 @@ class CodeGuards(Guards):
 
     def require_unassigned(self, example: Any, name: Any) -> None:
         """What the program assigns is not read as it was on entry."""
-        if place_of(example, name) in self.changed:
+        home = home_of(example if isinstance(example, type) else type(example), name)
+        if any(place_of(holder, name) in self.changed for holder in (example, home)):
             raise Refused(f"{name}, which the program assigns, is asked for in another way")
 
     def alone(self, here: Operand, example: Any, others: list[Operand]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, home_of, is_plainly
 from autodiff_hook.transform.specialise import altered, assigned, dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -38,6 +38,7 @@ from autodiff_hook.transform.specialise.objects import (
     assigns_plainly,
     class_of,
     is_descriptor,
+    is_number_of_class,
     is_set_by_code,
     look,
     look_after,
@@ -45,7 +46,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned
+from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
 from autodiff_hook.transform.specialise.wording import named
 
@@ -63,6 +64,9 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
     if is_plainly(found, property) and type(found.fget) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
+    home = home_of(cls, name)
+    if home is not None and place_of(home, name) in inf.program.changed and not _holds(inf, s, value, name):
+        return of_class_or_module(inf, s, cls, name)
     method = _method(inf, s, value, owner, name)
     if method is None:
         return _data(inf, s, value, owner, name, found)
@@ -71,6 +75,15 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
         return known_as(inf, s, function)
     inf.leave_nothing(s)
     return Bound(function, *receiver)
+
+
+def _holds(inf: Inference, s: Statement, value: Abstract, name: str) -> bool:
+    """Whether an object has an attribute of its own in the place of one of its class that the program assigns."""
+    if isinstance(value, Fresh):
+        return read(inf, s, value, name)[0] != "class"
+    if not isinstance(value, Dict):
+        raise Refused("an attribute of a class is assigned that objects from outside may have themselves")
+    return name in value.site.named
 
 
 def of_member(member: Enum, owner: Operand, name: str) -> tuple[Outside, Operand, str]:
@@ -214,7 +227,10 @@ def _loaded(inf: Inference, s: Statement, value: Record, owner: Operand, name: s
 
 
 def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
-    """An attribute of a module or a class: code, or data that is loaded on entry."""
+    """An attribute of a module or a class: code, data that is loaded on entry, or what the program has assigned."""
+    home = home_of(owner, name) if isinstance(owner, type) and not inf.one_way else None
+    if home is not None and place_of(home, name) in inf.program.changed:
+        return assigned.read(inf, s, home, Constant(home), name)
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
     data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf, found)
@@ -288,6 +304,8 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name = value``."""
     owner, value = s.operands
     target, name = inf.type_of(owner), str(s.data)
+    if isinstance(target, Known) and isinstance(target.value, type) and is_number_of_class(target.value, name):
+        return assigned.write(inf, s, target.value, Constant(target.value), name)
     cls = class_of(target)
     if cls is None or isinstance(target, Tuple):
         raise Refused(f"an attribute of {named(target)} is assigned")

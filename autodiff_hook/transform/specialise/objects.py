@@ -134,6 +134,12 @@ def assigns_plainly(cls: type) -> bool:
     return lookup(cls, "__setattr__") in (object.__setattr__, BaseException.__setattr__)
 
 
+def is_number_of_class(cls: type, name: str) -> bool:
+    """Whether an attribute of a class is a number, and assigning it is no call of code."""
+    special = hasattr(type(cls), name) or type(cls).__setattr__ is not type.__setattr__
+    return type(cls.__dict__.get(name)) in (int, float) and not special
+
+
 def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
     """What an attribute of an object is: ``field`` and its operand, ``slot`` and a dict, or what the class has."""
     if (value.cls, name) in inf.program.changed and value.made in inf.records:
