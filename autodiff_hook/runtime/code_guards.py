@@ -46,7 +46,7 @@ class CodeGuards(Guards):
     Lists, dicts, arrays and objects from outside that the program is ``changing`` are guarded to be known by one name.
     """
 
-    types: dict[Variable, Abstract]
+    types: dict[Any, Abstract]
     changing: dict[Variable, Any]
     """The lists and arrays that the program changes."""
 
@@ -182,7 +182,7 @@ class CodeGuards(Guards):
                 owner, other = (self.emit("getattr", x, data="__dict__") for x in (owner, other))
             self.require(self.emit("is_not", owner, other))
 
-    def same(self, owner: Variable, other: Variable) -> bool:
+    def same(self, owner: Operand, other: Operand) -> bool:
         """Whether two objects that are loaded on entry are one, guarded."""
         found = self.types[owner].example is self.types[other].example
         if self.is_new("same", owner, other):

@@ -60,7 +60,13 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.lists import item_of_list
-from autodiff_hook.transform.specialise.objects import class_of, is_called_plainly, is_made_plainly, look, special_method
+from autodiff_hook.transform.specialise.objects import (
+    class_of,
+    is_called_plainly,
+    is_made_plainly,
+    look,
+    special_method,
+)
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import (
     alias,

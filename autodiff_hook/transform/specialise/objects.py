@@ -223,7 +223,7 @@ def object_class(value: Abstract) -> type | None:
 
 def special_method(
     inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
-) -> tuple[FunctionType, list[Operand]] | None:
+) -> tuple[Any, list[Operand]] | None:
     """What an operator of objects calls, and its arguments; None if their classes do not say it in Python."""
     first = class_of(types[0])
     if function in UNARY_DUNDERS and first is not None:

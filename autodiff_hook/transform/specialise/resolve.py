@@ -62,7 +62,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Outside,
     Producer,
-    Record,
     Reference,
     Several,
     Tuple,
