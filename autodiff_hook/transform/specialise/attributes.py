@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from enum import Enum
+from functools import cached_property
 from io import TextIOBase
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
@@ -16,6 +17,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, home_of, is_plainly
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import altered, assigned, dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -48,6 +50,7 @@ from autodiff_hook.transform.specialise.objects import (
 )
 from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 from autodiff_hook.transform.specialise.wording import named
 
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
@@ -64,6 +67,9 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
     if is_plainly(found, property) and type(found.fget) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
+    if is_plainly(found, cached_property) and isinstance(value, (Fresh, Dict)):
+        inf.assume(owner)
+        return inline_call(inf, s, operating.remembered, [owner, Constant(found.func), Constant(name)], {})
     home = home_of(cls, name)
     if home is not None and place_of(home, name) in inf.program.changed and not _holds(inf, s, value, name):
         return of_class_or_module(inf, s, cls, name)
@@ -171,6 +177,19 @@ def _data(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: s
     return _loaded(inf, s, value, owner, name, found)
 
 
+def _held(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """What an object of the program holds in the place of a ``cached_property``."""
+    value, name = map(inf.type_of, args)
+    assert isinstance(name, Known)
+    if isinstance(value, Fresh):
+        return _field(inf, s, value, name.value)
+    assert isinstance(value, Dict)
+    return dicts.load_slot(inf, s, args[0], value, name.value)
+
+
+OF_ALL_WAYS[operating.held] = _held
+
+
 def _item(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str) -> Abstract:
     """A field of a named tuple."""
     fields = value.cls._fields  # type: ignore[attr-defined]
@@ -205,7 +224,11 @@ def _slot(inf: Inference, s: Statement, value: Dict, owner: Operand, name: str, 
 
 
 def _require_slot(cls: type, name: str, found: Any) -> None:
-    if has_in_type(cls, name) and is_descriptor(found) and not isinstance(found, MemberDescriptorType):
+    if (
+        has_in_type(cls, name)
+        and is_descriptor(found)
+        and not isinstance(found, (MemberDescriptorType, cached_property))
+    ):
         raise Refused(f"the attribute {name} of objects and of their class")
 
 

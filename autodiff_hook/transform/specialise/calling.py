@@ -65,6 +65,7 @@ from autodiff_hook.transform.specialise.objects import (
     is_called_plainly,
     is_made_plainly,
     look,
+    remembered,
     special_method,
 )
 from autodiff_hook.transform.specialise.places import assigns
@@ -421,6 +422,11 @@ def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abst
     if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
         raise Refused(f"an object of {named(cls.value)}")
     s.op, s.operands, s.data = "call", [Constant(new), *args], ()
+    if s not in inf.checked and inf.block is not None:
+        inf.checked.add(s)
+        for name in remembered(cls.value):
+            empty = Statement("setattr", [s.result, Constant(None)], None, name, s.position)
+            inf.block.statements.insert(inf.index + 1, empty)
     made = dicts.built(inf, s, cls.value)
     if made is not None:
         return made

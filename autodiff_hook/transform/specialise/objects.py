@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 import threading
 from abc import ABCMeta
+from functools import cached_property
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
@@ -125,6 +126,12 @@ def is_made_plainly(inf: Inference, cls: type) -> bool:
     return written and look(inf, cls, "__del__") is None
 
 
+def remembered(cls: type) -> list[str]:
+    """The attributes of objects that are computed once."""
+    names = dict.fromkeys(name for base in cls.__mro__ for name in vars(base))
+    return [name for name in names if is_plainly(find_in_type(cls, name), cached_property)]
+
+
 _HEAP_TYPE: Final = 1 << 9
 _ABSTRACT: Final = 1 << 20
 
@@ -173,8 +180,6 @@ def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract
         return dicts.store_slot(inf, s, args[0], target, name.value, args[2])
     if not isinstance(target, Fresh) or not isinstance(name, Known) or len(args) != 3:
         return None
-    if (target.cls, name.value) in inf.program.changed:
-        raise Refused("an attribute of a frozen object is assigned again")
     return assign(inf, s, target, name.value, args[2])
 
 
