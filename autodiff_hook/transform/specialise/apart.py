@@ -93,7 +93,8 @@ def _parts(inf: Inference, owner: Operand, kind: Tuple | Outside, keys: Sequence
     if not 0 < len(keys) <= _MOST:
         return None
     if isinstance(kind, Tuple):
-        return spread(inf, owner, keys) if _are_several(kind.items) else None
+        several = kind.cls is dict and kind.place is None or _are_several(kind.items)
+        return spread(inf, owner, keys) if several else None
     if any(type(x) is tuple and x[0] != "outside" and x[1] == id(kind.example) for x in inf.program.changed):
         return None
     held = [kind.example[key] for key in keys]

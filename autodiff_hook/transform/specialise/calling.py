@@ -331,6 +331,8 @@ def _for_all_ways(
         return lambda: _made_anew(inf, s, *helpers.replaced(inf, s, args, kwargs))
     if function is getattr and not kwargs:
         return lambda: _attribute_by_name(inf, s, args)
+    if function is setattr and len(args) == 3 and not kwargs:
+        return lambda: _assigned_by_name(inf, s, args)
     if function is iter and len(args) == 1:
         s.op, s.operands, s.data = "get_iter", args, None
         return lambda: inf.evaluate(inf, s)
@@ -377,6 +379,17 @@ def _attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abs
         if not present.pop():
             return alias(inf, s, args[2])
     s.op, s.operands, s.data = "getattr", [args[0]], name.value
+    return inf.evaluate(inf, s)
+
+
+def _assigned_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``setattr(owner, "name", value)``."""
+    name = inf.type_of(args[1])
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise Refused("an attribute whose name is not known is assigned")
+    if s.result is not None:
+        inf.types[s.result] = Known(None)
+    s.op, s.operands, s.data, s.result = "setattr", [args[0], args[2]], name.value, None
     return inf.evaluate(inf, s)
 
 

@@ -33,7 +33,7 @@ from autodiff_hook.records import record
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.fitting import given_ids
-from autodiff_hook.transform.specialise import producers, raising
+from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -697,6 +697,7 @@ class Inference:
                 self.types[param] = found
                 block.statements.append(build)
             elif isinstance(value, dict):
+                keywords.settle(body, param, value)
                 build = Statement("build_map", [x for k, v in value.items() for x in (Constant(k), v)], param)
                 self.types[param] = Tuple(tuple(map(self.type_of, value.values())), dict, tuple(value))
                 self.plans[build] = STRUCTURAL
