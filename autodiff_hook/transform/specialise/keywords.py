@@ -15,8 +15,9 @@ Entries = dict[str, Operand]
 
 def settle(body: Body, whole: Variable, entries: Entries) -> None:
     """Let each statement that asks ``whole`` be given what it holds there, if that is known, and if some change it."""
-    states: dict[Block, Entries | None] = {body.blocks[0]: entries}
-    pending, seen = [body.blocks[0]], {body.blocks[0]}
+    own, first = set(body.blocks), body.blocks[0]
+    states: dict[Block, Entries | None] = {first: entries}
+    pending = [first]
     asked, changed = dict[Statement, Entries](), dict[Statement, Operand]()
     while pending:
         block = pending.pop()
@@ -39,12 +40,11 @@ def settle(body: Body, whole: Variable, entries: Entries) -> None:
             edges = [edges[not truths[end.operands[0]]], *edges[2:]]
         if whole in end.operands or any(whole in edge.args for edge in edges):
             return
-        for edge in edges:
-            before = states.setdefault(edge.target, held)
-            if edge.target not in seen:
-                seen.add(edge.target)
+        for edge in [edge for edge in edges if edge.target in own]:
+            if edge.target not in states:
+                states[edge.target] = held
                 pending.append(edge.target)
-            if not _is_same(before, held) or edge is block.handler and not _is_same(states[block], held):
+            if not _is_same(states[edge.target], held) or edge is block.handler and not _is_same(states[block], held):
                 return
     if changed:
         for block in body.blocks:
@@ -75,13 +75,14 @@ def _step(s: Statement, held: Entries) -> tuple[Entries, Operand] | None:
 
 def _only_reads(s: Statement, whole: Variable) -> bool:
     """Whether nobody has the dict behind a statement who has not had it before."""
+    place = s.operands.index(whole)
     if s.op == "call_method":
-        return s.operands[0] is whole and s.operands.count(whole) == 1 and s.data[0] in _READING
-    return (
-        s.op in ("in", "not_in", "truth", "not", "getitem", "star") and s.operands[-1 if "in" in s.op else 0] is whole
-    )
+        return place == 0 and s.operands.count(whole) == 1 and s.data[0] in _READING
+    return place == _ASKING.get(s.op)
 
 
+_ASKING: Final = {"in": 1, "not_in": 1, "truth": 0, "not": 0, "getitem": 0, "star": 0}
+"""The operations that only ask a dict, and the place of it among their operands."""
 _READING: Final = ("get", "keys", "items", "values", "copy")
 
 
