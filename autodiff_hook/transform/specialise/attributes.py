@@ -118,6 +118,8 @@ def method_call(
             return call_with(inf, s, field, args, names)
         if kind == "class" and not is_code:
             return call_with(inf, s, Constant(inf.world.attribute(cls, name)), args, names)
+    elif isinstance(value, Dict) and not is_code:
+        return call_with(inf, s, inf.before(s, "getattr", [owner], name), args, names)
     elif isinstance(value, Outside) and not is_code:
         return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
     raise Refused(f"the method {name} of {named(value)}")

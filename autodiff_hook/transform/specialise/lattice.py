@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from dataclasses import replace
 from functools import reduce
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -170,7 +170,12 @@ def item_like(value: Abstract) -> Abstract | None:
     cls = inert_class(value)
     if cls is not None:
         return Instance(cls, example=example_of(value))
+    if isinstance(value, Known) and isinstance(value.value, _CODE):
+        return value
     return value if isinstance(value, Array) and value.ndim and not value.scalar else None
+
+
+_CODE: Final = (FunctionType, BuiltinFunctionType, type)
 
 
 def inert_class(value: Abstract) -> type | None:
