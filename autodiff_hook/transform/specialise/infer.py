@@ -228,6 +228,8 @@ class Inference:
         self.checked: set[Statement] = set()
         """What changes lists or dicts, and looks before whether they are the program's own."""
         self.params: dict[Operand, Abstract] = {}
+        self.copied: dict[Statement, tuple[Operand, list[str]]] = {}
+        """The objects that are copied, and which attributes they have."""
         self.started: set[Operand] = set()
         self.records: dict[Variable, Variable] = {}
         """The dicts that hold those attributes of objects that are assigned again."""
@@ -352,6 +354,15 @@ class Inference:
         """Whether an operand is an argument, or was loaded on entry."""
         return operand in self.params or self.world.is_outside(operand)
 
+    def attributes_of(self, value: Abstract) -> dict[str, Abstract]:
+        """What is known of the attributes of an object that the program makes."""
+        if isinstance(value, Dict):
+            return dict(value.site.named)
+        assert isinstance(value, Fresh)
+        known = {name: self.type_of(x) for (made, name), (x, _) in self.fields.items() if made is value.made}
+        record = self.types.get(self.records[value.made]) if value.made in self.records else None
+        return known | record.site.named if isinstance(record, Dict) else known
+
     def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
         """The result of an operation that is done before ``s``, which is being interpreted."""
         made = Statement(op, operands, Variable(), data, s.position)
@@ -430,6 +441,9 @@ class Inference:
             found = _called(self.type_of(operand))
             if not (found is assumed or _same_closure(found, assumed)):
                 raise Refused("what is called changes while the program runs")
+        for operand, names in self.copied.values():
+            if names != sorted(self.attributes_of(self.type_of(operand))):
+                raise Refused("an object gets other attributes than those that were copied")
         for operand, kind in self.fixed:
             if join(kind, self.type_of(operand)) != kind:
                 raise Refused("what is differentiated within changes its type while the program runs")
