@@ -166,6 +166,13 @@ def _write_displays(block: Block) -> None:
     block.statements = kept
 
 
+@record(eq=False)
+class Rest(Variable):
+    """The further positional arguments of a call, of whatever number: ``items`` is a tuple of them."""
+
+    items: Any = None
+
+
 @record
 class Parameters:
     """How a call binds: for each parameter an operand, the operands of ``*args``, or those of ``**kwargs``."""
@@ -188,7 +195,9 @@ def bind(
     default = default or _default
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames[: positional + keyword_only]
-    rest = dict(kwargs)
+    rest, further, spread = dict(kwargs), args[positional:], [x for x in args if isinstance(x, Rest)]
+    if spread and not (further == spread and code.co_flags & 4):
+        raise Refused(f"a call of {code.co_qualname} with *args of any number")
     values: list[Operand | list[Operand] | dict[str, Operand]] = []
     for index, name in enumerate(names):
         place = index - positional + len(defaults)
@@ -203,7 +212,7 @@ def bind(
         else:
             raise Refused(f"a call of {code.co_qualname} that does not fit")
     if code.co_flags & 4:
-        values.append(list(args[positional:]))
+        values.append(spread[0].items if spread else list(further))
     elif len(args) > positional:
         raise Refused(f"a call of {code.co_qualname} with too many arguments")
     if code.co_flags & 8:

@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.lookup import wrapped_by
+from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
@@ -48,7 +48,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind
 from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
@@ -149,7 +149,11 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     made = following.one_by_one(inf, s, args)
     if made is not None:
         return inf.evaluate(inf, made)
-    values = spread(inf, of_one_length(inf, args, _arity(inf, function)))
+    args = of_one_length(inf, args, _arity(inf, function))
+    if isinstance(inf.type_of(args), List) and not inf.one_way:
+        values: list[Operand] = [Rest("rest", inf.before(s, "call", [Constant(tuple), args], ()))]
+    else:
+        values = spread(inf, args)
     whole = inf.type_of(kwargs)
     if isinstance(whole, Known) and whole.value is None:
         s.op, s.operands, s.data = "call", [function, *values], ()
@@ -164,7 +168,13 @@ def _arity(inf: Inference, function: Operand) -> int | None:
     """How many values a callable has to be given; None if that is not certain."""
     callee = inf.type_of(function)
     if isinstance(callee, Known) and isinstance(callee.value, type):
-        return named_tuples.arity(inf, callee.value)
+        init = find_in_type(callee.value, "__init__")
+        if type(init) is not FunctionType:
+            return named_tuples.arity(inf, callee.value)
+        callee = Bound(init, function)
+    if isinstance(callee, Bound) and type(callee.function) is FunctionType:
+        count = _arity(inf, Constant(callee.function))
+        return None if count is None else count - 1
     if isinstance(callee, Closure):
         code, defaults = callee.code, callee.defaults
     elif isinstance(callee, Known) and type(callee.value) is FunctionType:
@@ -270,9 +280,11 @@ def call_known(
     if following.is_alike(function):
         args = [named_tuples.plain(inf, s, x) for x in args]
         types = [inf.type_of(x) for x in args]
-    if any(t is ANY or isinstance(t, Several) for t in types):
+    ruled = registry.has_rules(function) or registry.is_constant(function)
+    unknown = [x for x, t in zip(args, types) if t is ANY or isinstance(t, Several)]
+    if any(ruled or not isinstance(x, Rest) for x in unknown):
         raise Refused(f"an argument of {named(function)} of unknown type")
-    if registry.has_rules(function) or registry.is_constant(function):
+    if ruled:
         if require_value(inf, s, [*args, *kwargs.values()]):
             return None
         args, kwargs = inf.settled(s, function, args, kwargs)
