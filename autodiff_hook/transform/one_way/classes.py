@@ -10,7 +10,7 @@ from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.objects import is_called_plainly, look
+from autodiff_hook.transform.specialise.objects import ABSTRACT, HEAP_TYPE, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -55,7 +55,7 @@ def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Oper
 
 def instance(inf: Path, cls: type) -> Variable:
     """A new object of a class, without attributes."""
-    if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
+    if look(inf, cls, "__del__") is not None or cls.__flags__ & (HEAP_TYPE | ABSTRACT) != HEAP_TYPE:
         raise Refused(f"an object of {named(cls)}")
     token = Variable(cls.__name__)
     inf.types[token] = Fresh(cls, token)
@@ -76,4 +76,3 @@ _CONVERSIONS: Final = (
     *("__float__", "__int__", "__index__", "__complex__", "__round__", "__trunc__", "__floor__", "__ceil__"),
     *("__divmod__", "__rdivmod__", "__array__", "__array_ufunc__"),
 )
-_HEAP_TYPE: Final = 1 << 9

@@ -68,7 +68,7 @@ from autodiff_hook.transform.specialise.objects import (
     remembered,
     special_method,
 )
-from autodiff_hook.transform.specialise.places import assigns
+from autodiff_hook.transform.specialise.places import assigns, default_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
@@ -449,9 +449,12 @@ def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abst
     s.op, s.operands, s.data = "call", [Constant(new), *args], ()
     if s not in inf.checked and inf.block is not None:
         inf.checked.add(s)
-        for name in remembered(cls.value):
-            empty = Statement("setattr", [s.result, Constant(None)], None, name, s.position)
-            inf.block.statements.insert(inf.index + 1, empty)
+        begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
+        for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
+            begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
+        for name, value in begun.items():
+            store = Statement("setattr", [s.result, value], None, name, s.position)
+            inf.block.statements.insert(inf.index + 1, store)
     made = dicts.built(inf, s, cls.value)
     if made is not None:
         return made

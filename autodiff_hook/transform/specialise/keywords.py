@@ -15,6 +15,7 @@ Entries = dict[str, Operand]
 
 def settle(body: Body, whole: Variable, entries: Entries) -> None:
     """Let each statement that asks ``whole`` be given what it holds there, if that is known, and if some change it."""
+    _call_at_once(body, whole)
     own, first = set(body.blocks), body.blocks[0]
     states: dict[Block, Entries | None] = {first: entries}
     pending = [first]
@@ -49,6 +50,15 @@ def settle(body: Body, whole: Variable, entries: Entries) -> None:
     if changed:
         for block in body.blocks:
             block.statements = [x for s in block.statements for x in _rewritten(s, whole, asked, changed)]
+
+
+def _call_at_once(body: Body, whole: Variable) -> None:
+    """Let methods of a dict, which nothing can replace, be looked up where they are called."""
+    for block in body.blocks:
+        for s in [s for s in block.statements if s.op == "load_method" and s.operands[0] is whole]:
+            for call in [x for b in body.blocks for x in b.statements if x.operands[:1] == [s.result]]:
+                call.op, call.operands[0], call.data = "call_method", whole, (s.data, call.data or ())
+            block.statements.remove(s)
 
 
 def _is_same(a: Entries | None, b: Entries | None) -> bool:

@@ -122,7 +122,7 @@ def is_called_plainly(inf: Inference, cls: type) -> bool:
 def is_made_plainly(inf: Inference, cls: type) -> bool:
     """Whether ``object.__new__`` makes an object of a class that holds attributes alone."""
     bases = cls.__mro__[:-1]
-    written = all(base.__flags__ & _HEAP_TYPE for base in bases) and not cls.__flags__ & _ABSTRACT
+    written = all(base.__flags__ & HEAP_TYPE for base in bases) and not cls.__flags__ & ABSTRACT
     return written and look(inf, cls, "__del__") is None
 
 
@@ -132,8 +132,8 @@ def remembered(cls: type) -> list[str]:
     return [name for name in names if is_plainly(find_in_type(cls, name), cached_property)]
 
 
-_HEAP_TYPE: Final = 1 << 9
-_ABSTRACT: Final = 1 << 20
+HEAP_TYPE: Final = 1 << 9
+ABSTRACT: Final = 1 << 20
 
 
 def assigns_plainly(cls: type) -> bool:
