@@ -160,7 +160,8 @@ def iterations(a, b):
         total += x * x
         for y in rows:
             total += x * y
-    return total + sum(rows) * steps.place
+    total += sum(x * w for w, x in zip([1.0, 2.0, 3.0], Rows([a, b, a])))
+    return total + sum(rows) * steps.place + sum([i * x for i, x in enumerate(Steps([b, a]))])
 
 
 class Curve:
