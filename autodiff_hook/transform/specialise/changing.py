@@ -241,6 +241,8 @@ def _copied_deeply(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if isinstance(kind, Fresh) or kind is not None and built_class(kind) is not None:
         return _copied(inf, s, args, copy.deepcopy)
+    if isinstance(kind, Tuple) and kind.cls is list:
+        lists.ask_for_changes(inf, args[0])
     flat = isinstance(kind, List) and kind.item is not None and is_unchangeable(kind.item)
     return _copied(inf, s, args) if flat or kind is not None and is_unchangeable(kind) else None
 
