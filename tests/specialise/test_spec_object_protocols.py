@@ -235,6 +235,54 @@ def cached_none(a, b):
     return total + maybe.x
 
 
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, owner, cls=None):
+        return getattr(owner, self.name) * self.factor
+
+    def __set__(self, owner, value):
+        if value < -10.0:
+            raise ValueError("too small")
+        setattr(owner, self.name, value)
+
+
+class Body:
+    mass, speed = Scaled(2.0), Scaled(3.0)
+
+    def __init__(self, mass, speed):
+        self.mass, self.speed = mass, speed
+
+
+class Planet(Body):
+    pass
+
+
+def described(a, b):
+    total, bodies = 0.0, [Planet(a * i, b) for i in range(4)]
+    for body in bodies:
+        body.speed = body.speed * body.mass + a
+    for i in range(3):
+        body = Body(a * i, b)
+        body.mass = body.mass + b
+        total += body.mass**2 * body.speed
+    return total + sum(body.speed for body in bodies)
+
+
+def test_descriptors_may_change(monkeypatch):
+    check(described, 0.7, 1.3)
+    monkeypatch.setattr(vars(Body)["mass"], "factor", 5.0)
+    check(described, 0.7, 1.3)
+    monkeypatch.setattr(Planet, "speed", 4.0, raising=False)
+    check(described, 0.7, 1.3, specialised=None)
+    monkeypatch.setattr(Scaled, "__get__", lambda self, owner, cls=None: getattr(owner, self.name) * 11.0)
+    check(described, 0.7, 1.3, specialised=None)
+
+
 class State:
     def __init__(self, x, v, held=None):
         self.x, self.v, self.held = x, v, held
@@ -286,7 +334,7 @@ CACHED = [cached, cached_before_a_change, cached_or_assigned, cached_in_lists]
 COPIES = [copies, shallow_and_deep, copies_in_lists]
 
 
-@pytest.mark.parametrize("f", [*OPERATORS, *CACHED, *COPIES], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [*OPERATORS, *CACHED, *COPIES, described], ids=lambda f: f.__name__)
 def test_protocols(f):
     for args in ((0.7, 1.3), (1.1, 0.4)):
         check_all_ways(f, *args)

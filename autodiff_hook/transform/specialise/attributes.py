@@ -39,6 +39,8 @@ from autodiff_hook.transform.specialise.objects import (
     assign,
     assigns_plainly,
     class_of,
+    decides_alone,
+    deciding,
     is_descriptor,
     is_number_of_class,
     is_set_by_code,
@@ -67,6 +69,10 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
     if is_plainly(found, property) and type(found.fget) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
+    if decides_alone(found):
+        inf.assume(owner)
+        getter, descriptor = deciding(inf, cls, found, name, "__get__")
+        return inline_call(inf, s, getter, [descriptor, owner, Constant(cls)], {})
     if is_plainly(found, cached_property) and isinstance(value, (Fresh, Dict)):
         inf.assume(owner)
         return inline_call(inf, s, operating.remembered, [owner, Constant(found.func), Constant(name)], {})
@@ -343,6 +349,10 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     if is_plainly(found, property, "__set__") and type(found.fset) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fset, [owner, value], {})
+    if decides_alone(found):
+        inf.assume(owner)
+        setter, descriptor = deciding(inf, cls, found, name, "__set__")
+        return inline_call(inf, s, setter, [descriptor, owner, value], {})
     if not isinstance(found, MemberDescriptorType) and not has_in_type(cls, "__dict__"):
         raise Refused(f"a {cls.__qualname__} has no attribute {name}")
     if isinstance(target, Fresh):

@@ -18,6 +18,7 @@ from autodiff_hook.runtime.lookup import (
     find_in_type,
     has_in_type,
     home_after,
+    home_of,
     is_plainly,
     shows_another_dictionary,
 )
@@ -81,9 +82,21 @@ def look(inf: Inference, cls: type, name: str) -> Any:
     """``lookup``, and a guard that it goes on to find the same."""
     found = lookup(cls, name, inf.one_way)
     inf.world.members(cls)
-    if is_descriptor(found):
+    if is_descriptor(found) and not (decides_alone(found) and not inf.one_way):
         inf.world.attribute(cls, name)
     return found
+
+
+def decides_alone(found: Any) -> bool:
+    """Whether a descriptor that a class has, written in Python, says alone how an attribute is read and assigned."""
+    methods = [find_in_type(type(found), name) for name in ("__get__", "__set__")]
+    return all(type(method) is FunctionType for method in methods)
+
+
+def deciding(inf: Inference, cls: type, found: Any, name: str, method: str) -> tuple[FunctionType, Operand]:
+    """A method of such a descriptor, and the descriptor, as it is loaded from the class that has it."""
+    held = vars(home_of(cls, name))
+    return look(inf, type(found), method), inf.world.part(Constant(held), held, name, True)
 
 
 def is_descriptor(found: Any) -> bool:
