@@ -127,12 +127,11 @@ class Callees:
         try:
             parts = Parts(inf, s, asks=recursive)
             if isinstance(function, Closure):
-                form, defaults, keyword = parts.closure(function), function.defaults, None
+                form, bound = parts.closure(function), bind(code, args, kwargs, function.defaults, None)
             else:
-                form = Form("known", (function,))
-                defaults, keyword = inf.defaults(function), function.__kwdefaults__
+                form, bound = Form("known", (function,)), inf.parameters(function, args, kwargs)
             self.tried = True
-            call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)), recursive)
+            call = Call(form, parts.parameters(bound), recursive)
             kinds = [inf.type_of(x) for x in parts.operands]
             if not recursive:
                 _require_numbers(kinds)

@@ -18,6 +18,7 @@ from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
 from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
+from autodiff_hook.runtime.lookup import home_of
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import Abstract
@@ -45,7 +46,7 @@ class CodeGuards(Guards):
     Lists, dicts, arrays and objects from outside that the program is ``changing`` are guarded to be known by one name.
     """
 
-    types: dict[Variable, Abstract]
+    types: dict[Any, Abstract]
     changing: dict[Variable, Any]
     """The lists and arrays that the program changes."""
 
@@ -156,7 +157,8 @@ class CodeGuards(Guards):
 
     def require_unassigned(self, example: Any, name: Any) -> None:
         """What the program assigns is not read as it was on entry."""
-        if place_of(example, name) in self.changed:
+        home = home_of(example if isinstance(example, type) else type(example), name)
+        if any(place_of(holder, name) in self.changed for holder in (example, home)):
             raise Refused(f"{name}, which the program assigns, is asked for in another way")
 
     def alone(self, here: Operand, example: Any, others: list[Operand]) -> None:
@@ -179,6 +181,13 @@ class CodeGuards(Guards):
                     raise Refused("two objects share their attributes, and some are assigned")
                 owner, other = (self.emit("getattr", x, data="__dict__") for x in (owner, other))
             self.require(self.emit("is_not", owner, other))
+
+    def same(self, owner: Operand, other: Operand) -> bool:
+        """Whether two objects that are loaded on entry are one, guarded."""
+        found = self.types[owner].example is self.types[other].example
+        if self.is_new("same", owner, other):
+            self.require(self.emit("is" if found else "is_not", owner, other))
+        return found
 
     def require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
         """What is from outside is none of these arguments, nor in them; they are looked through once."""

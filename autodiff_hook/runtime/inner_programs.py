@@ -210,8 +210,7 @@ class Within:
         elif type(f) is not FunctionType or not inner.world.in_scope(f):
             raise Refused(f"a derivative of {named(kind)}")
         inner.world.function(f)
-        call = bind(f.__code__, args, {}, inner.defaults(f), f.__kwdefaults__)
-        inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
+        inner.run(f.__code__, f.__globals__, f.__closure__, types, inner.parameters(f, args, {}))
 
 
 def _require_one_buffer_each(ir: IR, inner: Inference) -> None:

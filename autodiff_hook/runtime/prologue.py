@@ -197,7 +197,7 @@ class Prologue(CodeGuards):
 
     def initial(self, owner: Operand, example: Any, name: str) -> Operand | None:
         """What an attribute, an item or a global is on entry that the program assigns; None if it is missing."""
-        if isinstance(owner, Constant):
+        if isinstance(owner, Constant) and isinstance(example, dict):
             if name in example:
                 return self._global(example, name)
             self.missing(example, name)

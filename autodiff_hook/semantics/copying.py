@@ -6,7 +6,7 @@ from collections import deque
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, holder_of, keep_all, load
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load_attribute
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
@@ -47,5 +47,5 @@ def reduce_ex(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def _attributes(alg: Algebra, owner: Any, names: dict[str, Any]) -> dict[str, Any]:
     """A dict of attributes, with the tokens that they have in the object."""
     found = dict(names)
-    keep_all(alg, found, {name: load(alg, holder_of(owner, name), name, value) for name, value in names.items()})
+    keep_all(alg, found, {name: load_attribute(alg, owner, name, value) for name, value in names.items()})
     return found

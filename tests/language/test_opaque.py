@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import copy
 import heapq
 import queue
 import random
@@ -43,6 +44,18 @@ def test_the_error_names_callable_line_and_remedies():
     assert f"{__file__}:{f.__code__.co_firstlineno + 2}" in message
     for remedy in ("opt the module in", "rrule", "nondifferentiable", "stop_gradient"):
         assert remedy in message
+
+
+@pytest.mark.parametrize("function", [copy.copy, copy.deepcopy, lambda s: s.__reduce_ex__(4)[2]["x"]])
+def test_copies_of_what_is_unknown_are_unknown(function):
+    state = opaque("class f:\n    def __init__(self, x): self.x = x * x")
+
+    def f(x):
+        made = function(state(x))
+        return made if isinstance(made, float) else made.x
+
+    with pytest.raises(NotDifferentiable):
+        gradient(f, 2.0)
 
 
 TIMES = "def made(a):\n    def g(x): return a * x\n    return g"

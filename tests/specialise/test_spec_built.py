@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from specialised_cases import check, check_all_ways, check_slopes
 
+import autodiff_hook as ad
+
 
 class Body:
     gravity = 0.5
@@ -182,13 +184,94 @@ def in_tuples(x):
     return sum(body.x * i for body, i in pairs)
 
 
-PROGRAMS = [bodies, layers, vectors, fields, groups, by_names, linked, derived, of_one_object, chosen, in_tuples]
+def stepped(x):
+    """The object is another one in each iteration, and changed."""
+    body = Body(x, 0.1)
+    for i in range(5):
+        new = Body(body.mass, body.x)
+        new.v = body.v + x * math.cos(body.x)
+        if i % 2:
+            new.other = body
+        new.x += 0.1 * new.v
+        body = new
+    return body.x * body.v
+
+
+def best_or_none(x):
+    best = None
+    for i in range(5):
+        body = Body(x, math.sin(3 * i))
+        if best is None or body.x > best.x:
+            best = body
+        best.mass += 0.1 * x
+    return best.mass * best.x * x
+
+
+def kept_through_branches(x):
+    first, second = Body(x, 1.0), Body(1.0, x)
+    for i in range(4):
+        body = first if i % 2 else second
+        body.v += x * i
+        first, second = second, first
+    return first.v * first.mass + second.energy
+
+
+class Unit:
+    def __init__(self, weight, act, make=Vector):
+        self.weight, self.act, self.make = weight, act, make
+
+    def __call__(self, x):
+        return self.act(self.weight * x)
+
+
+def one_function_each(x):
+    units, made, y = [Unit(x * math.sin(i), math.tanh) for i in range(1, 5)], [], x
+    for unit in units:
+        y = unit(y) + unit.act(x)
+        made.append(unit.make(y, x))
+    functions = []
+    for _ in range(3):
+        functions.append(math.exp)
+    return sum([v.x * v.y for v in made]) + sum([f(x) for f in functions])
+
+
+PROGRAMS = [
+    *(bodies, layers, vectors, fields, groups, by_names, linked, derived, of_one_object, chosen, in_tuples),
+    *(stepped, best_or_none, kept_through_branches, one_function_each),
+]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_built(f):
     for x in (0.7, 1.2):
         check_all_ways(f, x)
+
+
+def other_functions(x):
+    units = [Unit(x * i, math.tanh) for i in range(3)]
+    total = sum(unit(x) for unit in units)
+    for unit in units[1:]:
+        unit.act = math.sin
+    return total + sum(unit(x) for unit in units)
+
+
+def test_functions_that_become_others():
+    check(other_functions, 0.7, specialised=None)
+
+
+def test_a_function_that_only_some_objects_have():
+    def f(x):
+        found = [Vector(x, i) for i in range(3)]
+        for vector in found[1:]:
+            vector.x = math.sin(x)
+        units = [Unit.__new__(Unit) for _ in range(3)]
+        for unit in units[1:]:
+            unit.act = math.tanh
+        return sum(unit.act(vector.x) for unit, vector in zip(units, found))
+
+    for _ in range(3):
+        with pytest.raises(AttributeError):
+            ad.gradient(f, 0.7)
 
 
 def shown(x):

@@ -49,6 +49,21 @@ class Level:
     def __repr__(self):
         return f"{self.height:.12f} {self._flow:.12f}"
 
+class Counted:
+    made, scale = 0, 2.0
+    def __init__(self, x):
+        self.x = x
+        Counted.made += 1
+    def value(self):
+        return self.x * self.made * self.scale
+
+class Derived(Counted):
+    def __init__(self, x):
+        super().__init__(x)
+        if x > 1.25:
+            self.made = 5
+
+one = Counted(0.5)
 swing, first, second, level, other = Swing(), Shared(), Shared(), Level(), Level()
 by_name, everything = {"level": level}, [level, other]
 log, buffer, field, table, count, total = [], [3.0, 1.0, 2.0], np.arange(4.0), {"a": 1.0, "b": 2.0}, 0, 0.0
@@ -58,6 +73,7 @@ alias, window, nested, grid = buffer, field[1:3], [[1.0, 2.0], [3.0]], np.ones((
 
 def left():
     found = vars(swing), first.v, level, other, log, buffer, field, table, count, total, nested
+    found = *found, Counted.made, Counted.scale, vars(one), "made" in vars(Derived)
     return repr((*found, vars(grown), late, rows, same, grown.u is same, grid, queues, short))
 
 def swings(x):
@@ -89,6 +105,22 @@ def counts(x):
     count += 1
     total += x * count
     return total * x
+def counts_in_a_class(x):
+    total = 0.0
+    for i in range(3):
+        total += Counted(x * i).value() + Derived(x).value() * Derived.made
+    Counted.scale = x
+    return total * Derived.scale
+def counts_and_raises(x):
+    if Counted(x).made > 2:
+        raise ValueError
+    return x * Counted.made
+def counts_for_an_object(x):
+    Counted(x)
+    return one.value() * x
+def counts_for_a_derived_class(x):
+    Derived.made += 1
+    return Counted(x).value() * x
 def stores(x):
     for i in range(3):
         buffer[i] = buffer[i - 1] * x + i
@@ -223,7 +255,7 @@ def fails(x):
     return level.height / (x - x)
 """
 TYPED = "swings goes_on keeps_the_best appends appends_and_reads counts stores slots in_a_dict".split()
-TYPED += "in_place_by_an_attribute clears".split()
+TYPED += "in_place_by_an_attribute clears counts_in_a_class".split()
 READING = ["clears", "appends_and_reads"]
 """They add up what a list from outside has, whose tangent is zero: in second order that is carried."""
 

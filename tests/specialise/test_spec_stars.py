@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import check
+from specialised_cases import check, check_all_ways
 
 import autodiff_hook as ad
 
@@ -205,6 +205,75 @@ def weighed(*terms):
     for i, term in enumerate(terms):
         total = total * term + i
     return total
+
+
+class Coordinates:
+    def __init__(self, *values):
+        self.values = list(values)
+
+    def __add__(self, other):
+        return Coordinates(*[a + b for a, b in zip(self.values, other.values)])
+
+    def scaled(self, *, by):
+        return Coordinates(*(by * a for a in self.values))
+
+
+class Pair:
+    def __init__(self, x, y=0.5):
+        self.x, self.y = x, y
+
+    def moved(self, dx, dy):
+        return Pair(self.x + dx, self.y + dy)
+
+
+def counted(*rest):
+    return sum(rest) * len(rest)
+
+
+def into_rest(x, y):
+    point = Coordinates(x, y, 1.0)
+    for i in range(4):
+        point = point + Coordinates(y, i, x).scaled(by=0.1)
+    made = [x * k for k in range(3)]
+    before = counted(*made)
+    made.append(y)
+    return sum([a * a for a in point.values]) + before * counted(*made)
+
+
+def into_parameters(x, y):
+    total = 0.0
+    for i in range(4):
+        found = [x * k + y for k in range(2 + i // 9)]
+        moved = Pair(x, y).moved(*found)
+        total += moved.x * moved.y
+    return total
+
+
+def of_another_number(x, y):
+    total = 0.0
+    for i in range(4):
+        found = [x * k + y for k in range(i)]
+        try:
+            total += Pair(*found).y
+        except TypeError:
+            total += x
+    return total
+
+
+def around_rest(x, y):
+    found = [x * k for k in range(3)]
+    return counted(y, *found) + counted(*found, *found) + max(*found) * math.hypot(*found)
+
+
+@pytest.mark.parametrize("f", [into_rest, into_parameters])
+def test_any_number_of_items_is_spread(f):
+    for args in ((0.7, 1.3), (1.1, -0.4)):
+        check_all_ways(f, *args)
+
+
+@pytest.mark.parametrize("f", [of_another_number, around_rest])
+def test_what_is_not_known_of_a_spread_is_right(f):
+    check(f, 0.7, 1.3, specialised=None)
 
 
 def of_array(x):

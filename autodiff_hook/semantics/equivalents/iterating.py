@@ -34,6 +34,23 @@ def number_at(array: Any, place: Any) -> Any:
     return float(array[place])
 
 
+def stepped(iterator: Any) -> Any:
+    """What an object gives step by step."""
+    while True:
+        more, item = step(iterator)
+        if not more:
+            return
+        yield item
+
+
+def step(iterator: Any) -> Any:
+    """Whether an object gives another item, and the item."""
+    try:
+        return True, type(iterator).__next__(iterator)
+    except StopIteration:
+        return False, None
+
+
 def mapped(function: Any, iterable: Any, *others: Any) -> Any:
     """``map``."""
     if others:

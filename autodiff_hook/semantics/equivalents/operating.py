@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
+from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.semantics.equivalents import product_of
 
 
@@ -35,6 +36,48 @@ def is_filled(value: Any) -> Any:
 def is_empty(value: Any) -> Any:
     """``not value`` of such an object."""
     return len(value) == 0
+
+
+def operated(a: Any, b: Any, first: Any, second: Any) -> Any:
+    """An operator, of which ``a`` is asked first."""
+    result = first(a, b)
+    if result is NotImplemented:
+        result = second(b, a)
+        if result is NotImplemented:
+            raise TypeError("unsupported operand types")
+    return result
+
+
+def equal(a: Any, b: Any, first: Any, second: Any) -> Any:
+    """``a == b``, of which ``a`` is asked first."""
+    result = first(a, b)
+    if result is NotImplemented:
+        result = NotImplemented if second is None else second(b, a)
+    return a is b if result is NotImplemented else result
+
+
+@nondifferentiable
+def held(owner: Any, name: Any) -> Any:
+    """What an object itself holds by a name."""
+
+
+def remembered(owner: Any, compute: Any, name: Any) -> Any:
+    """A ``cached_property``, which holds None until it is asked for."""
+    value = held(owner, name)
+    if value is None:
+        value = compute(owner)
+        if value is None:
+            raise TypeError("what is remembered is None")
+        object.__setattr__(owner, name, value)
+    return value
+
+
+def made(cls: Any, new: Any, init: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a class with a ``__new__`` of its own."""
+    made = new(cls, *args, **kwargs)
+    if isinstance(made, cls):
+        init(made, *args, **kwargs)
+    return made
 
 
 def concat(a: Any, b: Any) -> Any:

@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import is_number_of_class, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -82,9 +82,7 @@ def of_class(inf: Path, cls: type, name: str) -> Operand | None:
 
 def class_written(inf: Path, cls: type, name: str, value: Operand) -> None:
     """``cls.name = value``, where there is data already."""
-    found = getattr(cls, name, None)
-    special = hasattr(type(cls), name) or type(cls).__setattr__ is not type.__setattr__
-    if type(found) not in (int, float) or special or name not in cls.__dict__:
+    if not is_number_of_class(cls, name):
         raise Refused(f"an attribute of {named(cls)} is assigned")
     inf.class_attributes[cls, name] = value
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from types import FunctionType
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import ABSTRACT, HEAP_TYPE, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
 
 def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
     """``cls(…)``."""
-    if not _is_called_plainly(inf, cls) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
+    if not is_called_plainly(inf, cls) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
         return None
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if issubclass(type(new), staticmethod) else new
@@ -44,14 +42,6 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
     return alias(inf, s, made)
 
 
-def _is_called_plainly(inf: Path, cls: type) -> bool:
-    """Whether a call of a class makes an object by ``__new__`` and ``__init__``: its own class does nothing else."""
-    meta = type(cls)
-    if meta not in (type, ABCMeta):
-        inf.world.members(meta)
-    return find_in_type(meta, "__call__") is type.__dict__["__call__"]
-
-
 def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Operand:
     """An exception of a builtin class: made at once if its arguments are known, else no more than its class."""
     values = [known_value(inf, x) for x in args]
@@ -65,7 +55,7 @@ def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Oper
 
 def instance(inf: Path, cls: type) -> Variable:
     """A new object of a class, without attributes."""
-    if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
+    if look(inf, cls, "__del__") is not None or cls.__flags__ & (HEAP_TYPE | ABSTRACT) != HEAP_TYPE:
         raise Refused(f"an object of {named(cls)}")
     token = Variable(cls.__name__)
     inf.types[token] = Fresh(cls, token)
@@ -86,4 +76,3 @@ _CONVERSIONS: Final = (
     *("__float__", "__int__", "__index__", "__complex__", "__round__", "__trunc__", "__floor__", "__ceil__"),
     *("__divmod__", "__rdivmod__", "__array__", "__array_ufunc__"),
 )
-_HEAP_TYPE: Final = 1 << 9

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
@@ -26,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import is_plain
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import is_virtual, join
+from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import spread
 
 _MOST: Final = len(ONE_BY_ONE)
@@ -68,13 +70,17 @@ def begin(inf: Inference, s: Statement, parts: list[Operand]) -> Abstract | None
 
 
 def produced(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Statement | None:
-    """What makes a generator that ``enumerate`` and ``zip`` are given; None if they are given nothing of the kind."""
+    """What begins the iteration that ``enumerate`` or ``zip`` is given, over several things or an object; else None."""
     if function not in (enumerate, zip) or inf.block is None:
         return None
     for operand in args:
-        parts = items(inf, operand)
+        parts, cls = items(inf, operand), object_class(inf.type_of(operand))
+        made = None
         if parts is not None:
             made = Statement("call", [Constant(ONE_BY_ONE[len(parts) - 1]), *parts], Variable(), (), s.position)
+        elif cls is not None and type(look(inf, cls, "__iter__")) is FunctionType:
+            made = Statement("get_iter", [operand], Variable(), None, s.position)
+        if made is not None:
             given = [made.made if x is operand else x for x in args]
             s.op, s.operands, s.data = "call", [Constant(function), *given], ()
             inf.block.statements.insert(inf.index, made)
@@ -93,7 +99,8 @@ def _parts(inf: Inference, owner: Operand, kind: Tuple | Outside, keys: Sequence
     if not 0 < len(keys) <= _MOST:
         return None
     if isinstance(kind, Tuple):
-        return spread(inf, owner, keys) if _are_several(kind.items) else None
+        several = kind.cls is dict and kind.place is None or _are_several(kind.items)
+        return spread(inf, owner, keys) if several else None
     if any(type(x) is tuple and x[0] != "outside" and x[1] == id(kind.example) for x in inf.program.changed):
         return None
     held = [kind.example[key] for key in keys]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from enum import Enum
+from functools import cached_property
 from io import TextIOBase
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
@@ -15,7 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, home_of, is_plainly
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import altered, assigned, dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -37,15 +39,20 @@ from autodiff_hook.transform.specialise.objects import (
     assign,
     assigns_plainly,
     class_of,
+    decides_alone,
+    deciding,
     is_descriptor,
+    is_number_of_class,
     is_set_by_code,
     look,
     look_after,
+    lookup,
     read,
     receiver_class,
 )
-from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned
+from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 from autodiff_hook.transform.specialise.wording import named
 
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
@@ -62,6 +69,16 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
     if is_plainly(found, property) and type(found.fget) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fget, [owner], {})
+    if decides_alone(found):
+        inf.assume(owner)
+        getter, descriptor = deciding(inf, cls, found, name, "__get__")
+        return inline_call(inf, s, getter, [descriptor, owner, Constant(cls)], {})
+    if is_plainly(found, cached_property) and isinstance(value, (Fresh, Dict)):
+        inf.assume(owner)
+        return inline_call(inf, s, operating.remembered, [owner, Constant(found.func), Constant(name)], {})
+    home = home_of(cls, name)
+    if home is not None and place_of(home, name) in inf.program.changed and not _holds(inf, s, value, name):
+        return of_class_or_module(inf, s, cls, name)
     method = _method(inf, s, value, owner, name)
     if method is None:
         return _data(inf, s, value, owner, name, found)
@@ -70,6 +87,15 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
         return known_as(inf, s, function)
     inf.leave_nothing(s)
     return Bound(function, *receiver)
+
+
+def _holds(inf: Inference, s: Statement, value: Abstract, name: str) -> bool:
+    """Whether an object has an attribute of its own in the place of one of its class that the program assigns."""
+    if isinstance(value, Fresh):
+        return read(inf, s, value, name)[0] != "class"
+    if not isinstance(value, Dict):
+        raise Refused("an attribute of a class is assigned that objects from outside may have themselves")
+    return name in value.site.named
 
 
 def of_member(member: Enum, owner: Operand, name: str) -> tuple[Outside, Operand, str]:
@@ -98,6 +124,8 @@ def method_call(
             return call_with(inf, s, field, args, names)
         if kind == "class" and not is_code:
             return call_with(inf, s, Constant(inf.world.attribute(cls, name)), args, names)
+    elif isinstance(value, Dict) and not is_code:
+        return call_with(inf, s, inf.before(s, "getattr", [owner], name), args, names)
     elif isinstance(value, Outside) and not is_code:
         return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
     raise Refused(f"the method {name} of {named(value)}")
@@ -157,6 +185,19 @@ def _data(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: s
     return _loaded(inf, s, value, owner, name, found)
 
 
+def _held(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """What an object of the program holds in the place of a ``cached_property``."""
+    value, name = map(inf.type_of, args)
+    assert isinstance(name, Known)
+    if isinstance(value, Fresh):
+        return _field(inf, s, value, name.value)
+    assert isinstance(value, Dict)
+    return dicts.load_slot(inf, s, args[0], value, name.value)
+
+
+OF_ALL_WAYS[operating.held] = _held
+
+
 def _item(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str) -> Abstract:
     """A field of a named tuple."""
     fields = value.cls._fields  # type: ignore[attr-defined]
@@ -191,7 +232,11 @@ def _slot(inf: Inference, s: Statement, value: Dict, owner: Operand, name: str, 
 
 
 def _require_slot(cls: type, name: str, found: Any) -> None:
-    if has_in_type(cls, name) and is_descriptor(found) and not isinstance(found, MemberDescriptorType):
+    if (
+        has_in_type(cls, name)
+        and is_descriptor(found)
+        and not isinstance(found, (MemberDescriptorType, cached_property))
+    ):
         raise Refused(f"the attribute {name} of objects and of their class")
 
 
@@ -213,7 +258,10 @@ def _loaded(inf: Inference, s: Statement, value: Record, owner: Operand, name: s
 
 
 def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
-    """An attribute of a module or a class: code, or data that is loaded on entry."""
+    """An attribute of a module or a class: code, data that is loaded on entry, or what the program has assigned."""
+    home = home_of(owner, name) if isinstance(owner, type) and not inf.one_way else None
+    if home is not None and place_of(home, name) in inf.program.changed:
+        return assigned.read(inf, s, home, Constant(home), name)
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
     data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf, found)
@@ -248,19 +296,35 @@ def super_method(
     inf: Inference, s: Statement, value: Super, name: str, args: list[Operand], names: tuple[str, ...]
 ) -> Abstract | None:
     """``super().name(...)`` in a method of objects, or of a class."""
+    function, receiver = _of_super(inf, value, name)
+    return call_with(inf, s, Constant(function), [*receiver, *args], names)
+
+
+def super_attribute(inf: Inference, s: Statement, value: Super, name: str) -> Abstract | None:
+    """``super().name``."""
+    after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+    if is_plainly(after, property) and type(after.fget) is FunctionType:
+        return inline_call(inf, s, after.fget, [value.receiver], {})
+    function, receiver = _of_super(inf, value, name)
+    if not receiver:
+        return known_as(inf, s, function)
+    inf.leave_nothing(s)
+    return Bound(function, *receiver)
+
+
+def _of_super(inf: Inference, value: Super, name: str) -> tuple[Any, list[Operand]]:
+    """The function that ``super()`` finds in the classes behind, and what is bound."""
     receiver = inf.type_of(value.receiver)
     of_class = isinstance(receiver, Known) and isinstance(receiver.value, type)
     cls = receiver.value if of_class else receiver_class(receiver)  # type: ignore[attr-defined]
     found = look_after(inf, cls, value.after, name)
-    if found is object.__init__ and not args:
-        return known_as(inf, s, None)
     if issubclass(type(found), staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
-        return call_with(inf, s, Constant(getattr(found, "__func__", found)), args, names)
+        return getattr(found, "__func__", found), []
     if issubclass(type(found), classmethod):
-        return call_with(inf, s, Constant(found.__func__), [Constant(cls), *args], names)
+        return found.__func__, [Constant(cls)]
     if type(found) is not FunctionType and not _is_followed(found):
         raise Refused(f"super().{name}")
-    return call_with(inf, s, Constant(found), [*([] if of_class else [value.receiver]), *args], names)
+    return found, [] if of_class else [value.receiver]
 
 
 def _is_followed(found: Any) -> bool:
@@ -271,15 +335,26 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name = value``."""
     owner, value = s.operands
     target, name = inf.type_of(owner), str(s.data)
+    if isinstance(target, Known) and isinstance(target.value, type) and is_number_of_class(target.value, name):
+        return assigned.write(inf, s, target.value, Constant(target.value), name)
     cls = class_of(target)
     if cls is None or isinstance(target, Tuple):
         raise Refused(f"an attribute of {named(target)} is assigned")
+    if type(lookup(cls, "__setattr__")) is FunctionType:
+        inf.assume(owner)
+        return inline_call(inf, s, look(inf, cls, "__setattr__"), [owner, Constant(name), value], {})
     if not assigns_plainly(cls):
         raise Refused(f"{cls.__qualname__} assigns attributes by itself")
     found = look(inf, cls, name)
     if is_plainly(found, property, "__set__") and type(found.fset) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, found.fset, [owner, value], {})
+    if decides_alone(found):
+        inf.assume(owner)
+        setter, descriptor = deciding(inf, cls, found, name, "__set__")
+        return inline_call(inf, s, setter, [descriptor, owner, value], {})
+    if not isinstance(found, MemberDescriptorType) and not has_in_type(cls, "__dict__"):
+        raise Refused(f"a {cls.__qualname__} has no attribute {name}")
     if isinstance(target, Fresh):
         return assign(inf, s, target, name, value)
     if is_set_by_code(found):
@@ -287,8 +362,6 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(target, Dict):
         _require_slot(cls, name, found)
         return dicts.store_slot(inf, s, owner, target, name, value)
-    if not isinstance(found, MemberDescriptorType) and not has_in_type(cls, "__dict__"):
-        raise Refused(f"a {cls.__qualname__} has no attribute {name}")
     if isinstance(target, Record):
         return altered.write(inf, s, target, name)
     assert isinstance(target, Outside)

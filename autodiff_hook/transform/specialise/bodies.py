@@ -166,6 +166,13 @@ def _write_displays(block: Block) -> None:
     block.statements = kept
 
 
+@record(eq=False)
+class Rest(Variable):
+    """The further positional arguments of a call, of whatever number: ``items`` is a tuple of them."""
+
+    items: Any = None
+
+
 @record
 class Parameters:
     """How a call binds: for each parameter an operand, the operands of ``*args``, or those of ``**kwargs``."""
@@ -179,15 +186,18 @@ def bind(
     kwargs: dict[str, Operand],
     defaults: tuple[Any, ...],
     keyword: Any,
-    trusted: bool = False,
+    default: Callable[[Any, Any], Operand] | None = None,
 ) -> Parameters:
     """The parameters of a call; ``Refused`` if the call does not fit, which the plain call will say better.
 
-    Default values must be constants; those of rules (``trusted``) are.
+    ``default`` loads a default value that is no constant.
     """
+    default = default or _default
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames[: positional + keyword_only]
-    rest = dict(kwargs)
+    rest, further, spread = dict(kwargs), args[positional:], [x for x in args if isinstance(x, Rest)]
+    if spread and not (further == spread and code.co_flags & 4):
+        raise Refused(f"a call of {code.co_qualname} with *args of any number")
     values: list[Operand | list[Operand] | dict[str, Operand]] = []
     for index, name in enumerate(names):
         place = index - positional + len(defaults)
@@ -196,13 +206,13 @@ def bind(
         elif name in rest and index >= code.co_posonlyargcount:
             values.append(rest.pop(name))
         elif index < positional and place >= 0:
-            values.append(_default(defaults[place], trusted))
+            values.append(default(defaults, place))
         elif index >= positional and keyword and name in keyword:
-            values.append(_default(keyword[name], trusted))
+            values.append(default(keyword, name))
         else:
             raise Refused(f"a call of {code.co_qualname} that does not fit")
     if code.co_flags & 4:
-        values.append(list(args[positional:]))
+        values.append(spread[0].items if spread else list(further))
     elif len(args) > positional:
         raise Refused(f"a call of {code.co_qualname} with too many arguments")
     if code.co_flags & 8:
@@ -224,9 +234,6 @@ def is_plain(value: Any) -> bool:
     return type(value) is tuple and all(map(is_plain, value))
 
 
-def _default(value: Any, trusted: bool) -> Operand:
-    if isinstance(value, (Variable, Constant)):
-        return value
-    if not trusted and not is_plain(value):
-        raise Refused(f"a default value of type {type(value).__qualname__}")
-    return Constant(value)
+def _default(defaults: Any, key: Any) -> Operand:
+    value = defaults[key]
+    return value if isinstance(value, (Variable, Constant)) else Constant(value)

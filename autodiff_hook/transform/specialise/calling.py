@@ -15,7 +15,8 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.lookup import wrapped_by
+from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
@@ -47,7 +48,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind
 from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
@@ -59,8 +60,15 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.lists import item_of_list
-from autodiff_hook.transform.specialise.objects import class_of, is_simple, look, special_method
-from autodiff_hook.transform.specialise.places import assigns
+from autodiff_hook.transform.specialise.objects import (
+    class_of,
+    is_called_plainly,
+    is_made_plainly,
+    look,
+    remembered,
+    special_method,
+)
+from autodiff_hook.transform.specialise.places import assigns, default_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
@@ -141,7 +149,11 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     made = following.one_by_one(inf, s, args)
     if made is not None:
         return inf.evaluate(inf, made)
-    values = spread(inf, of_one_length(inf, args, _arity(inf, function)))
+    args = of_one_length(inf, args, _arity(inf, function))
+    if isinstance(inf.type_of(args), List) and not inf.one_way:
+        values: list[Operand] = [Rest("rest", inf.before(s, "call", [Constant(tuple), args], ()))]
+    else:
+        values = spread(inf, args)
     whole = inf.type_of(kwargs)
     if isinstance(whole, Known) and whole.value is None:
         s.op, s.operands, s.data = "call", [function, *values], ()
@@ -156,7 +168,13 @@ def _arity(inf: Inference, function: Operand) -> int | None:
     """How many values a callable has to be given; None if that is not certain."""
     callee = inf.type_of(function)
     if isinstance(callee, Known) and isinstance(callee.value, type):
-        return named_tuples.arity(inf, callee.value)
+        init = find_in_type(callee.value, "__init__")
+        if type(init) is not FunctionType:
+            return named_tuples.arity(inf, callee.value)
+        callee = Bound(init, function)
+    if isinstance(callee, Bound) and type(callee.function) is FunctionType:
+        count = _arity(inf, Constant(callee.function))
+        return None if count is None else count - 1
     if isinstance(callee, Closure):
         code, defaults = callee.code, callee.defaults
     elif isinstance(callee, Known) and type(callee.value) is FunctionType:
@@ -262,9 +280,11 @@ def call_known(
     if following.is_alike(function):
         args = [named_tuples.plain(inf, s, x) for x in args]
         types = [inf.type_of(x) for x in args]
-    if any(t is ANY or isinstance(t, Several) for t in types):
+    ruled = registry.has_rules(function) or registry.is_constant(function)
+    unknown = [x for x, t in zip(args, types) if t is ANY or isinstance(t, Several)]
+    if any(ruled or not isinstance(x, Rest) for x in unknown):
         raise Refused(f"an argument of {named(function)} of unknown type")
-    if registry.has_rules(function) or registry.is_constant(function):
+    if ruled:
         if require_value(inf, s, [*args, *kwargs.values()]):
             return None
         args, kwargs = inf.settled(s, function, args, kwargs)
@@ -323,6 +343,8 @@ def _for_all_ways(
         return lambda: _made_anew(inf, s, *helpers.replaced(inf, s, args, kwargs))
     if function is getattr and not kwargs:
         return lambda: _attribute_by_name(inf, s, args)
+    if function is setattr and len(args) == 3 and not kwargs:
+        return lambda: _assigned_by_name(inf, s, args)
     if function is iter and len(args) == 1:
         s.op, s.operands, s.data = "get_iter", args, None
         return lambda: inf.evaluate(inf, s)
@@ -372,6 +394,17 @@ def _attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abs
     return inf.evaluate(inf, s)
 
 
+def _assigned_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``setattr(owner, "name", value)``."""
+    name = inf.type_of(args[1])
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise Refused("an attribute whose name is not known is assigned")
+    if s.result is not None:
+        inf.types[s.result] = Known(None)
+    s.op, s.operands, s.data, s.result = "setattr", [args[0], args[2]], name.value, None
+    return inf.evaluate(inf, s)
+
+
 def implementation(function: Any) -> FunctionType | None:
     """The Python code behind a dispatcher of NumPy's."""
     inner = getattr(function, "_implementation", None) if type(function).__module__ == "numpy" else None
@@ -381,34 +414,56 @@ def implementation(function: Any) -> FunctionType | None:
 def _construct(
     inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
-    """Make an object: its ``__init__`` in the place of the call."""
+    """Make an object: ``__new__``, and a call of ``__init__`` behind it."""
     error = exceptions.is_exception(inf, cls)
-    if not (error or is_simple(inf, cls)) or s.result is None or inf.block is None:
+    if s.result is None or inf.block is None or not is_called_plainly(inf, cls):
         raise Refused(f"a call of {named(cls)}")
-    init = inf.world.attribute(cls, "__init__")
+    new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
+    new = new.__func__ if issubclass(type(new), staticmethod) else new
     if error:
         exceptions.begin(inf, s, s.result, args)
         if init in exceptions.INITIALISERS and not kwargs:
             inf.leave_nothing(s)
             return Fresh(cls, s.result)
-    if not inf.world.in_scope(init):
+    elif new is object.__new__ and is_made_plainly(inf, cls):
+        if init is object.__init__ and not (args or kwargs):
+            return _object(new, inf, s, [Constant(cls)])
+    elif type(new) is FunctionType and init is object.__init__:
+        return inline_call(inf, s, new, [Constant(cls), *args], kwargs)
+    elif type(new) is FunctionType:
+        return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(init), *args], kwargs)
+    if type(init) is not FunctionType or not inf.world.in_scope(init):
         raise Refused(f"a call of {named(cls)}")
-    start = Statement("call", list(s.operands), None, s.data, s.position)
-    made = dicts.built(inf, s, cls)
-    if made is None:
-        inf.types[s.result] = Fresh(cls, s.result)
-        made = dicts.record(inf, cls, s.result)
+    start = Statement("call", [Constant(init), s.result, *args, *kwargs.values()], None, tuple(kwargs), s.position)
+    inf.block.statements.insert(inf.index + 1, start)
+    return _object(new, inf, s, [Constant(cls)])
+
+
+def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``object.__new__(cls)``."""
+    cls = inf.type_of(args[0]) if len(args) == 1 else None
+    if s.result is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
+        return None
+    if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
+        raise Refused(f"an object of {named(cls.value)}")
+    s.op, s.operands, s.data = "call", [Constant(new), *args], ()
+    if s not in inf.checked and inf.block is not None:
+        inf.checked.add(s)
+        begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
+        for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
+            begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
+        for name, value in begun.items():
+            store = Statement("setattr", [s.result, value], None, name, s.position)
+            inf.block.statements.insert(inf.index + 1, store)
+    made = dicts.built(inf, s, cls.value)
     if made is not None:
-        inf.insert(made)
-    inf.begin(start)
-    try:
-        return inline_call(inf, start, init, [s.result, *args], kwargs)
-    except Refused:
-        inf.begin(s)
-        if made is not None and made.result is s.result and inf.block is not None:
-            inf.block.statements.remove(made)
-            inf.index -= 1
-        raise
+        return made
+    inf.leave_nothing(s)
+    dicts.record(inf, cls.value, s.result)
+    return Fresh(cls.value, s.result)
+
+
+OF_ALL_WAYS.update({new: functools.partial(_object, new) for new in (object.__new__, *exceptions.MAKERS)})
 
 
 def inline_call(
@@ -424,8 +479,7 @@ def inline_call(
         variable = Variable()
         inf.cells[variable] = inf.world.captured(cell)
         cells.append(variable)
-    call = bind(function.__code__, args, kwargs, inf.defaults(function), function.__kwdefaults__)
-    inf.inline(s, function.__code__, function.__globals__, call, cells)
+    inf.inline(s, function.__code__, function.__globals__, inf.parameters(function, args, kwargs), cells)
     return None
 
 
@@ -536,7 +590,7 @@ def by_rule(
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
-    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
+    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
         raise Refused("the option out")

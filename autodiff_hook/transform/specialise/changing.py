@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 from collections import Counter, OrderedDict, defaultdict
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import dicts, lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Known, List, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Fresh, Known, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
-from autodiff_hook.transform.specialise.lattice import inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
+from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
@@ -220,11 +222,13 @@ def _empty(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
     return inf.evaluate(inf, s)
 
 
-def _copied(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``copy.copy`` of a list, a number or a text."""
+def _copied(inf: Inference, s: Statement, args: list[Operand], function: Any = copy.copy) -> Abstract | None:
+    """``copy.copy`` of a list, a number, a text or an object."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if kind is None:
         return None
+    if isinstance(kind, Fresh) or built_class(kind) is not None:
+        return _object_copied(inf, s, args[0], function)
     if isinstance(kind, Tuple) and kind.cls is list:
         lists.ask_for_changes(inf, args[0])
     if isinstance(kind, List) and kind.site.cls is None:
@@ -233,10 +237,48 @@ def _copied(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | Non
 
 
 def _copied_deeply(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``copy.deepcopy`` of a list of what cannot be changed."""
+    """``copy.deepcopy`` of a list of what cannot be changed, or of an object that holds one thing which can."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if isinstance(kind, Fresh) or kind is not None and built_class(kind) is not None:
+        return _copied(inf, s, args, copy.deepcopy)
+    if isinstance(kind, Tuple) and kind.cls is list:
+        lists.ask_for_changes(inf, args[0])
     flat = isinstance(kind, List) and kind.item is not None and is_unchangeable(kind.item)
     return _copied(inf, s, args) if flat or kind is not None and is_unchangeable(kind) else None
+
+
+def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) -> Abstract | None:
+    """A new object with the attributes of another; in a deep copy with copies of them."""
+    kind = inf.type_of(owner)
+    cls, held = object_class(kind), inf.attributes_of(kind)
+    names = sorted(held)
+    if function is copy.deepcopy and sum(not is_unchangeable(x) for x in held.values()) > 1:
+        raise Refused("a deep copy of an object that may hold one thing twice")
+    assert cls is not None and inf.block is not None
+    if any(look(inf, cls, name) is not getattr(object, name, None) for name in _COPYING):
+        raise Refused("an object that says itself how it is copied")
+    if inf.world.holds(Constant(copyreg.dispatch_table), copyreg.dispatch_table, cls):
+        raise Refused("an object of which is registered how it is copied")
+    inf.assume(owner)
+    inf.copied[s] = owner, names
+    following = list[Statement]()
+    for name in names:
+        value = Statement("getattr", [owner], Variable(name), name, s.position)
+        following.append(value)
+        if function is copy.deepcopy:
+            value = Statement("call", [Constant(function), value.made], Variable(name), (), s.position)
+            following.append(value)
+        following.append(Statement("setattr", [s.made, value.made], None, name, s.position))
+    inf.block.statements[inf.index + 1 : inf.index + 1] = following
+    s.op, s.operands, s.data = "call", [Constant(object.__new__), Constant(cls)], ()
+    return inf.evaluate(inf, s)
+
+
+_COPYING: Final = (
+    *("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__setattr__"),
+    *("__new__", "__getnewargs__", "__getnewargs_ex__"),
+)
+"""The methods that say how an object is copied."""
 
 
 def is_unchangeable(kind: Abstract) -> bool:

@@ -9,9 +9,8 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.lattice import built_class, inert_class, item_like, join, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, built_of, inert_class, item_like, join, number_types
 from autodiff_hook.transform.specialise.lists import has_slots, put
-from autodiff_hook.transform.specialise.merging import built_of
 from autodiff_hook.transform.specialise.plans import items_of
 
 
@@ -150,20 +149,18 @@ def standing_for(inf: Inference, s: Statement, cls: type, made_by: Any = None) -
     return made
 
 
-def record(inf: Inference, cls: type, made: Variable) -> Statement | None:
-    """What makes the dict of those attributes of a new object that are assigned again; None if there are none."""
-    if not any(type(place) is tuple and place[0] is cls for place in inf.program.changed):
-        return None
-    s = Statement("build_map", [], Variable("record"))
-    inf.plans[s], inf.types[s.made], inf.records[made] = ITEMS, Dict(Site()), s.made
-    return s
+def record(inf: Inference, cls: type, made: Variable) -> None:
+    """Make the dict of those attributes of a new object that are assigned again, if there are some."""
+    if made not in inf.records and any(type(place) is tuple and place[0] is cls for place in inf.program.changed):
+        s = Statement("build_map", [], Variable("record"))
+        inf.records[made] = s.made
+        inf.insert(s, Dict(Site()), ITEMS)
 
 
-def built(inf: Inference, s: Statement, cls: type) -> Statement | None:
-    """What makes an object of a class that is put into lists: a dict that stands for it. None for other classes."""
+def built(inf: Inference, s: Statement, cls: type) -> Dict | None:
+    """An object of a class that is put into lists: a dict that stands for it. None for other classes."""
     if built_of(cls) not in inf.program.changed:
         return None
-    made = standing_for(inf, s, cls)
-    begin = Statement("build_map", [], s.result, None, s.position)
-    inf.types[s.made], inf.plans[begin] = made, ITEMS
-    return begin
+    s.op, s.operands, s.data = "build_map", [], None
+    inf.plans[s] = ITEMS
+    return standing_for(inf, s, cls)

@@ -56,6 +56,7 @@ def _hold(inf: Inference, s: Statement, made: Variable, args: list[Operand]) -> 
     inf.fields[made, "args"] = items.made, items
 
 
+MAKERS: Final = [cls.__new__ for cls in _BY_ARGUMENTS if "__new__" in cls.__dict__]
 INITIALISERS: Final = {cls.__init__: initialise for cls in _BY_ARGUMENTS if "__init__" in cls.__dict__}
 
 

@@ -44,7 +44,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
-from autodiff_hook.transform.specialise.plans import pure, require_inert
+from autodiff_hook.transform.specialise.plans import alias, pure, require_inert
 
 _DOUBLE: Final = np.dtype(float)
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
@@ -114,7 +114,9 @@ def truth(inf: Inference, kind: Abstract, negated: bool) -> FunctionType | None:
 
 
 def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
-    """What the definitions ask that has no derivative: places."""
+    """What the definitions ask that has no derivative: places, and whether ``__iter__`` gives an iterator as it is."""
+    if function is iterating.stepped and isinstance(inf.type_of(args[0]), (Producer, Iterator)):
+        return alias(inf, s, args[0])
     if function not in (iterating.order_of, combining.places_of):
         return None
     kinds = list(map(inf.type_of, args))
@@ -196,6 +198,7 @@ DEFINED: Final[dict[Any, Any]] = {
     **dict(equivalents.SUBSTITUTES),
     **dict(ordering.IMMEDIATE),
     itertools.chain.from_iterable: equivalents.chain_from,
+    iterating.stepped: iterating.stepped,
     map: iterating.mapped,
     filter: iterating.filtered,
     any: iterating.any_of,

@@ -33,7 +33,7 @@ from autodiff_hook.records import record
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.fitting import given_ids
-from autodiff_hook.transform.specialise import producers, raising
+from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -56,7 +56,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
+from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, bind, copied, is_plain, lifted
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.lattice import is_none, is_true, join, sites_in
@@ -244,6 +244,8 @@ class Inference:
         self.checked: set[Statement] = set()
         """What changes lists or dicts, and looks before whether they are the program's own."""
         self.params: dict[Operand, Abstract] = {}
+        self.copied: dict[Statement, tuple[Operand, list[str]]] = {}
+        """The objects that are copied, and which attributes they have."""
         self.started: set[Operand] = set()
         self.records: dict[Variable, Variable] = {}
         """The dicts that hold those attributes of objects that are assigned again."""
@@ -373,6 +375,15 @@ class Inference:
         """Whether an operand is an argument, or was loaded on entry."""
         return operand in self.params or self.world.is_outside(operand)
 
+    def attributes_of(self, value: Abstract) -> dict[str, Abstract]:
+        """What is known of the attributes of an object that the program makes."""
+        if isinstance(value, Dict):
+            return dict(value.site.named)
+        assert isinstance(value, Fresh)
+        known = {name: self.type_of(x) for (made, name), (x, _) in self.fields.items() if made is value.made}
+        record = self.types.get(self.records[value.made]) if value.made in self.records else None
+        return known | record.site.named if isinstance(record, Dict) else known
+
     def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
         """The result of an operation that is done before ``s``, which is being interpreted."""
         made = Statement(op, operands, Variable(), data, s.position)
@@ -392,6 +403,17 @@ class Inference:
         self.block.statements.insert(self.index, s)
         self.index += 1
 
+    def first(self, s: Statement) -> Abstract | None:
+        """Evaluate a statement before the one that is being interpreted, which was made to follow it."""
+        assert self.block is not None
+        following = self.block.statements[self.index]
+        self.block.statements.insert(self.index, s)
+        found = self.evaluate(self, s)
+        if found is None:
+            return None
+        self.types[s.made], self.index = found, self.index + 1
+        return self.evaluate(self, following)
+
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
         self.assumed.append((operand, _called(self.type_of(operand))))
@@ -402,9 +424,15 @@ class Inference:
         """What a kind of interpretation has to say of a call of a known callable, before all else."""
         return None
 
-    def defaults(self, function: Any) -> tuple[Any, ...]:
-        """The default values of the parameters of a function."""
-        return function.__defaults__ or ()
+    def parameters(self, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Parameters:
+        """How a call of a function from outside binds; default values that may change are loaded."""
+        return bind(
+            function.__code__, args, kwargs, function.__defaults__ or (), function.__kwdefaults__, self._default
+        )
+
+    def _default(self, defaults: Any, key: Any) -> Operand:
+        plain = is_plain(defaults[key])
+        return Constant(defaults[key]) if plain else self.world.part(Constant(defaults), defaults, key, True)
 
     def settled(
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
@@ -434,6 +462,9 @@ class Inference:
             found = _called(self.type_of(operand))
             if not (found is assumed or _same_closure(found, assumed)):
                 raise Refused("what is called changes while the program runs")
+        for operand, names in self.copied.values():
+            if names != sorted(self.attributes_of(self.type_of(operand))):
+                raise Refused("an object gets other attributes than those that were copied")
         for operand, kind in self.fixed:
             if join(kind, self.type_of(operand)) != kind:
                 raise Refused("what is differentiated within changes its type while the program runs")
@@ -487,8 +518,7 @@ class Inference:
             except Refused as reason:
                 if isinstance(reason, Changes) and not reason.places <= self.program.changed:
                     raise
-                reason.at(self.filename_of(block), statement.position)
-                self._trap(block, reason)
+                self._trap(block, reason, statement.position)
                 return
             if result is None:
                 return
@@ -512,8 +542,9 @@ class Inference:
         if len(files) == 1:
             reason.at(files.pop(), reason.statement.position)
 
-    def _trap(self, block: Block, reason: Refused) -> None:
+    def _trap(self, block: Block, reason: Refused, position: Position | None) -> None:
         """What is not understood is given up where the program comes to it; then the function is carried."""
+        reason.at(self.filename_of(block), position)
         self.trapped[block] = reason.reason, block.statements[self.index :], block.terminator
         del block.statements[self.index :]
         block.terminator = self._giving_up(block, reason.reason)
@@ -575,6 +606,9 @@ class Inference:
         if isinstance(produced, Producer):
             self._weave(block, produced)
             terminator = block.terminator
+        elif not (produced is None or isinstance(produced, Iterator)):
+            self._trap(block, Refused("an iteration by code"), terminator.position)
+            return
         edges = terminator.edges
         if terminator.kind == "branch":
             truth = is_true(self.type_of(terminator.operands[0]))
@@ -588,7 +622,7 @@ class Inference:
             self._is_refused(block, terminator, raising.leave, self, block)
             return
         elif terminator.kind not in ("jump", "next", "return"):
-            self._trap(block, Refused(f"{terminator.kind} is not specialised"))
+            self._trap(block, Refused(f"{terminator.kind} is not specialised"), terminator.position)
             return
         received = RECEIVED.get(terminator.kind, ())
         # Of those in one place the last is visited first: the body of a loop before what follows it.
@@ -603,8 +637,7 @@ class Inference:
         except Refused as reason:
             if isinstance(reason, Changes) and not reason.places <= self.program.changed:
                 raise
-            reason.at(self.filename_of(block), terminator.position)
-            self._trap(block, reason)
+            self._trap(block, reason, terminator.position)
             return True
         return False
 
@@ -622,9 +655,7 @@ class Inference:
             return self._is_refused(block, terminator, self.give, value)
         self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
-            reason = Refused("the function returns None")
-            reason.at(self.filename_of(block), terminator.position)
-            self._trap(block, reason)
+            self._trap(block, Refused("the function returns None"), terminator.position)
             return True
         if isinstance(kind, Optional) and isinstance(value, Variable):
             self.require(block, value, terminator.position)
@@ -709,6 +740,7 @@ class Inference:
                 self.types[param] = found
                 block.statements.append(build)
             elif isinstance(value, dict):
+                keywords.settle(body, param, value)
                 build = Statement("build_map", [x for k, v in value.items() for x in (Constant(k), v)], param)
                 self.types[param] = Tuple(tuple(map(self.type_of, value.values())), dict, tuple(value))
                 self.plans[build] = STRUCTURAL

@@ -153,7 +153,7 @@ class _Joint(Cotangents):
             self._reverse_item(self.landings[block], block, out)
         self._enter(block, mode, out)
 
-    def _enter(self, block: Block, mode: Mode, out: Block, wanted: set[Operand] | None = None) -> None:
+    def _enter(self, block: Block, mode: Mode, out: Block) -> None:
         incoming = self.shape.incoming[block]
         loop = self._loop_at(block)
         if loop is not None:
@@ -161,7 +161,7 @@ class _Joint(Cotangents):
         elif not incoming:
             self.last = out
         elif len(incoming) == 1:
-            self._cross(block, *incoming[0], mode, out, wanted)
+            self._cross(block, *incoming[0], mode, out)
         else:
             tag = self._residual(self.came_from[block], out)
             for number, (source, edge) in enumerate(incoming[:-1]):
@@ -231,23 +231,26 @@ class _Joint(Cotangents):
         step.statements += rest[place:]
         return found
 
-    def _cross(
-        self, block: Block, source: Block, edge: Edge, mode: Mode, out: Block, wanted: set[Operand] | None = None
-    ) -> None:
-        """Go back over an edge; if blocks have been passed over, ``wanted`` is all that may have a cotangent there."""
-        self._move(block, edge, out)
-        left = [loop for loop in self.shape.loops_of[source] if block not in loop.body]
-        if left and source is left[-1].latches[0]:
-            # The iteration that left the loop at its latch has a record like the others.
-            self._hand_to_header(left[-1], out)
-            self._jump(out, self._reversal(left[-1], mode | frozenset(left[:-1]))[0])
-            return
-        if not left and self._is_branch(source):
-            wanted = {*live_from(block, self.live), *edge.args} if wanted is None else wanted
-            contributing: list[Variable | Statement] = [*source.params, *source.statements]
-            if not any(self._contributes(x, wanted) for x in contributing):
-                self._enter(source, mode, out, wanted)
+    def _cross(self, block: Block, source: Block, edge: Edge, mode: Mode, out: Block) -> None:
+        """Go back over an edge, and over blocks in which there is nothing to do."""
+        # All that may have a cotangent there, if blocks are passed over.
+        wanted: set[Operand] | None = None
+        while True:
+            self._move(block, edge, out)
+            left = [loop for loop in self.shape.loops_of[source] if block not in loop.body]
+            if left and source is left[-1].latches[0]:
+                # The iteration that left the loop at its latch has a record like the others.
+                self._hand_to_header(left[-1], out)
+                self._jump(out, self._reversal(left[-1], mode | frozenset(left[:-1]))[0])
                 return
+            if left or not self._is_branch(source):
+                break
+            if wanted is None:
+                wanted = {*live_from(block, self.live), *edge.args}
+            contributing: list[Variable | Statement] = [*source.params, *source.statements]
+            if any(self._contributes(x, wanted) for x in contributing):
+                break
+            block, (source, edge) = source, *self.shape.incoming[source]
         self._jump(out, self._start(source, mode | frozenset(left)))
 
     def _is_branch(self, block: Block) -> bool:

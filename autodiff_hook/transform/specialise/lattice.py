@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from dataclasses import replace
 from functools import reduce
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -170,7 +170,12 @@ def item_like(value: Abstract) -> Abstract | None:
     cls = inert_class(value)
     if cls is not None:
         return Instance(cls, example=example_of(value))
+    if isinstance(value, Known) and isinstance(value.value, _CODE):
+        return value
     return value if isinstance(value, Array) and value.ndim and not value.scalar else None
+
+
+_CODE: Final = (FunctionType, BuiltinFunctionType, type)
 
 
 def inert_class(value: Abstract) -> type | None:
@@ -231,6 +236,11 @@ def built_class(value: Abstract) -> type | None:
     """The class that a dict of the program stands for, if it is an object."""
     cls = value.site.cls if isinstance(value, Dict) else None
     return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, Counter, set) else None
+
+
+def built_of(cls: type) -> tuple[Any, ...]:
+    """What stands for a class whose objects are built, because they are put into lists or come by several ways."""
+    return "built", cls
 
 
 def is_true(value: Abstract) -> bool | None:

@@ -94,6 +94,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return attributes.attribute(inf, s, value, owner, name)
     if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
         return attributes.attribute(inf, s, *attributes.of_member(value.value, owner, name))
+    if isinstance(value, Super) and not inf.one_way:
+        return attributes.super_attribute(inf, s, value, name)
     if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
         return known_as(inf, s, getattr(value.value, name))
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:

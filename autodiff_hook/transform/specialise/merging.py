@@ -25,7 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.lattice import content_of, is_none, item_like, join, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import built_of, content_of, is_none, item_like, join, reached, sites_in
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
@@ -109,6 +109,7 @@ class Merging:
             value = self.inf.type_of(self._argument(edge, param))
             alike = isinstance(value, Fresh) and value.cls is merged.cls and self._names(value.made) == [*merged.params]
             if not isinstance(value, Fresh) or not alike:
+                ask_for_built(self.inf, value, Fresh(merged.cls, param))
                 raise Refused("objects of several kinds")
             merged.made.add(value.made)
             args = [self.inf.fields[value.made, name][0] for name in merged.params]
@@ -138,7 +139,7 @@ class Merging:
                 stores = [self.inf.fields[value.made, name][1] for name in merged.params]
                 self.inf.orders += [(store, edge) for store in stores if store is not None]
             if any(self._names(made) != list(merged.params) for made in (param, *merged.made)):
-                raise Refused("an attribute of one of several objects is assigned")
+                raise Changes("an attribute of one of several objects is assigned", built_of(merged.cls))
 
     def joined(self, a: Abstract, b: Abstract) -> Abstract:
         """The least that is true of both: lists and dicts that come by one name may be one."""
@@ -156,6 +157,8 @@ class Merging:
         elif isinstance(a, Tuple) and isinstance(b, Tuple) and (a.cls, a.keys) == (b.cls, b.keys):
             if len(a.items) == len(b.items):
                 return Tuple(tuple(map(self.joined, a.items, b.items)), a.cls, a.keys, example=a.example, place=a.place)
+        if a != b:
+            ask_for_built(self.inf, a, b)
         places = [x.place for x in (a, b) if isinstance(x, Tuple) and x.cls is not tuple]
         if a != b and places and all(isinstance(x, (Tuple, List, Dict)) for x in (a, b)) and None not in places:
             raise Changes("lists of several lengths come together", *places)
@@ -239,13 +242,16 @@ def _is_object_or_none(a: Abstract, b: Abstract) -> bool:
     return any(isinstance(x, Fresh) and (is_none(y) or isinstance(content_of(y), Dict)) for x, y in ((a, b), (b, a)))
 
 
+def ask_for_built(inf: Inference, a: Abstract, b: Abstract) -> None:
+    """Objects that are not alike, or None, come by one name: the program is followed again, with one that is built."""
+    made = [x.cls for x in (a, b) if isinstance(x, Fresh)]
+    alike = made and all(isinstance(x, Fresh) or is_none(x) for x in (a, b)) and len(set(made)) == 1
+    if alike and not (inf.one_way or issubclass(made[0], BaseException)):
+        raise Changes("objects that come by several ways are not alike", built_of(made[0]))
+
+
 def _may_be_one(a: Reference, b: Reference) -> bool:
     return not (isinstance(a, Record) and isinstance(b, Record)) or a.cls is b.cls
-
-
-def built_of(cls: type) -> tuple[Any, ...]:
-    """What stands for a class whose objects are built, because they are put into lists or dicts."""
-    return "built", cls
 
 
 def ask_for_objects(inf: Inference, *values: Abstract) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import operator
 import threading
-from dataclasses import is_dataclass
+from abc import ABCMeta
+from functools import cached_property
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
@@ -17,10 +18,20 @@ from autodiff_hook.runtime.lookup import (
     find_in_type,
     has_in_type,
     home_after,
+    home_of,
     is_plainly,
     shows_another_dictionary,
 )
-from autodiff_hook.semantics.operations import BINARY, METHODS, UNARY, UNARY_METHODS
+from autodiff_hook.semantics.equivalents import operating
+from autodiff_hook.semantics.operations import (
+    BINARY,
+    COMPARE,
+    COMPARING_METHODS,
+    METHODS,
+    MIRRORED,
+    UNARY,
+    UNARY_METHODS,
+)
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -71,9 +82,21 @@ def look(inf: Inference, cls: type, name: str) -> Any:
     """``lookup``, and a guard that it goes on to find the same."""
     found = lookup(cls, name, inf.one_way)
     inf.world.members(cls)
-    if is_descriptor(found):
+    if is_descriptor(found) and not (decides_alone(found) and not inf.one_way):
         inf.world.attribute(cls, name)
     return found
+
+
+def decides_alone(found: Any) -> bool:
+    """Whether a descriptor that a class has, written in Python, says alone how an attribute is read and assigned."""
+    methods = [find_in_type(type(found), name) for name in ("__get__", "__set__")]
+    return all(type(method) is FunctionType for method in methods)
+
+
+def deciding(inf: Inference, cls: type, found: Any, name: str, method: str) -> tuple[FunctionType, Operand]:
+    """A method of such a descriptor, and the descriptor, as it is loaded from the class that has it."""
+    held = vars(home_of(cls, name))
+    return look(inf, type(found), method), inf.world.part(Constant(held), held, name, True)
 
 
 def is_descriptor(found: Any) -> bool:
@@ -101,21 +124,40 @@ def lookup_after(cls: type, after: type, name: str) -> Any:
     return None if home is None else find_in_type(home, name)
 
 
-def is_simple(inf: Inference, cls: type) -> bool:
-    """Whether making an instance is ``object.__new__`` and an ``__init__`` written in Python."""
-    if type(cls) is not type or type(lookup(cls, "__init__")) is not FunctionType:
-        return False
-    inf.world.members(cls)
-    return (
-        lookup(cls, "__new__") is object.__dict__["__new__"]
-        and (assigns_plainly(cls) or is_dataclass(cls))
-        and lookup(cls, "__del__") is None
-    )
+def is_called_plainly(inf: Inference, cls: type) -> bool:
+    """Whether a call of a class makes an object by ``__new__`` and ``__init__``: its own class does nothing else."""
+    meta = type(cls)
+    if meta not in (type, ABCMeta):
+        inf.world.members(meta)
+    return find_in_type(meta, "__call__") is type.__dict__["__call__"]
+
+
+def is_made_plainly(inf: Inference, cls: type) -> bool:
+    """Whether ``object.__new__`` makes an object of a class that holds attributes alone."""
+    bases = cls.__mro__[:-1]
+    written = all(base.__flags__ & HEAP_TYPE for base in bases) and not cls.__flags__ & ABSTRACT
+    return written and look(inf, cls, "__del__") is None
+
+
+def remembered(cls: type) -> list[str]:
+    """The attributes of objects that are computed once."""
+    names = dict.fromkeys(name for base in cls.__mro__ for name in vars(base))
+    return [name for name in names if is_plainly(find_in_type(cls, name), cached_property)]
+
+
+HEAP_TYPE: Final = 1 << 9
+ABSTRACT: Final = 1 << 20
 
 
 def assigns_plainly(cls: type) -> bool:
     """Whether assigning an attribute is no call of Python code."""
     return lookup(cls, "__setattr__") in (object.__setattr__, BaseException.__setattr__)
+
+
+def is_number_of_class(cls: type, name: str) -> bool:
+    """Whether an attribute of a class is a number, and assigning it is no call of code."""
+    special = hasattr(type(cls), name) or type(cls).__setattr__ is not type.__setattr__
+    return type(cls.__dict__.get(name)) in (int, float) and not special
 
 
 def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
@@ -151,8 +193,6 @@ def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract
         return dicts.store_slot(inf, s, args[0], target, name.value, args[2])
     if not isinstance(target, Fresh) or not isinstance(name, Known) or len(args) != 3:
         return None
-    if (target.cls, name.value) in inf.program.changed:
-        raise Refused("an attribute of a frozen object is assigned again")
     return assign(inf, s, target, name.value, args[2])
 
 
@@ -177,7 +217,11 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
     return Known(None)
 
 
-DUNDERS: Final = {BINARY[op]: name for op, name in METHODS.items()}
+_OPERATORS: Final = {
+    **{BINARY[op]: (name, f"__r{name[2:]}") for op, name in METHODS.items()},
+    **{COMPARE[op]: (name, COMPARING_METHODS[MIRRORED[op]]) for op, name in COMPARING_METHODS.items()},
+}
+"""The methods that operators ask of what is on their left, and of what is on their right."""
 UNARY_DUNDERS: Final = {
     **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
     **{abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
@@ -197,38 +241,39 @@ def object_class(value: Abstract) -> type | None:
 
 def special_method(
     inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
-) -> tuple[FunctionType, list[Operand]] | None:
-    """The method of an object that an operator calls, and its arguments."""
+) -> tuple[Any, list[Operand]] | None:
+    """What an operator of objects calls, and its arguments; None if their classes do not say it in Python."""
     first = class_of(types[0])
     if function in UNARY_DUNDERS and first is not None:
         found = look(inf, first, UNARY_DUNDERS[function])
         return (found, args) if type(found) is FunctionType else None
-    if function not in DUNDERS:
+    if function not in _OPERATORS:
         return None
-    name = DUNDERS[function]
+    compares = function not in BINARY.values()
     left, right = types
-    own, reflected = _method_of(inf, left, name), _method_of(inf, right, f"__r{name[2:]}")
     second = class_of(right)
+    asked = list(enumerate(_OPERATORS[function]))
     if first is not None and second is not None:
-        place, _ = asked_in_turn(first, second, name, f"__r{name[2:]}")[0]
-        method = (own, reflected)[place]
-        return None if method is None else (method, args[::-1] if place else args)
-    if own is not None:
-        return own, args
-    if reflected is not None:
+        asked = asked_in_turn(first, second, *_OPERATORS[function], compares)
+    found = [(place, method_of(inf, types[place], name)) for place, name in asked]
+    methods = [(place, method) for place, method in found if method is not None]
+    if not methods or not all(type(method) is FunctionType for _, method in methods):
+        return None
+    (place, method), *others = methods
+    if place:
         _require_deferring(left, right)
-        return reflected, args[::-1]
-    return None
+        args = args[::-1]
+    if not compares and "NotImplemented" not in method.__code__.co_names:
+        return method, args
+    end = operating.equal if function is operator.eq else operating.operated
+    return end, [*args, Constant(method), Constant(others[0][1] if others else None)]
 
 
-def _method_of(inf: Inference, value: Abstract, name: str) -> FunctionType | None:
+def method_of(inf: Inference, value: Abstract, name: str) -> Any:
+    """What the class of an object has by a name; None for what all objects have, and for what is no object."""
     cls = class_of(value)
     found = look(inf, cls, name) if cls is not None else None
-    if type(found) is not FunctionType:
-        return None
-    if not inf.one_way and "NotImplemented" in found.__code__.co_names:
-        raise Refused(f"{name} may not be implemented")
-    return found
+    return None if found is getattr(object, name, None) else found
 
 
 def _require_deferring(left: Abstract, right: Abstract) -> None:

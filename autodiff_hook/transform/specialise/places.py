@@ -8,8 +8,8 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Block, Operand, Statement
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import is_alone
-from autodiff_hook.runtime.lookup import dictionary_of
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Outside, Record
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Outside, Record
 from autodiff_hook.transform.specialise.bodies import Changes
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import example_of
@@ -21,6 +21,21 @@ _ALTERED: Final = "altered"
 
 
 _OUTSIDE: Final = (_ASSIGNED, _COPIED, _APPENDED, _ALTERED)
+
+
+def default_of(cls: type, name: str) -> tuple[Any, ...]:
+    """What stands for an attribute of objects that is read before it is assigned, as their class has it."""
+    return "default", cls, name
+
+
+def ask_for_default(inf: Inference, store: Statement) -> None:
+    """An attribute is assigned that was read of the class: the program is followed again, with objects that have it."""
+    kind, name = inf.type_of(store.operands[0]), store.data
+    if store.op != "setattr" or not isinstance(kind, Fresh) or not has_in_type(kind.cls, name):
+        return
+    place = default_of(kind.cls, name)
+    if place not in inf.program.changed and not hasattr(type(find_in_type(kind.cls, name)), "__get__"):
+        raise Changes("an attribute is assigned that the class has as well", place, (kind.cls, name))
 
 
 def assigned_to(example: Any) -> tuple[Any, ...]:

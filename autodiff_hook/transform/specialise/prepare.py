@@ -59,7 +59,7 @@ from autodiff_hook.transform.specialise.invariants import hoist, take_items
 from autodiff_hook.transform.specialise.lattice import differentiable, is_true, join
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
-from autodiff_hook.transform.specialise.places import ask_for_copies
+from autodiff_hook.transform.specialise.places import ask_for_copies, ask_for_default
 from autodiff_hook.transform.specialise.promotion import promote
 from autodiff_hook.transform.specialise.replacing import replace
 from autodiff_hook.transform.specialise.views import take_anew
@@ -137,6 +137,7 @@ def _require_orders(inference: Inference) -> None:
         if block not in immediate:
             continue
         if home not in immediate or not (first < second if home is block else dominates(immediate, home, block)):
+            ask_for_default(inference, store)
             raise Refused("what is assigned on one way only is read on others")
 
 

@@ -271,6 +271,11 @@ def _identity(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | N
     return pure(inf, s, INT) if isinstance(kind, Reference) else None
 
 
+def _nothing(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``object.__init__(self)``."""
+    return known_as(inf, s, None) if len(args) == 1 else None
+
+
 Question = Callable[[Inference, Statement, list[Operand]], "Abstract | None"]
 
 QUESTIONS: Final[dict[Any, Question]] = {
@@ -293,6 +298,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     **draws.QUESTIONS,
     **caching.QUESTIONS,
     super: super_of,
+    object.__init__: _nothing,
     object.__setattr__: write_plainly,
 }
 

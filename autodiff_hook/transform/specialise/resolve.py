@@ -18,7 +18,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.equivalents import managing
+from autodiff_hook.semantics.equivalents import iterating, managing
 from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made, value_or_zero
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
@@ -62,7 +62,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Outside,
     Producer,
-    Record,
     Reference,
     Several,
     Tuple,
@@ -91,7 +90,7 @@ from autodiff_hook.transform.specialise.members import (
     method_call,
     method_loaded,
 )
-from autodiff_hook.transform.specialise.objects import look, object_class
+from autodiff_hook.transform.specialise.objects import look, method_of, object_class, special_method
 from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
@@ -166,7 +165,12 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
             return _extended(inf, s, owner)
         if isinstance(owner, Tuple) and owner.cls is list:
             lists.ask_for_changes(inf, s.operands[0])
-        if isinstance(owner, (Fresh, Outside, Record)) and look(inf, owner.cls, f"__i{NAMES[s.data]}__") is not None:
+        cls = object_class(owner)
+        method = None if cls is None else look(inf, cls, f"__i{NAMES[s.data]}__")
+        if type(method) is FunctionType and not inf.one_way and "NotImplemented" not in method.__code__.co_names:
+            inf.assume(s.operands[0])
+            return call_known(inf, s, method, s.operands, {})
+        if method is not None:
             raise Refused("an object is changed in place")
     elif s.data in _OF_LISTS:
         found = _OF_LISTS[s.data](inf, s)
@@ -211,11 +215,35 @@ def _compare(inf: Inference, s: Statement) -> Abstract | None:
     if types[0] is not None and types[1] is not None:
         numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
         return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
+    if not inf.one_way and (object_class(a) or object_class(b)):
+        return _compare_objects(inf, s, a, b)
     other = b if is_none(a) else a if is_none(b) else None
     if s.data in ("==", "!=") and other is not None and set(classes_of(other)) <= _CONTAINERS:
         return known_as(inf, s, s.data == "!=")
     require_inert(a, b)
     return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
+
+
+def _compare_objects(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> Abstract | None:
+    """What the classes of objects say of a comparison, else whether they are one."""
+    own = {name: [method_of(inf, x, name) for x in (a, b) if object_class(x)] for name in ("__eq__", "__ne__")}
+    if s.data == "!=" and not any(own["__ne__"]) and any(own["__eq__"]):
+        equal = Statement("compare", s.operands, Variable(), "==", s.position)
+        s.op, s.operands, s.data = "not", [equal.made], None
+        return inf.first(equal)
+    found = special_method(inf, COMPARE[s.data], [a, b], s.operands) if s.data != "!=" or all(own["__ne__"]) else None
+    if found is not None:
+        for operand in s.operands:
+            inf.assume(operand)
+        return inline_call(inf, s, *found, {})
+    silent = all(object_class(x) or (number_types(x) or {inert_class(x)}) <= _SILENT for x in (a, b))
+    if s.data not in ("==", "!=") or any(own["__eq__"] + own["__ne__"]) or not silent:
+        raise Refused("a comparison of objects")
+    s.op, s.data = "is" if s.data == "==" else "is_not", None
+    return _is(inf, s)
+
+
+_SILENT: Final = frozenset({int, float, bool, complex, str, type(None)})
 
 
 _CONTAINERS: Final = frozenset({dict, list, tuple, set, frozenset})
@@ -253,10 +281,13 @@ def _truth(inf: Inference, s: Statement) -> Abstract | None:
 
 def _is(inf: Inference, s: Statement) -> Abstract:
     a, b = map(inf.type_of, s.operands)
+    whole = list(map(inf.final, s.operands))
     if is_virtual(a) and is_virtual(b) or isinstance(a, Several) or isinstance(b, Several):
         same: bool | None = _are_one(inf, s, a, b)
     elif isinstance(a, Known) and isinstance(b, Known):
         same = a.value is b.value
+    elif isinstance(a, Outside) and isinstance(b, Outside) and all(map(inf.is_from_outside, whole)):
+        same = inf.world.same(*whole)
     else:
         same = None if _may_be(a, b) and _may_be(b, a) else False
     if same is None:
@@ -480,7 +511,9 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
     method = None if cls is None else look(inf, cls, "__iter__")
     if type(method) is FunctionType and not inf.one_way:
         inf.assume(s.operands[0])
-        return call_known(inf, s, method, s.operands, {})
+        begun = Statement("call", [Constant(method), *s.operands], Variable(), (), s.position)
+        s.op, s.operands, s.data = "call", [Constant(iterating.stepped), begun.made], ()
+        return inf.first(begun)
     parts = apart.items(inf, s.operands[0])
     if parts is not None:
         return apart.begin(inf, s, parts)

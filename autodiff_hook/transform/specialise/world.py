@@ -74,6 +74,9 @@ class World(Protocol):
     def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
         """Guard that two objects from outside are two, with attributes of their own."""
 
+    def same(self, owner: Operand, other: Operand) -> bool:
+        """Whether two objects that are loaded on entry are one, guarded."""
+
     def alone(self, here: Operand, example: Any, others: list[Operand]) -> None:
         """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
 
