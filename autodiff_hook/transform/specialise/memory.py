@@ -187,9 +187,11 @@ class _Settling:
         kind = self.type_of(root)
         if not isinstance(kind, Reference):
             return self.changes.get(root, [])
-        called = [place for changed, place in self.called if not changed.isdisjoint(reached(kind.site))]
-        own = [place for x in self.changes if self._may_change(x, kind.site) for place in self.changes[x]]
-        return called + own
+        return self._changes_of_site(kind.site)
+
+    def _changes_of_site(self, site: Site) -> list[tuple[Block, int]]:
+        called = [place for changed, place in self.called if not changed.isdisjoint(reached(site))]
+        return called + [place for x in self.changes if self._may_change(x, site) for place in self.changes[x]]
 
     def _may_change(self, changed: Variable, site: Site) -> bool:
         kind = self.type_of(changed)
@@ -225,7 +227,7 @@ class _Settling:
                 before.append(self._whole(root, s))
         elif isinstance(kind, Tuple) and isinstance(plan, RulePlan):
             for site in sites_in(kind):
-                if self.lent or self.called or any(self._may_change(x, site) for x in self.changes):
+                if self.lent or self._changes_of_site(site):
                     raise Refused("lists in a tuple that are changed are used as a whole", s)
 
     def _is_closure(self, s: Statement) -> bool:

@@ -146,7 +146,8 @@ class Merging:
         if isinstance(a, Optional) or isinstance(b, Optional):
             if not (is_none(a) or is_none(b)):
                 together = self.joined(content_of(a), content_of(b))
-                a, b = (replace(x, content=together) if isinstance(x, Optional) else together for x in (a, b))
+                if isinstance(together, Reference):
+                    a, b = (replace(x, content=together) if isinstance(x, Optional) else together for x in (a, b))
             return join(a, b)
         if isinstance(a, Reference) and type(a) is type(b) and a != b and _may_be_one(a, b):
             if {a.site.root(), b.site.root()} in self.uniting:
@@ -197,14 +198,20 @@ class Merging:
         a.unite(b)
         a.key = reduce(join, keys) if keys else None
         # What they hold may have come together with more meanwhile.
-        item = self._both(a.item, item)
-        a.item = None if item is None else item_like(item)
+        a.item = None if item is None else self._like(a.item, item)
         for name, kind in named.items():
-            a.named[name] = item_like(self._both(a.named.get(name), kind))  # type: ignore[arg-type, assignment]
+            assert kind is not None
+            a.named[name] = self._like(a.named.get(name), kind)
 
     def _both(self, a: Abstract | None, b: Abstract | None) -> Abstract | None:
         """What is true of both, as far as something is known."""
         return self.joined(a, b) if a is not None and b is not None else a or b
+
+    def _like(self, before: Abstract | None, kind: Abstract) -> Abstract:
+        found = item_like(kind if before is None else self.joined(before, kind))
+        if found is None:
+            raise Refused("lists or dicts of several kinds of things come together")
+        return found
 
     def _unite_given(self, a: Site, b: Site) -> None:
         """The same of objects from outside; what one of them holds that may be one of them still does."""
@@ -220,7 +227,7 @@ class Merging:
         a.examples[:] = held
         for x in changed:
             a.named[x] = kinds[x]  # type: ignore[assignment]
-        for x in set(changed) & set(own):
+        for x in [x for x in changed if x in own]:
             self.joined(named[x], kinds[x])  # type: ignore[arg-type]
 
 
