@@ -215,11 +215,11 @@ def _compare(inf: Inference, s: Statement) -> Abstract | None:
     if types[0] is not None and types[1] is not None:
         numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
         return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
-    if not inf.one_way and (object_class(a) or object_class(b)):
-        return _compare_objects(inf, s, a, b)
     other = b if is_none(a) else a if is_none(b) else None
     if s.data in ("==", "!=") and other is not None and set(classes_of(other)) <= _CONTAINERS:
         return known_as(inf, s, s.data == "!=")
+    if not inf.one_way and (object_class(a) or object_class(b)):
+        return _compare_objects(inf, s, a, b)
     require_inert(a, b)
     return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
 
