@@ -16,7 +16,7 @@ from autodiff_hook.ir.analysis import closure, dominates, dominators, passed_on,
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Reference, Site, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Iterator, List, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, READ, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import reached, sites_in
@@ -129,9 +129,16 @@ class _Settling:
         home = self.homes[root][0]
 
         def others(name: Operand) -> list[Operand]:
-            return [x for x in self.handed_on.get(name, ()) if x in self.made or self._is_behind(x, home)]
+            heirs = [x for x in self.handed_on.get(name, ()) if x in self.made or self._is_behind(x, home)]
+            # An iteration over the array itself reads what is there, one over a part that was read does not.
+            return [*heirs, *(self._iterators(name) if name is not root else ())]
 
         return {x for x in closure(list[Operand]([root]), others) if isinstance(x, Variable) and x is not root}
+
+    def _iterators(self, name: Operand) -> list[Variable]:
+        """The iterators that a value is given to, whatever their items are."""
+        made = [s.result for s in self.users.get(name, ()) if s.result is not None]
+        return [x for x in made if isinstance(self.type_of(x), Iterator)]
 
     def _is_behind(self, param: Variable, home: Block) -> bool:
         """Whether what a parameter is bound to was made in a block, and not anew since."""
