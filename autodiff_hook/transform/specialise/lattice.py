@@ -187,7 +187,7 @@ def differentiable(value: Abstract) -> bool:
     if isinstance(value, Number):
         return bool(value.types - {bool})
     if isinstance(value, Array):
-        return value.dtype is None or value.dtype.kind != "b"
+        return value.dtype is None or value.dtype.kind not in "bO"
     if isinstance(value, Tuple):
         return any(map(differentiable, value.items))
     if isinstance(value, Optional):
