@@ -150,7 +150,16 @@ def of_a_whole_number(n, x):
     return a[0] * x
 
 
+def whole_or_rounded(n, x):
+    a, s = np.zeros(3, int), 0.0
+    for i in range(4):
+        a[i % 3] = n if x > i else x * n
+        s += a[i % 3] * x
+    return s
+
+
 def test_whole_numbers_have_derivatives():
+    check(whole_or_rounded, 3, 2.4, specialised=None)
     check(of_whole_numbers, np.array([1, 2, 3]), 2.0)
     check(of_a_whole_number, 3, 2.0)
 

@@ -68,9 +68,12 @@ def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> No
     if rank and _is_sequence(value):
         s.operands[2] = array_before(inf, s, s.operands[2])
         value = inf.type_of(s.operands[2])
-    if not _is_number_or_fits(value, rank) or _width(value) > max(_WIDTHS[kind], _WIDTHS["f"]):
+    widths = _widths(value)
+    if not _is_number_or_fits(value, rank) or max(widths) > max(_WIDTHS[kind], _WIDTHS["f"]):
         raise Refused("what is stored into an array may not fit")
-    if kind in "iu" and _width(value) == _WIDTHS["f"]:
+    if kind in "iu" and _WIDTHS["f"] in widths:
+        if len(widths) > 1:
+            raise Refused("what is stored into an array of whole numbers may be one, or be rounded")
         # Rounded, so constant: a cotangent would pass from whole number to whole number.
         s.operands[2] = inf.before(s, "call", [Constant(np.trunc), s.operands[2]], ())
 
@@ -103,10 +106,10 @@ def _dtypes(value: Abstract) -> list[Any] | None:
     return None if types is None else [np.dtype(cls) for cls in types]
 
 
-def _width(value: Abstract) -> int:
-    """How much a value of unknown exact type may need: complex numbers are wider than floats."""
+def _widths(value: Abstract) -> set[int]:
+    """How wide a number or an array may be; what may be real or complex is not known."""
     found = {_WIDTHS.get(dtype.kind, _UNKNOWN) for dtype in _dtypes(value) or ()} or {_UNKNOWN}
-    return _UNKNOWN if _WIDTHS["c"] in found and len(found) > 1 else max(found)
+    return {_UNKNOWN} if _WIDTHS["c"] in found and len(found) > 1 else found
 
 
 _UNKNOWN: Final = 9
@@ -117,7 +120,7 @@ def augmented(inf: Inference, s: Statement) -> Abstract | None:
     owner, value = map(inf.type_of, s.operands)
     assert isinstance(owner, Array) and inf.block is not None
     kind = _kind_of_changed(owner)
-    fits = _is_number_or_fits(value, owner.ndim or 0) and _width(value) <= _WIDTHS[kind]
+    fits = _is_number_or_fits(value, owner.ndim or 0) and max(_widths(value)) <= _WIDTHS[kind]
     if s.data not in _IN_PLACE[kind] or not fits or not _may_be_cast(value, owner):
         raise Refused("an array is changed in place by what may not fit")
     if _is_stored_back(inf, s):
