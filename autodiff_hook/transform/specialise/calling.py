@@ -272,7 +272,8 @@ def call_known(
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
     if function in _SPREAD and len(args) > 1 and not kwargs:
-        rest = args[1] if len(args) == 2 else inf.before(s, "build_tuple", args[1:])
+        alone = len(args) == 2 and number_types(types[1]) is None
+        rest = args[1] if alone else inf.before(s, "build_tuple", args[1:])
         s.op, s.operands, s.data = "call", [Constant(_SPREAD[function]), args[0], rest], ()
         return call_known(inf, s, _SPREAD[function], [args[0], rest], {})
     drawn = draws.drawing(inf, s, function, args, kwargs)
