@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways
+from specialised_cases import GENERIC, check, check_all_ways, has_all_ways
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 RNG = np.random.default_rng(11)
 VECTOR = RNG.normal(size=30)
@@ -219,6 +220,33 @@ def test_what_may_be_no_view_or_one_of_several(f):
     for _ in range(2):
         check(f, MATRIX, specialised=None)
         check(f, np.asfortranarray(MATRIX), specialised=None)
+
+
+def eliminated(a):
+    b = a[:, :5] + 5.0 * np.eye(5)
+    for k in range(5):
+        for i in range(k + 1, 5):
+            f = b[i, k] / b[k, k]
+            for j, x in enumerate(b[k]):
+                b[i, j] -= f * x
+    return float(np.sum(b**2))
+
+
+def row_changed_behind(a, k):
+    b, s = a * 1.0, 0.0
+    for i in range(4):
+        for j, x in enumerate(b[i]):
+            b[i + k, (j + 1) % 6] += 0.1 * x
+            s += x * x
+    return s
+
+
+def test_rows_that_are_iterated_over_beside_changes_of_others():
+    check(eliminated, MATRIX)
+    if not (GENERIC or ONE_WAY):
+        assert has_all_ways(eliminated, "gradient", "value")
+    for k in (1, 0, -5, -4, 1):
+        check(row_changed_behind, MATRIX, k, specialised=None)
 
 
 def flat_between_changes(x):
