@@ -92,7 +92,7 @@ def seed(value: Any) -> Any:
 
 def zeros_like(array: Any) -> Any:
     """Where the cotangents of the items of an array are added up."""
-    return np.zeros(array.shape, array.dtype if array.dtype.kind == "f" else float)
+    return np.zeros(array.shape, array.dtype if array.dtype.kind in "fc" else float)
 
 
 def number(cotangent: Any) -> Any:

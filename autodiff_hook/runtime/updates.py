@@ -26,7 +26,7 @@ def cleared(cotangent: Any, key: Any) -> Any:
 
 def stored_cotangent(cotangent: Any, array: Any, key: Any, value: Any) -> Any:
     """The cotangent of a stored value, summed over what it was broadcast to; None if it is cut off by the store."""
-    if type(key) is int and type(value) is float and array.dtype.kind == "f" and array.ndim == 1:
+    if type(key) is int and isinstance(value, float) and array.dtype.kind == "f" and array.ndim == 1:
         return float(cotangent[key].real)
     if array.dtype.kind not in "fc" and np.asarray(value).dtype.kind in "fc":
         return None

@@ -10,6 +10,8 @@ from autodiff_rules.numpy.extremes import selected
 
 
 def norm_cotangent(ȳ, y, x, ord, axis, keepdims):
+    if ord is None and axis is None and not keepdims:
+        return unbroadcast(times(over(ȳ, np.inf if y == 0 else y), x), x)
     axes = reduced_axes(x, axis)
     if len(axes) == 2 and ord not in (None, "fro", "f"):
         return unbroadcast(matrix_cotangent(ȳ, x, ord, axes, keepdims), x)

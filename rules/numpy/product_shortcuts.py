@@ -35,6 +35,7 @@ fresh(
     np.inner, np.tensordot, np.trace, np.dstack, np.block, np.roll, np.pad, np.delete, np.insert, np.vander, np.interp
 )
 fresh(np.convolve, np.correlate, np.polyval, np.take, np.gradient)
+fresh(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft, np.fft.fftshift, np.fft.ifftshift)
 fresh(decompositions.one_triangle, decompositions.half_triangle, decompositions.inverse_of_lower)
 fresh(rearranging.diagonal_matrix, rearranging.trace_cotangent)
 viewing(np.transpose)

@@ -25,6 +25,22 @@ def reshape_typing(site, a, shape, order=NONE, copy=NONE):
     return reshaped(site, site.fact(a), shape) if site.is_array(a) else None
 
 
+@shortcut(np.reshape)
+def reshape_shortcut(site, a, shape, order=NONE, copy=NONE):
+    plain = site.is_array(a) and site.value(order) in (None, "C") and site.value(copy) is None
+    return site.method("reshape", a, shape) if plain else None
+
+
+@typed(np.zeros_like, np.ones_like, np.empty_like)
+def alike_typing(site, array):
+    return site.fact(array) if site.is_array(array) else None
+
+
+@typed(np.full_like)
+def full_like_typing(site, array, fill_value):
+    return alike_typing(site, array)
+
+
 @typed(np.ravel, np.ndarray.ravel, np.ndarray.flatten)
 def ravel_typing(site, a, order=NONE):
     dims = tuple(map(site.shapes.find, site.dims(a) or ()))

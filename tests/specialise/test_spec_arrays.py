@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_slopes
+from scipy import stats
+from specialised_cases import check, check_all_ways, check_slopes
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=12)
@@ -198,3 +199,60 @@ def over_the_input(x):
 
 def test_views_of_what_is_changed_are_known():
     check(over_the_input, X, specialised=None)
+
+
+class Filter:
+    def __init__(self, n, given):
+        self.n, self.x = n, np.zeros((n, 1))
+        z = np.array([None] * n)
+        self.z = np.atleast_2d(z).T if given else np.array([[None] * n]).T
+
+    def update(self, z):
+        if z is None:
+            self.z = np.array([[None] * self.n]).T
+            return
+        if z.shape != self.z.shape:
+            raise ValueError(z.shape)
+        self.x, self.z = self.x + 0.5 * (z - self.x), z
+
+
+def arrays_of_nothing(k):
+    f, s = Filter(2, k > 1.0), 0.0
+    for i in range(4):
+        f.update(None if i == 1 else np.array([[k], [k * i]]))
+        s += f.x[0, 0] * f.x[1, 0]
+    return s
+
+
+def nothing_or_a_number(k):
+    value, s = None, 0.0
+    for i in range(3):
+        found = np.array([value, value])
+        s += found[0] * k if found[0] is not None else k
+        value = k * i
+    return s
+
+
+def nothing_is_stored_into(k):
+    found = np.array([None, None])
+    found[0] = k
+    return found[0] * k
+
+
+@pytest.mark.parametrize("f", [arrays_of_nothing, nothing_or_a_number, nothing_is_stored_into])
+def test_arrays_of_nothing(f):
+    for k in (0.7, 1.3):
+        check_slopes(f, k, specialised=True if f is arrays_of_nothing else None)
+
+
+def densities(mean, cov, x):
+    s = 0.0
+    for i in range(3):
+        s += stats.multivariate_normal.logpdf(x * i, mean, cov)
+        s += stats.multivariate_normal.pdf(x, mean=mean, cov=cov)
+    return s
+
+
+def test_methods_of_objects_that_have_rules():
+    check_all_ways(lambda a, b: densities(np.full(4, a), POSITIVE * b, X[:4]), 0.2, 1.1)
+    check(densities, X[4:8], POSITIVE, X[:4])

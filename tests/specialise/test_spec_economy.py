@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from specialised_cases import check, check_slopes, oracle, scope
 
 import autodiff_hook as ad
-from autodiff_hook.runtime.specialising import GENERIC
+from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
 
 shown = pytest.mark.skipif(GENERIC, reason="there is no joint program")
 
@@ -210,3 +210,26 @@ def test_arrays_that_a_loop_carries_keep_their_shapes():
     check(filtered, np.eye(3) * 0.7 + 0.1, np.ones(3) * 0.2, specialised=None)
     if not GENERIC:
         assert "unbroadcast" not in ad.code_adjoint(filtered, np.eye(3) * 0.7, np.eye(3) * 0.2)
+
+
+def bodies(x, g):
+    p, v = x.reshape(4, 2).copy(), np.zeros((4, 2))
+    for _ in range(3):
+        force = np.zeros_like(p)
+        for i in range(4):
+            for j in range(4):
+                if i != j:
+                    d = p[j] - p[i]
+                    force[i] += g * d / (np.linalg.norm(d) ** 3 + 0.1)
+        v += 0.1 * force
+        p += 0.1 * v
+    return np.sum(v**2)
+
+
+def test_arrays_that_iterations_leave_on_some_ways_have_shapes():
+    x = np.arange(8.0) ** 1.5
+    check(bodies, x, 0.7)
+    check(bodies, x[::-1] * 0.3, 0.2)
+    if not (GENERIC or ONE_WAY):
+        found = ad.code_adjoint(bodies, x, 0.7)
+        assert not any(name in found for name in ("unbroadcast", "fitted", "accumulate", "norm_cotangent", "_rule"))

@@ -193,6 +193,141 @@ def swapped(k):
         xs[0], xs[1] = xs[1], xs[0]
         xs[0] += k * xs[1]
     return xs[0] @ xs[1]
+def items_by_index(k):
+    xs = [np.zeros(3) for _ in range(3)]
+    for i in range(6):
+        for j in range(2):
+            xs[j][i % 3] += k * (i + 1)
+            xs[j + 1][1:] = 0.5 * xs[j][:-1] + k * xs[j + 1][1:]
+    return sum([x @ x for x in xs])
+def items_by_key(k):
+    xs = {name: np.ones(3) for name in "abc"}
+    for i in range(4):
+        for name in xs:
+            xs[name][i % 3] *= k
+        xs["a"][::2] += xs["b"][::2]
+    return sum([x @ x for x in xs.values()])
+def items_of_attributes(k):
+    ps = row()
+    for i in range(3):
+        for p in ps:
+            p.vel[0] -= k * p.pos[1]
+            p.vel[i % 2] += 0.1
+            p.pos += 0.1 * p.vel
+            if p.pos[1] > 0.3:
+                p.pos[1] = k
+                p.vel[1] *= -1.0
+    return energy(ps)
+def items_by_a_local(k):
+    xs, s = [np.ones(3) for _ in range(2)], 0.0
+    for i in range(4):
+        x = xs[i % 2]
+        x[0] = k * x[1]
+        for j in range(1, 3):
+            x[j] += x[j - 1] * k
+        if i > 1:
+            x[2] = k
+        s = s + x @ xs[0]
+    return s
+def items_of_whole_numbers(k):
+    xs, s = [np.zeros(3, int) for _ in range(2)], 0.0
+    for i in range(6):
+        xs[i % 2][i % 3] += i
+        xs[0][1] = k * 3
+        s = s + xs[0] @ np.array([k, k * k, 1.0])
+    return s
+def items_within(k):
+    xs = [np.ones(3) for _ in range(2)]
+    def first(x):
+        xs[1][0] = k
+        return k * x
+    for i in range(2):
+        xs[1][1] += first(xs[1][0])
+    return xs[1] @ xs[1]
+def items_at_places(k):
+    xs = [np.ones(3) for _ in range(2)]
+    for i in range(3):
+        xs[i % 2][np.array([0, 1, 0])] = k * xs[1 - i % 2] + np.array([1.0, 2.0, 3.0])
+        xs[0][xs[0] > 2.0] = k
+    return xs[0] @ xs[1]
+def items_of_one_for_all(k):
+    x = np.zeros(2)
+    xs = [x, x]
+    for i in range(2):
+        xs[i][0] += k
+    return xs[0] @ xs[1] + x[0]
+def items_of_repeated(k):
+    xs = [np.zeros(2)] * 3
+    for i in range(3):
+        xs[i][0] += k
+    return xs[0] @ xs[2]
+def items_held_beside(k):
+    xs, ys = [], []
+    for i in range(3):
+        x = np.ones(2)
+        xs.append(x)
+        ys.append(x)
+    for i in range(3):
+        xs[i][1] = k * i
+    return sum([y @ y for y in ys])
+def items_moved(k):
+    xs = [np.ones(2), np.zeros(2)]
+    for i in range(3):
+        x = xs[0]
+        xs[0], xs[1] = xs[1], xs[0]
+        x[0] += k
+    return xs[0] @ xs[1] + xs[0][0]
+def items_replaced(k):
+    xs = [np.ones(2), np.zeros(2)]
+    for i in range(3):
+        x = xs[i % 2]
+        xs[i % 2] = np.array([k, 2.0])
+        x[0] += k
+        xs[i % 2][1] += x[0]
+    return xs[0] @ xs[1] + xs[0][0]
+def items_viewed(k):
+    xs, s = [np.ones(3), np.zeros(3)], 0.0
+    for i in range(3):
+        x = xs[i % 2][1:]
+        xs[i % 2][1] += k
+        x[1] *= k
+        s = s + x @ x
+    return s
+def items_iterated(k):
+    xs, s = [np.ones(3), np.zeros(3)], 0.0
+    for i in range(2):
+        for x in xs[i]:
+            xs[i][2] += k
+            s = s + x * x
+    return s
+def whole_iterated(k):
+    xs, s = [np.ones(3), np.zeros(3)], 0.0
+    for x in xs[0]:
+        xs[0] += k
+        s = s + x * x
+    return s
+def items_beyond(k):
+    xs = [np.ones(2), np.zeros(2)]
+    try:
+        xs[0][1] = k
+        xs[0][int(k * 3)] = k
+    except IndexError:
+        xs[1][0] = k * k
+    return xs[0] @ xs[0] + xs[1][0]
+def items_popped(k):
+    xs = [np.ones(2), np.zeros(2)]
+    x = xs[-1]
+    xs.append(np.array([k, k]))
+    x[0] += k
+    xs[-1][1] *= k
+    y = xs.pop()
+    y[0] = k * k
+    return sum([x @ x for x in xs]) + y @ y
+def items_returned(k):
+    xs = [np.ones(2), np.zeros(2)]
+    for i in range(2):
+        xs[i][0] = k * i
+    return xs[1]
 def of_the_class(k):
     ps = row()
     for p in ps:
@@ -249,6 +384,7 @@ def outside_on_some_ways(k):
 """
 TYPED = """
 springs by_index in_a_dict by_a_method made_anew through_a_local
+items_by_index items_by_key items_of_attributes items_by_a_local items_of_whole_numbers items_at_places
 outside outside_by_two_lists outside_with_numbers outside_on_some_ways
 """.split()
 

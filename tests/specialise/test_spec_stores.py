@@ -548,7 +548,7 @@ def test_what_raises_raises_as_before():
     check_raises(rotated, 1)
 
 
-def test_integers_and_single_precision_are_left_to_the_generic_path():
+def test_whole_numbers_and_single_precision():
     def whole(x):
         a = np.zeros(3, int)
         for i in range(3):

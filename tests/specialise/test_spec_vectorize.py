@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, outcome
+from specialised_cases import GENERIC, check, has_all_ways, outcome
 
 import autodiff_hook as ad
 from autodiff_hook.runtime import specialising
@@ -86,15 +86,34 @@ def of_a_number(a):
     return ON_ALL(a[0]) * 1.0
 
 
-@pytest.mark.parametrize("f", [vectors, matrices])
+def of_a_number_and_one(a):
+    return np.sum(ON_ALL(a[1] * 1.0, a)) + np.sum(ON_FLOATS(0.7, a) * a)
+
+
+def of_rows_and_columns(a):
+    return np.sum(ON_ALL(a[:, None], a) * np.outer(a, a)) + np.sum(ON_FLOATS(a, np.outer(a, a))[1])
+
+
+def made_of_a_closure(a):
+    k = a[0] * 2.0
+
+    @np.vectorize
+    def scaled(x, y=1.0):
+        return x * k if x > 0.0 else y * x * x
+
+    return np.sum(scaled(a)) + np.sum(scaled(a, 3.0) * a) + np.sum(scaled(a, a[::-1]))
+
+
+@pytest.mark.parametrize(
+    "f", [vectors, matrices, of_two, made_there, of_a_number_and_one, of_rows_and_columns, made_of_a_closure]
+)
 def test_what_is_typed(f):
     check(f, A, specialised=None if specialising.ONE_WAY else True)
     if not (GENERIC or specialising.ONE_WAY):
-        kept = specialising._known.found[id(f.__code__)].values()
-        assert any(x.entries for x in kept) and not any(x.one_way for x in kept)
+        assert has_all_ways(f, "gradient", "value")
 
 
-@pytest.mark.parametrize("f", [of_floats, made_there, of_two, of_whole, of_mixed, of_several, by_name, of_a_number])
+@pytest.mark.parametrize("f", [of_floats, of_whole, of_mixed, of_several, by_name, of_a_number])
 def test_what_may_be_carried(f):
     check(f, A, specialised=None)
     check(f, A[::-1].copy(), specialised=None)

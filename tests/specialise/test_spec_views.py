@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways
+from specialised_cases import GENERIC, check, check_all_ways, has_all_ways
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 RNG = np.random.default_rng(11)
 VECTOR = RNG.normal(size=30)
@@ -181,11 +182,87 @@ def given_a_view_of_itself(a):
     return float(np.sum(b * np.arange(30.0).reshape(5, 6)))
 
 
-@pytest.mark.parametrize("f", [no_view, of_an_argument, one_of_two, kept_in_a_list, given_a_view_of_itself])
+def iterated_and_changed(a):
+    b, s = a * 1.0, 0.0
+    for x in b.ravel():
+        b[2, 3] = b[2, 3] * 0.5
+        s += x * x
+    return s
+
+
+def a_copy_iterated(a):
+    b, s = a * 1.0, 0.0
+    for x in b.T.ravel():
+        b[2, 3] = b[2, 3] * 0.5
+        s += x * x
+    return s
+
+
+def flat_and_changed(a):
+    b, s = a * 1.0, 0.0
+    for x in b.T.flat:
+        b[2, 3] = b[2, 3] * 0.5
+        s += x * x
+    for i, x in enumerate(b[1].flat):
+        b[1, 4] += i
+        s += x * x
+    return s
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(no_view, of_an_argument, one_of_two, kept_in_a_list, given_a_view_of_itself),
+        *(iterated_and_changed, a_copy_iterated, flat_and_changed),
+    ],
+)
 def test_what_may_be_no_view_or_one_of_several(f):
     for _ in range(2):
         check(f, MATRIX, specialised=None)
         check(f, np.asfortranarray(MATRIX), specialised=None)
+
+
+def eliminated(a):
+    b = a[:, :5] + 5.0 * np.eye(5)
+    for k in range(5):
+        for i in range(k + 1, 5):
+            f = b[i, k] / b[k, k]
+            for j, x in enumerate(b[k]):
+                b[i, j] -= f * x
+    return float(np.sum(b**2))
+
+
+def row_changed_behind(a, k):
+    b, s = a * 1.0, 0.0
+    for i in range(4):
+        for j, x in enumerate(b[i]):
+            b[i + k, (j + 1) % 6] += 0.1 * x
+            s += x * x
+    return s
+
+
+def test_rows_that_are_iterated_over_beside_changes_of_others():
+    check(eliminated, MATRIX)
+    if not (GENERIC or ONE_WAY):
+        assert has_all_ways(eliminated, "gradient", "value")
+    for k in (1, 0, -5, -4, 1):
+        check(row_changed_behind, MATRIX, k, specialised=None)
+
+
+def flat_between_changes(x):
+    b, s = np.ones((3, 4)) * x, 0.0
+    for k in range(3):
+        b[k, 1] = x * b[k, 0]
+        for y in b.flat:
+            s += y * y
+        for y in b[:, 1:].T.flat:
+            s += s * y * x
+    return s
+
+
+def test_flat():
+    for x in (1.1, 0.8):
+        check_all_ways(flat_between_changes, x)
 
 
 class Grid:

@@ -27,3 +27,20 @@ def vectorized_as_float(function: Any, array: Any, *rest: Any) -> Any:
     for place, x in enumerate(flat):
         made[place] = float(function(float(x), *rest))
     return np.reshape(made, np.shape(array))
+
+
+def vectorized_together(function: Any, first: Any, second: Any, *rest: Any) -> Any:
+    """The same of two arrays that are broadcast, or of a float and one."""
+    first, second = np.broadcast_arrays(first, second)
+    require_float(function(np.ravel(first)[0], np.ravel(second)[0], *rest))
+    return vectorized_together_as_float(function, first, second, *rest)
+
+
+def vectorized_together_as_float(function: Any, first: Any, second: Any, *rest: Any) -> Any:
+    """A call for each pair of numbers."""
+    first, second = np.broadcast_arrays(first, second)
+    one, other = np.ravel(first), np.ravel(second)
+    made = np.zeros(len(one))
+    for place in range(len(one)):
+        made[place] = float(function(float(one[place]), float(other[place]), *rest))
+    return np.reshape(made, np.shape(first))

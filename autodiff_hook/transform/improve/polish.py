@@ -128,7 +128,7 @@ def _learn(ir: IR, site: Site) -> bool:
             if s.result is not None:
                 site.made[s.result] = s
             if s.op == "record":
-                site.recorded |= {(s.data[0], i): x for i, x in enumerate(s.operands[1:])}
+                site.recorded |= {(s.data[0], i): x for i, x in enumerate(zip(s.data[1], s.operands[1:]))}
     order = reverse_postorder(ir)
     place = {block: i for i, block in enumerate(order)}
     loops = any(place[edge.target] <= place[block] for block in order for edge in block.edges())

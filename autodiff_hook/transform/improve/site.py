@@ -47,7 +47,8 @@ class Site:
         self.made: dict[Variable, Statement] = {}
         self.shapes = Shapes()
         self.spread: dict[Operand, Operand] = {}
-        self.recorded: dict[tuple[Any, int], Operand] = {}
+        self.recorded: dict[tuple[Any, int], tuple[Variable, Operand]] = {}
+        """What iterations leave, and what of: a value that is asked for was there in that iteration."""
         self.volatile: Container[Variable] = frozenset()
         """Arrays that the program changes, and views of them."""
         self.out: list[Statement] = []
@@ -219,8 +220,8 @@ class Site:
     def recalled(self, s: Statement) -> Fact | None:
         """What an iteration has left."""
         loop, index = s.data
-        operand = self.recorded.get((loop, index))
-        fact = self.fact(operand) if operand is not None else None
+        left = self.recorded.get((loop, index), ())
+        fact = next((fact for x in left if (fact := self.fact(x)) is not None), None)
         if not isinstance(fact, ArrayFact):
             return NumberFact(fact.types) if isinstance(fact, NumberFact) else None
         return ArrayFact(fact.dtype, tuple(self._as_recalled(loop, d) for d in fact.dims), fact.optional)

@@ -49,7 +49,7 @@ def _binary(site: Site, s: Statement) -> Fact | None:
 
 def _numbers(op: str, a: Any, b: Any) -> Fact | None:
     if op == "**":
-        return None
+        return NumberFact(a.types) if is_floating(a) and b.types == {int} else None
     types = set()
     for x in a.types:
         for y in b.types:

@@ -291,6 +291,11 @@ def call_known(
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
+    if function in _SPREAD and len(args) > 1 and not kwargs:
+        alone = len(args) == 2 and number_types(types[1]) is None
+        rest = args[1] if alone else inf.before(s, "build_tuple", args[1:])
+        s.op, s.operands, s.data = "call", [Constant(_SPREAD[function]), args[0], rest], ()
+        return call_known(inf, s, _SPREAD[function], [args[0], rest], {})
     drawn = draws.drawing(inf, s, function, args, kwargs)
     if drawn is not None:
         return drawn
@@ -483,6 +488,8 @@ def inline_call(
     return None
 
 
+_SPREAD: Final[dict[Any, Any]] = {np.ndarray.reshape: np.reshape, np.ndarray.transpose: np.transpose}
+"""Methods that are given items one by one, and functions that are given them together: these are put in their place."""
 _BITWISE: Final = (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert)
 _BITS: Final[set[Any]] = {int, bool, np.bool_}
 

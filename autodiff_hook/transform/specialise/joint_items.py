@@ -15,6 +15,7 @@ from autodiff_hook.transform.specialise.abstract import Array, List, Number, Ref
 from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, LOAD, PARTS, READ, STORE, TAKE
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, holds_tuples, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
+from autodiff_hook.transform.specialise.lattice import may_be_complex
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots
 from autodiff_hook.transform.specialise.parts import gives_places, is_basic_key, is_view, rank_of
 
@@ -180,6 +181,8 @@ class Items(Buffers):
         value = s.operands[2]
         assert isinstance(value, Variable)
         builder, kind = self.builder, self.program.types[value]
+        if may_be_complex(self.program.type_of(s.operands[0])) and not may_be_complex(kind):
+            part = builder.emit(out, "getattr", part, data="real", position=s.position)
         if isinstance(kind, Array):
             part = builder.emit(out, "call_method", part, data=("copy", ()), position=s.position)
             return self._call("fitted", part, self._residual(value, out), out, position=s.position)

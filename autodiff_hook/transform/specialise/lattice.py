@@ -192,7 +192,7 @@ def differentiable(value: Abstract, seen: frozenset[Site] = frozenset()) -> bool
     if isinstance(value, Number):
         return bool(value.types - {bool})
     if isinstance(value, Array):
-        return value.dtype is None or value.dtype.kind != "b"
+        return value.dtype is None or value.dtype.kind not in "bO"
     if isinstance(value, Tuple):
         return any(differentiable(item, seen) for item in value.items)
     if isinstance(value, Optional):

@@ -45,9 +45,8 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
 from autodiff_hook.transform.specialise.infer import Alias, Inference
-from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import inert_class, number_types
 from autodiff_hook.transform.specialise.objects import class_of, look
-from autodiff_hook.transform.specialise.places import copied_from
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
@@ -137,7 +136,7 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
         return pure(inf, s, Number(INT.types, example=np.size(value.example)))
     if name == "dtype" and value.dtype is not None:
         return known_as(inf, s, value.dtype)
-    if name == "flat" and _is_iterated(inf, s):
+    if name == "flat" and not inf.one_way and is_only_iterated(inf, s):
         s.op, s.operands, s.data = "call_method", [owner], ("ravel", ())
         return method_call(inf, s)
     descriptor = getattr(np.ndarray, name, None)
@@ -146,16 +145,6 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
     if descriptor is not None and registry.has_rules(descriptor):
         return by_rule(inf, s, descriptor, [owner], {}, lambda x: getattr(x, name))
     raise Refused(f"the attribute {name} of an array")
-
-
-def _is_iterated(inf: Inference, s: Statement) -> bool:
-    """Whether what is taken from an array that nothing changes is only iterated over."""
-    whole = inf.final(s.operands[0])
-    changed = copied_from(example_of(inf.type_of(whole))) in inf.program.changed
-    if inf.one_way or changed or not inf.is_from_outside(whole):
-        return False
-    stores = any(x.op == "setitem" for block in inf.program.blocks for x in block.statements)
-    return is_only_iterated(inf, s) and not stores
 
 
 def method_call(inf: Inference, s: Statement) -> Abstract | None:
@@ -249,7 +238,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
 
 def _has_meaning(method: Any) -> bool:
     """Whether it is known what a method does of an object that is known."""
-    return lookup(METHODS, method) is not None or id(method) in DEFINITIONS
+    return lookup(METHODS, method) is not None or id(method) in DEFINITIONS or registry.has_rules(method)
 
 
 def _is_object(value: Abstract) -> bool:

@@ -17,21 +17,25 @@ from autodiff_hook.ir.analysis import closure, dominates, dominators, passed_on,
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Reference, Site, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Iterator, List, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
     DROP,
     ITEMS,
+    PURE,
     READ,
     STORE,
     STRUCTURAL,
+    Given,
     OwnPlan,
     Program,
     RulePlan,
 )
-from autodiff_hook.transform.specialise.lattice import reached, sites_in
+from autodiff_hook.transform.specialise.lattice import number_types, reached, sites_in
+from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
+from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 
 TypeOf = Callable[[Operand], Abstract]
 
@@ -90,6 +94,8 @@ class _Settling:
         self.live = live_out(ir.blocks)
         self.immediate = dominators(ir)
         self.handed_on = heirs(program, ir.blocks, may_hold)
+        self.checks: dict[Statement, list[Statement]] = {}
+        """What is done before statements."""
         for block in ir.blocks:
             for place, s in enumerate(block.statements):
                 self._note(block, place, s)
@@ -137,8 +143,13 @@ class _Settling:
                 if self._keeps(s, name) and self._changes_after(root, *self.places[s]):
                     raise self._refused(root, "is changed in place after a list was given it")
         for block, place in self.changes[root]:
-            if not names.isdisjoint(live_from(block, self.live, place + 1)):
-                raise self._refused(root, "is changed in place, and a view of it is used afterwards")
+            for name in names.intersection(live_from(block, self.live, place + 1)):
+                row, changed = self._row_iterated(root, name), self._row(block.statements[place].operands[1])
+                if row is None or changed is None:
+                    raise self._refused(root, "is changed in place, and a view of it is used afterwards")
+                check = Statement("call", [Constant(require_other_row), root, row, changed], None, ())
+                self.program.plans[check] = PURE
+                self.checks.setdefault(block.statements[place], []).append(check)
         for name in names:
             if name not in self.made and self._changes_after(root, *self.homes[name]):
                 raise self._refused(root, "is changed in place, and has several names")
@@ -160,9 +171,38 @@ class _Settling:
         home = self.homes[root][0]
 
         def others(name: Operand) -> list[Operand]:
-            return [x for x in self.handed_on.get(name, ()) if x in self.made or self._is_behind(x, home)]
+            heirs = [x for x in self.handed_on.get(name, ()) if x in self.made or self._is_behind(x, home)]
+            # An iteration over the array itself reads what is there, one over a part that was read does not.
+            return [*heirs, *(self._iterators(name) if name is not root else ())]
 
         return {x for x in closure(list[Operand]([root]), others) if isinstance(x, Variable) and x is not root}
+
+    def _iterators(self, name: Operand) -> list[Variable]:
+        """The iterators that a value is given to, whatever their items are."""
+        made = [s.result for s in self.users.get(name, ()) if s.result is not None]
+        return [x for x in made if isinstance(self.type_of(x), Iterator)]
+
+    def _row_iterated(self, root: Variable, name: Variable) -> Operand | None:
+        """Which row of an array an iterator runs over; None if it is something else."""
+        at: Operand | None = name if isinstance(self.type_of(name), Iterator) else None
+        while at is not None:
+            made = self.made.get(at)  # type: ignore[arg-type]
+            if made is None:
+                return None
+            if made.op == "getitem" and made.operands[0] is root:
+                return self._row(made.operands[1])
+            given = [x for x in made.operands if may_hold(self.type_of(x)) or isinstance(self.type_of(x), Iterator)]
+            at = given[0] if len(given) == 1 else None
+        return None
+
+    def _row(self, key: Operand) -> Operand | None:
+        """The first place of a key, if that is a whole number."""
+        made = self.made.get(key)  # type: ignore[arg-type]
+        if isinstance(key, Constant) and type(key.value) is tuple:
+            key = Constant(key.value[0])
+        elif made is not None and made.op == "build_tuple":
+            key = made.operands[0]
+        return key if (number_types(self.type_of(key)) or {None}) <= WHOLE else None
 
     def _is_behind(self, param: Variable, home: Block) -> bool:
         """Whether what a parameter is bound to was made in a block, and not anew since."""
@@ -207,6 +247,7 @@ class _Settling:
     def _read(self, block: Block) -> None:
         statements: list[Statement] = []
         for place, s in enumerate(block.statements):
+            statements += self.checks.get(s, ())
             for root in dict.fromkeys(s.operands):
                 if isinstance(root, Variable):
                     self._read_from(root, s, block, place, statements)
@@ -259,6 +300,15 @@ class _Settling:
             self.memory.saved.add(part)
         else:
             self.memory.copied.add(part)
+
+
+def require_other_row(array: Any, row: int, changed: int) -> None:
+    """Give up if the row that is iterated over is changed meanwhile."""
+    if (row - changed) % len(array) == 0:
+        raise Given("a row is changed while it is iterated over")
+
+
+QUESTIONS[require_other_row] = checked
 
 
 def replaced(value: Any, old: Operand, new: Operand) -> Any:

@@ -31,8 +31,9 @@ from autodiff_hook.transform.specialise.lattice import content_of, sites_in
 TypeOf = Callable[[Operand], Abstract]
 _VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
 _COPYING: Final = frozenset("copy flatten astype round take sum mean prod cumsum max min std var dot repeat".split())
-_METHODS: Final = [getattr(np.ndarray, name) for name in _COPYING]
-_UNSURE: Final = frozenset({"out", "copy"})
+_FOURIER: Final = (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, np.fft.ifftn, np.fft.irfftn)
+_METHODS: Final = [*_FOURIER, *(getattr(np.ndarray, name) for name in _COPYING)]
+_UNSURE: Final = frozenset({"out", "copy", "axes"})
 
 
 def makes_new(s: Statement, type_of: TypeOf) -> bool:
@@ -43,6 +44,8 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
         return _chooses(type_of(s.operands[1]))
     if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
         return s.data[0] in _COPYING and len(s.operands) <= 2 and _UNSURE.isdisjoint(s.data[1])
+    if s.op == "call_method" and _class_of(type_of(s.operands[0])) in (np.random.Generator, np.random.RandomState):
+        return all(_has_no_memory(type_of(x)) for x in s.operands[1:])
     function = _function(s, type_of)
     if function is None:
         return False

@@ -7,16 +7,15 @@ name of one is used after a change, nobody can tell it from ``p.v = p.v + f``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Generator, Mapping
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import Array, Known, Record, Reference, Site
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, Known, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import (
     APPEND,
@@ -30,12 +29,12 @@ from autodiff_hook.transform.specialise.infer import (
     TAKE,
     Given,
     Program,
-    RulePlan,
 )
 from autodiff_hook.transform.specialise.lattice import number_types, sites_in
-from autodiff_hook.transform.specialise.memory import replaced, sharing, show_arrays
+from autodiff_hook.transform.specialise.memory import sharing, show_arrays
 from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
+from autodiff_hook.transform.specialise.updating import Change, Place, given, name_of, place_of, update
 
 Stored = Mapping[type, Mapping[str, bool]]
 """The attributes of objects from outside that are assigned, and whether their arrays are changed."""
@@ -43,31 +42,11 @@ _MOVING: Final = (LOAD, STORE, APPEND, DROP, TAKE, STRUCTURAL)
 """What hands on a list, a dict or an object, or takes an item out of it."""
 
 
-class Place(NamedTuple):
-    """Attributes of one name, or items, of all objects, lists or dicts of a site; all of them if the name is None."""
-
-    site: Site
-    name: str | None
-
-    def meets(self, other: Place) -> bool:
-        """Whether an array may lie in both."""
-        return self.site is other.site and (self.name == other.name or None in (self.name, other.name))
-
-
-@record
-class Change:
-    """A new array is stored where another one lies."""
-
-    place: Place
-    block: Block
-    store: Statement
-
-
 def replace(ir: IR, program: Program, stored: Stored) -> None:
     """Store a new array where all of one is changed; ``Refused`` if somebody could see the difference."""
     made = {s.result: s for block in ir.blocks for s in block.statements if s.result is not None}
     found = [_replaced(program, made, block, s) for block in ir.blocks for s in list(block.statements)]
-    changes = [change for change in found if change is not None]
+    changes = [*(change for change in found if change is not None), *update(ir, program)]
     if changes and show_arrays([*program.lent, *sharing(program)]):
         raise Refused("an array in a list or an object is changed in place beside calls that share these")
     owners = _Owners(ir, program) if changes else None
@@ -84,7 +63,7 @@ def _replaced(program: Program, made: dict[Variable, Statement], block: Block, s
     load, index = made.get(old), block.statements.index(s)  # type: ignore[arg-type]
     if load is None or program.plans.get(load) != LOAD or new not in made or not _is_whole(key):
         return None
-    place = _place_of(program, load)
+    place = place_of(program, load)
     back = next((x for x in block.statements[index + 1 :] if x.operands and x.operands[-1] is old), None)
     if place is None or back is None or not _is_back(program, back, load):
         return None
@@ -112,13 +91,10 @@ def _is_one(a: Operand, b: Operand) -> bool:
 
 def _read_itself(program: Program, made: dict[Variable, Statement], old: Operand, s: Statement) -> None:
     """What computes the new array is given the old one, where it was given all of its items."""
-    plan = program.plans[s]
     for x in s.operands:
         part = made.get(x)  # type: ignore[arg-type]
         if part is not None and part.op == "getitem" and part.operands[0] is old and _is_whole(part.operands[1]):
-            s.operands = [old if y is x else y for y in s.operands]
-            if isinstance(plan, RulePlan):
-                plan.values = [replaced(y, x, old) for y in plan.values]
+            given(program, s, x, old)
 
 
 def _checks(program: Program, old: Operand, made: Statement) -> list[Statement]:
@@ -135,15 +111,6 @@ def require_shape(old: Any, new: Any) -> None:
         raise Given("what is put into an array does not fit")
 
 
-def _place_of(program: Program, s: Statement) -> Place | None:
-    """Where a statement reads, or stores to; None if that is no list, dict or object."""
-    owner = program.type_of(s.operands[0])
-    if not isinstance(owner, Reference):
-        return None
-    name = str(s.data) if isinstance(owner, Record) else _name(s.operands[1])
-    return Place(owner.site.root(), name)
-
-
 class _Owners:
     """Where the arrays of a place come from, and by which names they are known."""
 
@@ -154,7 +121,7 @@ class _Owners:
         for block, s in self._statements():
             if s.result is not None:
                 self.homes[s.result], self.made[s.result] = block, s
-        self.handed_on = heirs(program, ir.blocks, may_hold)
+        self.handed_on = heirs(program, ir.blocks, _may_show)
         self.live = live_out(ir.blocks)
 
     def require_alone(self, place: Place, changes: list[Change], stored: Stored) -> None:
@@ -172,7 +139,7 @@ class _Owners:
             if names & after - {change.store.operands[-1]}:
                 raise Refused("an array is changed where it lies, and used by another name afterwards", change.store)
 
-    def _statements(self) -> Iterator[tuple[Block, Statement]]:
+    def _statements(self) -> Generator[tuple[Block, Statement]]:
         return ((block, s) for block in self.blocks for s in block.statements)
 
     def _holders(self, place: Place, s: Statement) -> list[Operand]:
@@ -199,8 +166,8 @@ class _Owners:
             return []
         if plan == ITEMS and s.op == "build_map":
             pairs = zip(s.operands[::2], s.operands[1::2])
-            return [x for key, x in pairs if Place(place.site, _name(key)).meets(place)]
-        where = _place_of(self.program, s) if plan == STORE else place
+            return [x for key, x in pairs if Place(place.site, name_of(key)).meets(place)]
+        where = place_of(self.program, s) if plan == STORE else place
         if where is None or not where.meets(place):
             return []
         return list(s.operands) if plan == ITEMS else s.operands[-1:]
@@ -210,19 +177,21 @@ class _Owners:
         begin = [x for _, s in self._statements() for x in (*self._holders(place, s), *self._entered(place, s))]
 
         def following(x: Operand) -> list[Operand]:
-            return [y for y in self.handed_on.get(x, ()) if not self._is_elsewhere(place, y)]
+            found = [y for y in self.handed_on.get(x, ()) if not self._is_elsewhere(place, y)]
+            # The keys of a dict are nothing of an array.
+            return [y for y in found if may_hold(self.type_of(y)) or self._is_array(x)]
 
         return set(filter(self._is_array, closure(begin, following)))
 
     def _is_elsewhere(self, place: Place, x: Operand) -> bool:
         """Whether a value was read of another attribute."""
         made = self.made.get(x)
-        where = _place_of(self.program, made) if made is not None and self.program.plans.get(made) == LOAD else None
+        where = place_of(self.program, made) if made is not None and self.program.plans.get(made) == LOAD else None
         return where is not None and where.site is place.site and not where.meets(place)
 
     def _is_array(self, x: Operand) -> bool:
         kind = self.type_of(x)
-        return may_hold(kind) or isinstance(kind, Known) and isinstance(kind.value, np.ndarray)
+        return _may_show(kind) or isinstance(kind, Known) and isinstance(kind.value, np.ndarray)
 
     def _require_kept_once(self, place: Place, names: set[Operand]) -> None:
         """Refuse an array that is not made for the place alone."""
@@ -257,8 +226,9 @@ class _Owners:
             raise Refused("it is returned, or kept outside")
 
 
-def _name(key: Operand) -> str | None:
-    return key.value if isinstance(key, Constant) and type(key.value) is str else None
+def _may_show(kind: Abstract) -> bool:
+    """Whether a value may lie in the memory of an array, or an iteration run over it."""
+    return may_hold(kind) or isinstance(kind, Iterator)
 
 
 QUESTIONS[require_shape] = checked

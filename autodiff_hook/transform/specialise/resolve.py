@@ -18,7 +18,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.equivalents import iterating, managing
+from autodiff_hook.semantics.equivalents import iterating, managing, vectorizing
 from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made, value_or_zero
 from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
@@ -586,5 +586,5 @@ _MEANINGS: Final[dict[str, Meaning]] = {
 
 BODIES[functools.reduce] = reduced
 BODIES[operator.itemgetter] = BODIES[operator.attrgetter] = helpers.getter
-BODIES[np.vectorize] = vectorized
+BODIES[np.vectorize] = BODIES[vectorizing.vectorized] = vectorized
 BODIES[managing.manager], BODIES[managing.begun], BODIES[managing.ended] = halves.make, halves.begin, halves.end

@@ -24,12 +24,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Optional,
     Outside,
     Record,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
 from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
@@ -130,12 +131,29 @@ def outcome(
         if not loose or not any(isinstance(t, Array) for t in types):
             raise
         found = tried(run, [_square(t) for t in types], options)
-    result = abstract_of(found)
+    if getattr(run, "__name__", "") in ("array", "asarray") and not all(map(_is_there, types)):
+        raise Refused("an array of what may be None")
+    result = _of_nothing(found) or abstract_of(found)
     if isinstance(result, Number) and not constant:
         result = Number(result.types | _possible(types, run), example=result.example)
     if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
+
+
+def _of_nothing(value: Any) -> Abstract | None:
+    """What is known of an array that holds None alone: nobody stores into it, so it says nothing but its shape."""
+    holds = type(value) is np.ndarray and value.ndim > 0 and all(x is None for x in value.flat)
+    return Array(value.dtype, value.ndim, example=value) if holds and value.size else None
+
+
+def _is_there(value: Abstract) -> bool:
+    """Whether nothing in a value is None on some ways alone."""
+    if isinstance(value, Tuple):
+        return all(map(_is_there, value.items))
+    if isinstance(value, List):
+        return value.item is not None and _is_there(value.item)
+    return not isinstance(value, Optional)
 
 
 def _possible(types: list[Abstract], run: Callable[..., Any]) -> frozenset[type]:
@@ -164,7 +182,7 @@ def _has_depth(value: Abstract) -> bool:
     """Whether it is known how many axes an array made of a value has."""
     if isinstance(value, Tuple):
         return all(map(_has_depth, value.items))
-    return number_types(value) is not None or isinstance(value, (Array, List))
+    return number_types(value) is not None or is_none(value) or isinstance(value, (Array, List))
 
 
 def _widened(result: Abstract) -> Abstract:

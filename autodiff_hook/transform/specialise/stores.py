@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.operations import BINARY
 from autodiff_hook.transform.specialise import assigned, dicts, lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Known, List, Outside, Tuple, same_dtype
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Known, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import array_before, call_known, inline_call
 from autodiff_hook.transform.specialise.infer import STORE, Inference
-from autodiff_hook.transform.specialise.lattice import built_class, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.views import redirect
 
-_REAL: Final = frozenset({int, float, bool, np.float64, np.int64})
-_IN_PLACE: Final = ("+", "-", "*", "/", "**")
+_WIDTHS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+_WHOLE: Final = ("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>")
+_IN_PLACE: Final = {"b": ("&", "|", "^"), "i": _WHOLE, "u": _WHOLE, **dict.fromkeys("fc", ("+", "-", "*", "/", "**"))}
 
 
 def store(inf: Inference, s: Statement) -> Abstract | None:
@@ -61,17 +62,20 @@ def entry(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def _into_array(inf: Inference, s: Statement, owner: Array, key: Abstract) -> None:
-    _require_doubles(owner)
+    kind = _kind_of_changed(owner)
     rank = rank_of(owner, key)
     value = inf.type_of(s.operands[2])
     if rank and _is_sequence(value):
         s.operands[2] = array_before(inf, s, s.operands[2])
         value = inf.type_of(s.operands[2])
-    types = number_types(value)
-    if types is not None and types <= _REAL:
-        return
-    if not isinstance(value, Array) or not _is_real(value) or value.ndim is None or not 0 < value.ndim <= rank:
+    widths = _widths(value)
+    if not _is_number_or_fits(value, rank) or max(widths) > max(_WIDTHS[kind], _WIDTHS["f"]):
         raise Refused("what is stored into an array may not fit")
+    if kind in "iu" and _WIDTHS["f"] in widths:
+        if len(widths) > 1:
+            raise Refused("what is stored into an array of whole numbers may be one, or be rounded")
+        # Rounded, so constant: a cotangent would pass from whole number to whole number.
+        s.operands[2] = inf.before(s, "call", [Constant(np.trunc), s.operands[2]], ())
 
 
 def _is_sequence(value: Abstract) -> bool:
@@ -79,22 +83,45 @@ def _is_sequence(value: Abstract) -> bool:
     return known or isinstance(value, List) or isinstance(value, Tuple) and value.cls in (tuple, list)
 
 
-def _require_doubles(owner: Array) -> None:
-    if not same_dtype(owner.dtype, np.dtype(float)) or owner.ndim is None or owner.scalar or owner.ndim == 0:
-        raise Refused("an array of other things than doubles is changed")
+def _kind_of_changed(owner: Array) -> str:
+    """Of which kind the items of an array are that is changed."""
+    kind: str = "" if owner.dtype is None else owner.dtype.kind
+    if kind not in _WIDTHS or not owner.ndim or owner.scalar:
+        raise Refused("an array of what is not known is changed")
+    return kind
 
 
-def _is_real(value: Array) -> bool:
-    return value.dtype is not None and value.dtype.kind in "fiub" and not value.scalar
+def _is_number_or_fits(value: Abstract, rank: int) -> bool:
+    """Whether a value is a number, or an array whose axes a part with so many has."""
+    if isinstance(value, Array):
+        return not value.scalar and value.ndim is not None and 0 < value.ndim <= rank
+    return _dtypes(value) is not None
+
+
+def _dtypes(value: Abstract) -> list[Any] | None:
+    """What NumPy takes the types of a number or an array for; None if it may be something else."""
+    if isinstance(value, Array):
+        return None if value.dtype is None else [value.dtype]
+    types = {np.bool_} if inert_class(value) is np.bool_ else number_types(value)
+    return None if types is None else [np.dtype(cls) for cls in types]
+
+
+def _widths(value: Abstract) -> set[int]:
+    """How wide a number or an array may be; what may be real or complex is not known."""
+    found = {_WIDTHS.get(dtype.kind, _UNKNOWN) for dtype in _dtypes(value) or ()} or {_UNKNOWN}
+    return {_UNKNOWN} if _WIDTHS["c"] in found and len(found) > 1 else found
+
+
+_UNKNOWN: Final = 9
 
 
 def augmented(inf: Inference, s: Statement) -> Abstract | None:
     """``array += value``: a new array, which is stored where it came from, or into all of the array."""
     owner, value = map(inf.type_of, s.operands)
     assert isinstance(owner, Array) and inf.block is not None
-    _require_doubles(owner)
-    plain = (number_types(value) or {None}) <= _REAL
-    if s.data not in _IN_PLACE or not plain and not _fits_into(value, owner):
+    kind = _kind_of_changed(owner)
+    fits = _is_number_or_fits(value, owner.ndim or 0) and max(_widths(value)) <= _WIDTHS[kind]
+    if s.data not in _IN_PLACE[kind] or not fits or not _may_be_cast(value, owner):
         raise Refused("an array is changed in place by what may not fit")
     if _is_stored_back(inf, s):
         s.op = "binary"
@@ -111,10 +138,12 @@ def augmented(inf: Inference, s: Statement) -> Abstract | None:
     return owner
 
 
-def _fits_into(value: Abstract, owner: Array) -> bool:
-    if not isinstance(value, Array) or not _is_real(value):
-        return False
-    return value.ndim is not None and owner.ndim is not None and value.ndim <= owner.ndim
+def _may_be_cast(value: Abstract, owner: Array) -> bool:
+    """Whether NumPy puts the result into the array in place; a number of Python's is of the array's own kind there."""
+    if (number_types(value) or {None}) <= {int, float, bool, complex}:
+        return True
+    sizes = [np.result_type(owner.dtype, x) for x in _dtypes(value) or ()]
+    return all(np.can_cast(size, owner.dtype, "same_kind") for size in sizes)
 
 
 def _is_stored_back(inf: Inference, s: Statement) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import iterating, vectorizing
+from autodiff_hook.transform.specialise import partials
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, same_dtype
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
@@ -17,22 +18,48 @@ from autodiff_hook.transform.specialise.plans import items_of, known_as, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, checked
 
 _DOUBLE: Final = np.dtype(float)
+_OTYPES: Final = (None, "d", [_DOUBLE])
+"""None, or doubles, as versions of NumPy keep that."""
 _PLAIN: Final = (frozenset({float}), frozenset({int}))
 _FLOATS: Final = frozenset({float, np.float64})
 
 
 def vectorized(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    """A function is called for each number of one array of doubles, with other numbers."""
-    kinds = list(map(inf.type_of, args))
-    others = any(number_types(kind) not in _PLAIN for kind in kinds[1:])
-    if others or not kinds or not _is_of_doubles(kinds[0]):
-        raise Refused("a call of np.vectorize of something else than an array of doubles and numbers")
-    if not _is_plain(called, called.pyfunc, called.otypes):
+    """A function is called for each number of one array of doubles, or each pair of two, with other numbers."""
+    if called is np.vectorize and len(args) == 1:
+        return partials.make(inf, s, [Constant(vectorizing.vectorized), *args], {})
+    function: Operand = Constant(called)
+    otypes = None
+    if called is vectorizing.vectorized:
+        function, *args = args
+    elif type(called) is not np.vectorize or not _is_plain(called, called.pyfunc, called.otypes):
         raise Refused("a call of np.vectorize with options")
-    check = Statement("call", [Constant(require_plain), Constant(called), *map(Constant, _options(called))], None, ())
-    inf.insert(check, plan=PURE)
-    code: Any = vectorizing.vectorized if called.otypes is None else vectorizing.vectorized_as_float
-    return inline_call(inf, s, code, [Constant(called.pyfunc), *args], {})
+    together = _are_paired(inf, args)
+    kinds = list(map(inf.type_of, args[together:]))
+    others = any(number_types(kind) not in _PLAIN for kind in kinds[not together :])
+    if others or not args or not (together or _is_of_doubles(kinds[0])):
+        raise Refused("a call of np.vectorize of something else than arrays of doubles and numbers")
+    if type(called) is np.vectorize:
+        check = Statement("call", [Constant(require_plain), function, *map(Constant, _options(called))], None, ())
+        inf.insert(check, plan=PURE)
+        function, otypes = Constant(called.pyfunc), called.otypes
+    code: Any = _CODE[bool(together), otypes is None]
+    return inline_call(inf, s, code, [function, *args], {})
+
+
+_CODE: Final = {
+    (False, True): vectorizing.vectorized,
+    (False, False): vectorizing.vectorized_as_float,
+    (True, True): vectorizing.vectorized_together,
+    (True, False): vectorizing.vectorized_together_as_float,
+}
+
+
+def _are_paired(inf: Inference, args: list[Operand]) -> int:
+    """2 if the first two arguments are arrays of doubles, or a float and one; else 0."""
+    kinds = list(map(inf.type_of, args[:2]))
+    pair = len(kinds) == 2 and _is_of_doubles(kinds[1])
+    return 2 if pair and (_is_of_doubles(kinds[0]) or (number_types(kinds[0]) or {None}) <= _FLOATS) else 0
 
 
 def _is_of_doubles(kind: Abstract) -> bool:
@@ -44,7 +71,7 @@ def _options(called: Any) -> tuple[Any, Any]:
 
 
 def _is_plain(called: Any, function: Any, otypes: Any) -> bool:
-    same = called.pyfunc is function and called.otypes == otypes and otypes in (None, "d")
+    same = called.pyfunc is function and called.otypes == otypes and otypes in _OTYPES
     return same and called.signature is None and not called.excluded and not called.cache
 
 
