@@ -33,7 +33,7 @@ from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.taking_apart import Built, Call, Form, Parts, general
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Closure, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.activity import needed
-from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
+from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind, made_before
 from autodiff_hook.transform.specialise.calling import BODIES
 from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.folding import merge
@@ -43,7 +43,7 @@ from autodiff_hook.transform.specialise.lattice import join
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.splice import Use
-from autodiff_hook.transform.specialise.world import World
+from autodiff_hook.transform.specialise.world import World, bind_to
 
 LARGE: Final = 80
 """How many operations a function of numbers has, with what it calls, that gets a program of its own."""
@@ -301,11 +301,11 @@ class Callees:
         try:
             parts = Parts(inf, s)
             if isinstance(function, Closure):
-                form, defaults, keyword = parts.closure(function), function.defaults, None
+                form = parts.closure(function)
+                bound = bind(code, args, kwargs, function.defaults, None, made_before)
             else:
-                form = Form("known", (function,))
-                defaults, keyword = inf.defaults(function), function.__kwdefaults__
-            call = Call(form, parts.parameters(bind(code, args, kwargs, defaults, keyword)))
+                form, bound = Form("known", (function,)), bind_to(inf.world, function, args, kwargs)
+            call = Call(form, parts.parameters(bound))
             if not recursive:
                 _require_numbers(inf.type_of(x) for x in parts.operands)
             s.op, s.operands, s.data = "call", [Constant(OwnCall(call)), *parts.operands], ()

@@ -32,9 +32,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain
+from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain, made_before
 from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.lists import is_flat
+from autodiff_hook.transform.specialise.objects import is_object
 from autodiff_hook.transform.specialise.places import appended_to, copied_from, place_of
 from autodiff_hook.transform.specialise.queues import queue
 
@@ -150,7 +151,7 @@ class Prologue(CodeGuards):
         args, named = [*leading, *params], dict(zip(shape.names, constants[shape.leading :]))
         missing = [name for name in code.co_varnames[len(args) : code.co_argcount] if name not in named]
         defaults, options = self._defaults(missing), self._options([*named])
-        return bind(code, args, named, defaults, options)
+        return bind(code, args, named, defaults, options, made_before)
 
     def defaults(self, given: int) -> tuple[Any, ...]:
         """The default values of positional parameters where so many arguments are given."""
@@ -164,7 +165,7 @@ class Prologue(CodeGuards):
             return ()
         self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
         names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-        return tuple(self._default(defaults, i) if name in missing else None for i, name in enumerate(names))
+        return tuple(self.default(defaults, i) if name in missing else None for i, name in enumerate(names))
 
     def _options(self, given: list[str]) -> dict[str, Operand]:
         """The default values of keyword-only parameters that are not given."""
@@ -174,11 +175,14 @@ class Prologue(CodeGuards):
         if used:
             options = self.emit("getattr", self.callee, data="__kwdefaults__")
             self.require_same_items(options, defaults)
-        return {name: self._default(defaults, name) for name in used}
+        return {name: self.default(defaults, name) for name in used}
 
-    def _default(self, defaults: Any, key: Any) -> Operand:
-        value = defaults[key]
-        return Constant(value) if is_plain(value) else self.part(Constant(defaults), defaults, key, True)
+    def default(self, defaults: Any, place: Any) -> Operand:
+        """A default value of a function from outside: a constant, or loaded and guarded on entry."""
+        value = defaults[place]
+        if is_plain(value) and not is_object(self, value):
+            return Constant(value)
+        return self.part(Constant(defaults), defaults, place, True)
 
     def _known_on_entry(self, owner: Operand) -> None:
         if isinstance(owner, Variable) and owner not in self.outside:

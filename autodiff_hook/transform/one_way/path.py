@@ -33,7 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
-from autodiff_hook.transform.specialise.bodies import Parameters, Refused, cleans_up, is_plain, lifted
+from autodiff_hook.transform.specialise.bodies import Parameters, Refused, cleans_up, lifted
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.wording import named
 
@@ -341,13 +341,6 @@ class Path(Trail):
     ) -> Abstract | None:
         """What is special about a call where the items of everything are known."""
         return self.known(self, s, function, args, kwargs)
-
-    def defaults(self, function: Any) -> tuple[Any, ...]:
-        """The default values of the parameters of a function; those that may change are loaded."""
-        values = function.__defaults__ or ()
-        return tuple(
-            x if is_plain(x) else self.world.part(Constant(values), values, i, True) for i, x in enumerate(values)
-        )
 
     def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
         """The result of an operation that is done before ``s``."""

@@ -38,6 +38,7 @@ from autodiff_hook.transform.specialise.objects import (
     assigns_plainly,
     class_of,
     is_descriptor,
+    is_object,
     is_set_by_code,
     look,
     look_after,
@@ -216,7 +217,7 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
     """An attribute of a module or a class: code, or data that is loaded on entry."""
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
-    data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf, found)
+    data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf.world, found)
     if data or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
@@ -227,21 +228,6 @@ def _is_data(found: Any) -> bool:
     cls = type(found)
     code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
     return found is not None and not code and cls.__module__ != "builtins"
-
-
-def is_object(inf: Inference, found: Any) -> bool:
-    """Whether an attribute of a class or a module is an object of a class written in Python."""
-    cls = type(found)
-    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
-        return False
-    if cls.__module__.partition(".")[0] in _LIBRARIES:
-        return False
-    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
-    return call is None or type(call) is FunctionType and inf.world.in_scope(call)
-
-
-_HEAP_TYPE: Final = 1 << 9
-_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
 
 
 def super_method(

@@ -179,11 +179,11 @@ def bind(
     kwargs: dict[str, Operand],
     defaults: tuple[Any, ...],
     keyword: Any,
-    trusted: bool = False,
+    load: Callable[[Any, Any], Operand],
 ) -> Parameters:
     """The parameters of a call; ``Refused`` if the call does not fit, which the plain call will say better.
 
-    Default values must be constants; those of rules (``trusted``) are.
+    ``load(defaults, place)`` is the operand of a default value that is used.
     """
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames[: positional + keyword_only]
@@ -196,9 +196,9 @@ def bind(
         elif name in rest and index >= code.co_posonlyargcount:
             values.append(rest.pop(name))
         elif index < positional and place >= 0:
-            values.append(_default(defaults[place], trusted))
+            values.append(load(defaults, place))
         elif index >= positional and keyword and name in keyword:
-            values.append(_default(keyword[name], trusted))
+            values.append(load(keyword, name))
         else:
             raise Refused(f"a call of {code.co_qualname} that does not fit")
     if code.co_flags & 4:
@@ -224,9 +224,12 @@ def is_plain(value: Any) -> bool:
     return type(value) is tuple and all(map(is_plain, value))
 
 
-def _default(value: Any, trusted: bool) -> Operand:
-    if isinstance(value, (Variable, Constant)):
-        return value
-    if not trusted and not is_plain(value):
-        raise Refused(f"a default value of type {type(value).__qualname__}")
-    return Constant(value)
+def made_before(defaults: Any, place: Any) -> Operand:
+    """The operand of a default value that the program has made."""
+    found: Operand = defaults[place]
+    return found
+
+
+def constant_default(defaults: Any, place: Any) -> Operand:
+    """A default value that is a constant, as those of rules are."""
+    return Constant(defaults[place])

@@ -47,7 +47,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.bodies import Refused, bind, constant_default, made_before
 from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
@@ -74,6 +74,7 @@ from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
 from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.world import bind_to
 from autodiff_hook.transform.specialise.writing import named_output, written
 
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
@@ -100,7 +101,7 @@ def call(
         placed = inf.callees.place(inf, s, callee, args, kwargs) if inf.callees is not None else None
         if placed is not None:
             return placed
-        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults)
+        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults, made_before)
         inf.inline(s, callee.code, callee.globals, bound, list(callee.cells))
         return None
     if isinstance(callee, Bound):
@@ -424,7 +425,7 @@ def inline_call(
         variable = Variable()
         inf.cells[variable] = inf.world.captured(cell)
         cells.append(variable)
-    call = bind(function.__code__, args, kwargs, inf.defaults(function), function.__kwdefaults__)
+    call = bind_to(inf.world, function, args, kwargs)
     inf.inline(s, function.__code__, function.__globals__, call, cells)
     return None
 
@@ -536,7 +537,7 @@ def by_rule(
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
-    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, trusted=True)
+    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, constant_default)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
         raise Refused("the option out")

@@ -381,10 +381,6 @@ class Inference:
         """What a kind of interpretation has to say of a call of a known callable, before all else."""
         return None
 
-    def defaults(self, function: Any) -> tuple[Any, ...]:
-        """The default values of the parameters of a function."""
-        return function.__defaults__ or ()
-
     def settled(
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
     ) -> tuple[list[Operand], dict[str, Operand]]:

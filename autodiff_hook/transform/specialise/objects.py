@@ -8,7 +8,8 @@ from __future__ import annotations
 import operator
 import threading
 from dataclasses import is_dataclass
-from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from enum import Enum
+from types import FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
@@ -38,6 +39,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Alias, Inference
 from autodiff_hook.transform.specialise.lattice import built_class
 from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.world import World
 
 _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
@@ -79,6 +81,21 @@ def look(inf: Inference, cls: type, name: str) -> Any:
 def is_descriptor(found: Any) -> bool:
     """Whether what a class has under a name decides how an attribute is read or assigned."""
     return hasattr(type(found), "__get__") or hasattr(type(found), "__set__")
+
+
+def is_object(world: World, found: Any) -> bool:
+    """Whether a value that is no argument is an object of a class written in Python."""
+    cls = type(found)
+    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
+        return False
+    if cls.__module__.partition(".")[0] in _LIBRARIES:
+        return False
+    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
+    return call is None or type(call) is FunctionType and world.in_scope(call)
+
+
+_HEAP_TYPE: Final = 1 << 9
+_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
 
 
 def look_after(inf: Inference, cls: type, after: type, name: str) -> Any:

@@ -279,7 +279,7 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
         return True
     if isinstance(a, Number):
         return type(b.value) in a.types
-    if isinstance(a, Instance):
+    if isinstance(a, (Instance, Outside, Record)):
         return type(b.value) is a.cls
     if isinstance(a, Optional):
         return b.value is a.absent or _may_be(a.content, b)
