@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import METHODS, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -125,7 +125,7 @@ def _cached(
     return result
 
 
-_FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)
+_FOLLOWED: Final = (*METHODS, property, staticmethod, classmethod)
 
 
 def _is_read_by_code(found: Any) -> bool:

@@ -97,6 +97,8 @@ class Trail(Inference):
         self.objects: dict[Any, dict[str, Operand]] = {}
         self.settling = False
         self.building: set[Operand] = set()
+        self.remembered: dict[Any, Operand] = {}
+        """What caches keep of what has derivatives."""
         self.numbers: dict[Any, Operand] = {}
         """What computes for objects of classes derived from ``float``, ``ndarray`` and ``tuple``: one of these."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}

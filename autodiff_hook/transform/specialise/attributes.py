@@ -34,6 +34,7 @@ from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import LOAD, Inference
 from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.objects import (
+    METHODS,
     assign,
     assigns_plainly,
     class_of,
@@ -106,12 +107,12 @@ def method_call(
 
 def _method(
     inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str
-) -> tuple[FunctionType, list[Operand]] | None:
+) -> tuple[Any, list[Operand]] | None:
     """The function of a method that an object has of its class, and what is bound; None if it has something else."""
     cls = receiver_class(value)
     found = look(inf, cls, name)
     code = found.__func__ if issubclass(type(found), (staticmethod, classmethod)) else found
-    if type(code) is not FunctionType or _is_hidden(inf, s, value, owner, name):
+    if type(code) not in METHODS or _is_hidden(inf, s, value, owner, name):
         return None
     inf.assume(owner)
     if issubclass(type(found), staticmethod):

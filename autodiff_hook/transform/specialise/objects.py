@@ -5,6 +5,7 @@ An attribute that is assigned once is a value; those that are assigned again are
 
 from __future__ import annotations
 
+import functools
 import operator
 import threading
 from dataclasses import is_dataclass
@@ -21,7 +22,8 @@ from autodiff_hook.runtime.lookup import (
     is_plainly,
     shows_another_dictionary,
 )
-from autodiff_hook.semantics.operations import BINARY, METHODS, UNARY, UNARY_METHODS
+from autodiff_hook.semantics.operations import BINARY, UNARY, UNARY_METHODS
+from autodiff_hook.semantics.operations import METHODS as OPERATORS
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -53,6 +55,8 @@ _PLAIN: Final = [
 
 _ARGS: Final = BaseException.__dict__["args"]
 """What exceptions are made with, which nothing else assigns."""
+METHODS: Final = (FunctionType, functools._lru_cache_wrapper)
+"""The classes of functions that are bound to an object."""
 
 
 def lookup(cls: type, name: str, hooked: bool = False) -> Any:
@@ -194,7 +198,7 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
     return Known(None)
 
 
-DUNDERS: Final = {BINARY[op]: name for op, name in METHODS.items()}
+DUNDERS: Final = {BINARY[op]: name for op, name in OPERATORS.items()}
 UNARY_DUNDERS: Final = {
     **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
     **{abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},

@@ -257,6 +257,8 @@ def _is(inf: Inference, s: Statement) -> Abstract:
         same: bool | None = _are_one(inf, s, a, b)
     elif isinstance(a, Known) and isinstance(b, Known):
         same = a.value is b.value
+    elif {type(a), type(b)} == {Fresh, Outside}:
+        same = False
     else:
         same = None if _may_be(a, b) and _may_be(b, a) else False
     if same is None:
