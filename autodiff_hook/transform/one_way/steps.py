@@ -27,6 +27,7 @@ from autodiff_hook.transform.one_way import (
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
 from autodiff_hook.transform.one_way.builtins import known_call
 from autodiff_hook.transform.one_way.containers import changeable, held_as, pairs, parts
+from autodiff_hook.transform.one_way.iterations import resumed
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, is_object, operated
@@ -230,6 +231,8 @@ def _got(inf: Path, s: Statement, owner: Operand, value: Outside, args: list[Ope
 def _call_method(inf: Path, s: Statement) -> Abstract | None:
     name, names = s.data
     owner, *args = s.operands
+    if owner in inf.iterators and (name, len(args)) in (("send", 1), ("__next__", 0)):
+        return resumed(inf, s)
     value = inf.type_of(owner)
     maker = class_of(inf.type_of(value.receiver)) if isinstance(value, Super) and name == "__init__" else None
     if isinstance(value, Super) and maker is not None:
