@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.arguments import described
-from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, is_like_no_other, known_value, parts
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import has_objects
 from autodiff_hook.transform.specialise.abstract import (
@@ -25,7 +25,6 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
-from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.results import abstract_of, outcome, tried
 
@@ -69,7 +68,7 @@ def _is_key(inf: Path, operand: Operand) -> bool:
     if isinstance(value, Tuple) and value.cls is tuple:
         return all([_is_key(inf, x) for x in parts(inf, operand)])
     if isinstance(value, (Fresh, Outside)):
-        return look(inf, value.cls, "__hash__") is object.__hash__ and look(inf, value.cls, "__eq__") is object.__eq__
+        return is_like_no_other(inf, value.cls)
     return isinstance(value, Known) or bool(number_types(value))
 
 

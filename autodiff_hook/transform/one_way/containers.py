@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
@@ -29,6 +30,8 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lists import WHOLE
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -132,8 +135,55 @@ def build(inf: Path, s: Statement) -> Abstract:
         keys = [inf.pin(k) for k in s.operands[::2]]
         return new(inf, dict, dict(zip(keys, s.operands[1::2])))
     if s.op == "build_set":
-        return new(inf, set, set(map(inf.pin, s.operands)))
+        return new(inf, set, items_of_set(inf, s.operands))
     return new(inf, list, list(s.operands))
+
+
+def items_of_set(inf: Path, operands: Iterable[Operand]) -> set[Any]:
+    """What a set of some values holds."""
+    held = set[Any]()
+    for operand in operands:
+        held.add(as_item(inf, operand, held))
+    return held
+
+
+def as_item(inf: Path, operand: Operand, held: set[Any]) -> Any:
+    """What an operand is in a set: its value; an object that is like no other, and a number that is not known, itself.
+
+    Whether such a number equals one that is there decides about the way.
+    """
+    value = inf.type_of(operand)
+    if isinstance(value, Fresh) and is_like_no_other(inf, value.cls):
+        return value.made
+    types = number_types(value)
+    whole = isinstance(value, Known) or types is not None and types <= WHOLE | {bool}
+    if types is None or whole and not any(isinstance(x, Variable) for x in held):
+        return inf.pin(operand)
+    if not _is_equal(inf, operand, operand):
+        raise Refused("nan in a set")
+    others = [(x, x if isinstance(x, Variable) else Constant(x)) for x in held]
+    numbers = [(x, other) for x, other in others if number_types(inf.type_of(other))]
+    same = [x for x, other in numbers if other is inf.final(operand) or _is_equal(inf, other, operand)]
+    return same[0] if same else value.value if isinstance(value, Known) else inf.final(operand)
+
+
+def _is_equal(inf: Path, a: Operand, b: Operand) -> bool:
+    return bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "==")])))
+
+
+def is_like_no_other(inf: Path, cls: type) -> bool:
+    """Whether objects of a class equal none but themselves."""
+    return all(look(inf, cls, name) is getattr(object, name) for name in ("__hash__", "__eq__"))
+
+
+def in_any_order(inf: Path, operand: Operand) -> Operand:
+    """A list of the numbers in a set, some of which are not known, for what does not ask for their order."""
+    value = inf.type_of(operand)
+    is_set = isinstance(value, Container) and value.cls in (set, frozenset)
+    if not is_set or known_value(inf, operand) is not UNKNOWN:
+        return operand
+    held = [x if isinstance(x, Variable) else Constant(x) for x in inf.content(operand)]
+    return inf.made(list, held) if all(number_types(inf.type_of(x)) for x in held) else operand
 
 
 def changeable(inf: Path, operand: Operand) -> Operand:
@@ -322,7 +372,8 @@ def known_value(inf: Path, operand: Operand) -> Any:
     if isinstance(value, Known):
         return value.value
     if isinstance(value, Container) and value.cls in (set, frozenset):
-        return value.cls(inf.content(operand))
+        held = inf.content(operand)
+        return UNKNOWN if any(isinstance(x, Variable) for x in held) else value.cls(held)
     if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
         held = [known_value(inf, x) for x in parts(inf, operand)]
         if all(x is not UNKNOWN for x in held):

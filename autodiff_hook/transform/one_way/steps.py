@@ -26,7 +26,7 @@ from autodiff_hook.transform.one_way import (
 )
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
 from autodiff_hook.transform.one_way.builtins import known_call
-from autodiff_hook.transform.one_way.containers import changeable, held_as, pairs, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, changeable, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.iterations import resumed
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
@@ -155,7 +155,9 @@ def _compare(inf: Path, s: Statement) -> Abstract | None:
     values = [inf.type_of(x) for x in s.operands]
     if any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands)):
         if all(isinstance(v, Container) and v.cls in (set, frozenset) for v in values):
-            both = [inf.content(x) for x in s.operands]
+            both = [known_value(inf, x) for x in s.operands]
+            if any(x is UNKNOWN for x in both):
+                raise Refused("a comparison of sets of what is not known")
             return known_as(inf, s, COMPARE[s.data](*both))
         kinds = [v.cls for v in values if isinstance(v, Container)]
         if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:

@@ -269,6 +269,8 @@ class Trail(Inference):
 
     def shown(self, key: Any) -> Constant:
         """A key that is read out of a dict or a set."""
+        if isinstance(key, Variable):
+            raise Refused("an iteration over a set of what is not known, whose order is its own")
         self.program.shown.update(key if type(key) is tuple else (key,))
         return Constant(key)
 
