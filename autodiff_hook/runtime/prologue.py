@@ -6,7 +6,7 @@ import builtins
 from collections import deque
 from collections.abc import Container
 from dataclasses import replace
-from types import CellType, CodeType, MethodType
+from types import CellType, CodeType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, described
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
-from autodiff_hook.runtime.fitting import apart
+from autodiff_hook.runtime.fitting import apart, behind
 from autodiff_hook.runtime.guards import identity
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of
@@ -334,6 +334,10 @@ class Prologue(CodeGuards):
         """A value from outside: the object itself if it is code, else a value of its type."""
         if type(value) is deque and copied_from(value) in self.changed:
             return self._queue(operand, value)
+        if type(value) is MappingProxyType:
+            shown = self.call(behind, operand)
+            self.require_same(self.call(type, shown), type(behind(value)))
+            self.require_elsewhere(shown, [*self.references, *(x for x in self.taken if x in self.slots)])
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
         if loose and type(value) is str:
             abstract = Instance(str, example=value)

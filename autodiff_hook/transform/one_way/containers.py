@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Final, TypeGuard
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.fitting import behind
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
@@ -229,9 +231,9 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         # What is chosen is a copy, but for one element.
         method = "flatten" if number_types(inf.type_of(key)) is None else "ravel"
         return alias(inf, s, inf.perform("getitem", [inf.perform("call_method", [value.receiver], (method, ())), key]))
-    if isinstance(value, Outside) and is_container(value.cls):
+    if isinstance(value, Outside) and (is_container(value.cls) or is_mapping(inf, value)):
         inf.pin(key)
-        if value.cls is dict:
+        if is_mapping(inf, value):
             if not inf.world.holds(inf.final(owner), value.example, inf.pin(key)):
                 raise Raised(KeyError(inf.pin(key)))
             inf.peeked.add(owner)
@@ -264,6 +266,13 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Tuple):
         return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
     return None
+
+
+def is_mapping(inf: Path, value: Outside) -> bool:
+    """Whether an object from outside is a dict, or a view of one, which is what it was on entry."""
+    if value.cls is MappingProxyType and inf.dirty:
+        raise Refused("a view of a dict is asked after a dict was changed")
+    return value.cls is dict or value.cls is MappingProxyType and type(behind(value.example)) is dict
 
 
 def part_of_dict(inf: Path, operand: Operand, value: Tuple, key: Any) -> Operand:

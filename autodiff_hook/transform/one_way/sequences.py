@@ -17,6 +17,7 @@ from autodiff_hook.transform.one_way.containers import (
     as_item,
     changeable,
     is_adopted,
+    is_mapping,
     known_value,
     new,
     parts,
@@ -67,11 +68,11 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     """``item in container``."""
     item, owner = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
-        return _contained(inf, s, value)
-    if isinstance(value, Outside) and value.cls is dict:
+    if isinstance(value, Outside) and is_mapping(inf, value):
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
+    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
+        return _contained(inf, s, value)
     if is_adopted(value):
         owner = inf.adopted(owner, value)
         value = inf.type_of(owner)

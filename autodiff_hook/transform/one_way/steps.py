@@ -26,7 +26,15 @@ from autodiff_hook.transform.one_way import (
 )
 from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
 from autodiff_hook.transform.one_way.builtins import known_call
-from autodiff_hook.transform.one_way.containers import UNKNOWN, changeable, held_as, known_value, pairs, parts
+from autodiff_hook.transform.one_way.containers import (
+    UNKNOWN,
+    changeable,
+    held_as,
+    is_mapping,
+    known_value,
+    pairs,
+    parts,
+)
 from autodiff_hook.transform.one_way.iterations import resumed
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
@@ -241,7 +249,7 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         found = look_after(inf, maker, value.after, name)
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
-    if name == "get" and args and not names and isinstance(value, Outside) and value.cls is dict:
+    if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, value):
         if owner not in inf.aliased:
             return _got(inf, s, owner, value, args)
     cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
@@ -279,7 +287,7 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
 def _load_method(inf: Path, s: Statement) -> Abstract | None:
     """What an object, a class or a module has is read here; of other values nothing can be replaced before the call."""
     value = inf.type_of(s.operands[0])
-    if isinstance(value, Outside) and value.cls in (list, dict, set, frozenset):
+    if isinstance(value, Outside) and (value.cls in (list, set, frozenset) or is_mapping(inf, value)):
         return Lookup(str(s.data), s.operands[0])
     if isinstance(value, (Fresh, Outside)) or isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return _getattr(inf, s)

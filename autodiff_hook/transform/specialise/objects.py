@@ -10,7 +10,7 @@ import operator
 import threading
 from dataclasses import is_dataclass
 from enum import Enum
-from types import FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
+from types import FunctionType, MappingProxyType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
@@ -47,7 +47,7 @@ _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
     for cls in (
         *(object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException),
-        *(SimpleNamespace, threading.local),
+        *(SimpleNamespace, threading.local, MappingProxyType),
     )
     if "__getattribute__" in cls.__dict__
 ]
