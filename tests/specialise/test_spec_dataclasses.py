@@ -227,7 +227,7 @@ def assigned_through(x):
 
 def test_views_of_dicts(monkeypatch):
     check(by_a_view, 0.3, {"scale": 0.5})
-    check(by_a_view, 0.3, SCALES)
+    check(by_a_view, 0.3, SCALES, specialised=None)
     check(by_a_view_of_what_changes, 0.3, specialised=None)
     check(by_a_class, 0.3, specialised=None)
     check(assigned_through, 0.3, specialised=None)
