@@ -115,7 +115,7 @@ def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]
     return [inf.perform("getitem", [operand, Constant(i)]) for i in range(count)]
 
 
-def guarded_length(inf: Path, operand: Operand, value: List | Array) -> int:
+def guarded_length(inf: Path, operand: Operand, value: List | Array | Instance | Outside) -> int:
     """The length of a list of numbers or an array, guarded."""
     if isinstance(value, Array) and (value.scalar or not value.ndim):
         raise Refused("an iteration over an array or a scalar")

@@ -16,6 +16,7 @@ from autodiff_hook.transform.one_way.containers import (
     UNKNOWN,
     as_item,
     changeable,
+    guarded_length,
     is_adopted,
     is_mapping,
     known_value,
@@ -61,6 +62,8 @@ def length(inf: Path, operand: Operand) -> int | None:
         return len(value.value)
     if isinstance(value, Tuple):
         return len(value.items)
+    if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray and value.example.ndim:
+        return guarded_length(inf, operand, value)
     return None
 
 
