@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, TypeGuard
@@ -70,6 +70,8 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
         return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
     if isinstance(value, (List, Array)):
         return _elements(inf, operand, value)
+    if isinstance(value, Lookup):
+        return list(elements_of(inf, operand, value.name, value.receiver))
     if is_adopted(value):
         return parts(inf, inf.adopted(operand, value))
     if isinstance(value, (Fresh, Outside)):
@@ -113,6 +115,20 @@ def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]
     if isinstance(value, List):
         return [inf.emit("getitem", operand, Constant(i), abstract=_item(value, i), plan=LOAD) for i in range(count)]
     return [inf.perform("getitem", [operand, Constant(i)]) for i in range(count)]
+
+
+def elements_of(inf: Path, operand: Operand, name: str, array: Operand) -> Iterator[Operand]:
+    """``array.flat`` as the iterator that it is: over elements, each as it is when the iteration comes to it."""
+    if name != "flat":
+        raise Refused("an iteration over a method")
+    count = inf.pin(inf.perform("getattr", [array], "size"))
+
+    def elements() -> Iterator[Operand]:
+        for i in range(count):
+            yield inf.perform("getitem", [inf.perform("call_method", [array], ("ravel", ())), Constant(i)])
+
+    inf.iterators[operand] = found = elements()
+    return found
 
 
 def guarded_length(inf: Path, operand: Operand, value: List | Array | Instance | Outside) -> int:
@@ -228,6 +244,8 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     owner, key = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Lookup) and value.name == "flat":
+        if owner in inf.iterators:
+            raise Refused("an iteration over the elements of an array that begins anew")
         # What is chosen is a copy, but for one element.
         method = "flatten" if number_types(inf.type_of(key)) is None else "ravel"
         return alias(inf, s, inf.perform("getitem", [inf.perform("call_method", [value.receiver], (method, ())), key]))
