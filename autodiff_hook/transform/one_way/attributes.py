@@ -150,6 +150,16 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     return inf.call(Constant(setter), [owner, Constant(name), value])
 
 
+def field_deleted(inf: Path, target: Abstract, name: str) -> None:
+    """``del owner.name`` of an object that the program has made."""
+    if not isinstance(target, Fresh) or look(inf, target.cls, "__delattr__") is not object.__delattr__:
+        raise Refused(f"an attribute of {named(target)} is deleted")
+    if is_set_by_code(look(inf, target.cls, name)):
+        raise Refused("a data descriptor is deleted")
+    if inf.members(target.made).pop(name, None) is None:
+        raise Raised(AttributeError)
+
+
 def plainly_written(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value: Operand) -> Operand:
     """``object.__setattr__(owner, name, value)``."""
     found = look(inf, target.cls, name)

@@ -249,6 +249,10 @@ def _setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("setattr", [args[0], args[2]], inf.pin(args[1])))
 
 
+def _delattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.perform("delattr", args[:1], inf.pin(args[1])))
+
+
 def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     owner = inf.type_of(args[0])
     if not is_object(owner):
@@ -283,6 +287,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,
+    delattr: _delattr,
     vars: _vars,
     dir: _dir,
     object.__setattr__: _plain_setattr,

@@ -24,7 +24,14 @@ from autodiff_hook.transform.one_way import (
     sequences,
     signatures,
 )
-from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
+from autodiff_hook.transform.one_way.attributes import (
+    described,
+    field_deleted,
+    field_read,
+    field_written,
+    looked_up,
+    of_class,
+)
 from autodiff_hook.transform.one_way.builtins import known_call
 from autodiff_hook.transform.one_way.containers import (
     UNKNOWN,
@@ -370,6 +377,11 @@ def _setattr(inf: Path, s: Statement) -> Abstract | None:
     return alias(inf, s, found)
 
 
+def _delattr(inf: Path, s: Statement) -> Abstract:
+    field_deleted(inf, inf.type_of(s.operands[0]), str(s.data))
+    return known_as(inf, s, None)
+
+
 def _get_len(inf: Path, s: Statement) -> Abstract | None:
     count = sequences.length(inf, s.operands[0])
     return None if count is None else known_as(inf, s, count)
@@ -488,6 +500,7 @@ STEPS: Final[dict[str, Step]] = {
     "call_loaded": _call_loaded,
     "getattr": _getattr,
     "setattr": _setattr,
+    "delattr": _delattr,
     "format": _format,
     "build_string": _format,
     "import_name": _import_name,
