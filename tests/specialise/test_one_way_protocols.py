@@ -799,3 +799,37 @@ def test_attributes_that_are_deleted(f):
 def test_attributes_that_are_deleted_elsewhere_are_right(f):
     check_slopes(f, 0.7, specialised=None)
     assert not hasattr(LOOSE, "y")
+
+
+_put_into = object.__setattr__.__get__
+
+
+class Frozen:
+    """As classes are that write their ``__init__`` themselves."""
+
+    def __init__(self, a, b=2.0):
+        put = _put_into(self)
+        put("a", a)
+        put("b", b)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+
+    def scaled(self, k):
+        return self.a * self.b * k
+
+
+_scaled_of = Frozen.scaled.__get__
+
+
+def frozen(x):
+    o = Frozen(x, b=x * x)
+    try:
+        o.a = 1.0
+    except AttributeError:
+        return _scaled_of(o)(x) + Frozen(x).scaled(3.0)
+    return x
+
+
+def test_functions_that_are_bound_by_hand():
+    check_slopes(frozen, 0.7)

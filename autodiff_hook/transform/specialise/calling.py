@@ -8,7 +8,15 @@ import operator
 import sys
 from collections.abc import Callable
 from inspect import CO_VARARGS
-from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, UnionType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    UnionType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 import numpy as np
@@ -215,6 +223,9 @@ def call_known(
         return inline_call(inf, s, function.function, args, kwargs)
     if isinstance(function, managers.Silence):
         return known_as(inf, s, None)
+    if _binds(function) and not kwargs and args and class_of(inf.type_of(args[0])) is not None:
+        inf.leave_nothing(s)
+        return Bound(function.__self__, args[0])
     if managers.is_silent(function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
         return known_as(inf, s, managers.ERRSTATE)
     if function is functools.partial:
@@ -308,6 +319,14 @@ def call_known(
     if issubclass(type(function), type):
         return _construct(inf, s, function, args, kwargs)
     raise Refused(f"a call of {named(function)}")
+
+
+def _binds(function: Any) -> bool:
+    """Whether a callable makes bound methods of a function."""
+    return type(function) is MethodWrapperType and function.__name__ == "__get__" and type(function.__self__) in _BOUND
+
+
+_BOUND: Final = (FunctionType, WrapperDescriptorType)
 
 
 def _made_anew(inf: Inference, s: Statement, cls: type, values: dict[str, Operand]) -> Abstract | None:
