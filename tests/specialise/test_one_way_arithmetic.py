@@ -664,8 +664,13 @@ def of_a_common_type(x):
     return (a * ROW).sum()
 
 
-@pytest.mark.parametrize("f", [flat_elements, flat_and_changed, of_a_common_type])
-def test_elements_and_common_types_of_arrays(f):
+def put_nowhere(x):
+    sums = np.add(x, ROW, None) * np.cumsum(x, axis=0, out=None)
+    return np.nancumprod(x + 1)[-1] * np.sum(sums, out=None) + np.nansum(np.where(x > 0.5, x, np.nan))
+
+
+@pytest.mark.parametrize("f", [flat_elements, flat_and_changed, of_a_common_type, put_nowhere])
+def test_options_and_elements_of_arrays(f):
     check(f, ROW)
     check(f, ROW[::-1].copy())
 

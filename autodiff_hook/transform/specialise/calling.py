@@ -536,14 +536,15 @@ def by_rule(
             folded = None
         if type(folded) in (int, float) and abs(folded) < 1 << 64:
             return known_as(inf, s, folded)
-    if "out" in kwargs:
-        raise Refused("the option out")
     lax = [name for name, kind in options.items() if name.startswith("overwrite") and isinstance(kind, Known)]
+    lax += [name for name, kind in options.items() if name == "out" and is_none(kind)]
     if lax:
         # Who allows that arguments are overwritten does not look at them any more; the adjoint may.
         kwargs = {name: x for name, x in kwargs.items() if name not in lax}
         options = {name: kind for name, kind in options.items() if name not in lax}
         s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
+    if "out" in kwargs:
+        raise Refused("the option out")
     given = (*types, *options.values())
     if not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
         require_inert(*given)
