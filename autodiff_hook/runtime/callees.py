@@ -33,12 +33,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
+from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind, made_before
 from autodiff_hook.transform.specialise.calling import BODIES
 from autodiff_hook.transform.specialise.infer import Inference, OwnPlan
 from autodiff_hook.transform.specialise.lattice import content_of, sites_in
 from autodiff_hook.transform.specialise.places import assigns, assigns_by_name
 from autodiff_hook.transform.specialise.splice import Use
+from autodiff_hook.transform.specialise.world import bind_to
 
 LARGE: Final = 80
 """How many operations a function of numbers has, with what it calls, that gets a program of its own."""
@@ -127,9 +128,10 @@ class Callees:
         try:
             parts = Parts(inf, s, asks=recursive)
             if isinstance(function, Closure):
-                form, bound = parts.closure(function), bind(code, args, kwargs, function.defaults, None)
+                form = parts.closure(function)
+                bound = bind(code, args, kwargs, function.defaults, None, made_before)
             else:
-                form, bound = Form("known", (function,)), inf.parameters(function, args, kwargs)
+                form, bound = Form("known", (function,)), bind_to(inf.world, function, args, kwargs)
             self.tried = True
             call = Call(form, parts.parameters(bound), recursive)
             kinds = [inf.type_of(x) for x in parts.operands]

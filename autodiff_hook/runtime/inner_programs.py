@@ -34,7 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
-from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.bodies import Refused, bind, made_before
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import joint_pass
@@ -43,6 +43,7 @@ from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.pushforward import Pushforward
 from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.world import bind_to
 
 _REAL: Final = {float, int, np.float64}
 
@@ -201,7 +202,7 @@ class Within:
             made = self._function(kind)
             assert isinstance(made, Closure)
             types = {p: inner.types[p] for p in self.params}
-            call = bind(kind.code, args, {}, made.defaults, None)
+            call = bind(kind.code, args, {}, made.defaults, None, made_before)
             inner.interpret(kind.code, kind.globals, types, call, list(made.cells))
             return
         f = kind.value if isinstance(kind, Known) else None
@@ -210,7 +211,8 @@ class Within:
         elif type(f) is not FunctionType or not inner.world.in_scope(f):
             raise Refused(f"a derivative of {named(kind)}")
         inner.world.function(f)
-        inner.run(f.__code__, f.__globals__, f.__closure__, types, inner.parameters(f, args, {}))
+        call = bind_to(inner.world, f, args, {})
+        inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
 
 
 def _require_one_buffer_each(ir: IR, inner: Inference) -> None:

@@ -46,7 +46,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
-from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind
+from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind, made_before
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import STATEMENTS, Inference
 from autodiff_hook.transform.specialise.infer import Callees as Called
@@ -232,7 +232,7 @@ class Understood:
             function = Variable()
             inference.types[function] = made
             made = derivative(inference, work, argnums, function)
-        bound = bind(made.code, [*self.params], {}, (), None)
+        bound = bind(made.code, [*self.params], {}, (), None, made_before)
         inference.interpret(made.code, made.globals, types, bound, [*made.cells])
 
     @contextmanager

@@ -6,7 +6,7 @@ import builtins
 from collections import deque
 from collections.abc import Container
 from dataclasses import replace
-from types import CellType, CodeType, MethodType
+from types import CellType, CodeType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
-from autodiff_hook.runtime.fitting import apart
+from autodiff_hook.runtime.fitting import apart, behind
 from autodiff_hook.runtime.guards import identity
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.mirror import form_of
@@ -32,9 +32,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain
+from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain, made_before
 from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.lists import is_flat
+from autodiff_hook.transform.specialise.objects import is_object
 from autodiff_hook.transform.specialise.places import appended_to, copied_from, place_of
 from autodiff_hook.transform.specialise.queues import queue
 
@@ -156,7 +157,7 @@ class Prologue(CodeGuards):
         args, named = [*leading, *params], dict(zip(shape.names, constants[shape.leading :]))
         missing = [name for name in code.co_varnames[len(args) : code.co_argcount] if name not in named]
         defaults, options = self._defaults(missing), self._options([*named])
-        return bind(code, args, named, defaults, options)
+        return bind(code, args, named, defaults, options, made_before)
 
     def defaults(self, given: int) -> tuple[Any, ...]:
         """The default values of positional parameters where so many arguments are given."""
@@ -170,7 +171,7 @@ class Prologue(CodeGuards):
             return ()
         self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
         names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-        return tuple(self._default(defaults, i) if name in missing else None for i, name in enumerate(names))
+        return tuple(self.default(defaults, i) if name in missing else None for i, name in enumerate(names))
 
     def _options(self, given: list[str]) -> dict[str, Operand]:
         """The default values of keyword-only parameters that are not given."""
@@ -180,11 +181,14 @@ class Prologue(CodeGuards):
         if used:
             options = self.emit("getattr", self.callee, data="__kwdefaults__")
             self.require_same_items(options, defaults)
-        return {name: self._default(defaults, name) for name in used}
+        return {name: self.default(defaults, name) for name in used}
 
-    def _default(self, defaults: Any, key: Any) -> Operand:
-        value = defaults[key]
-        return Constant(value) if is_plain(value) else self.part(Constant(defaults), defaults, key, True)
+    def default(self, defaults: Any, place: Any) -> Operand:
+        """A default value of a function from outside: a constant, or loaded and guarded on entry."""
+        value = defaults[place]
+        if is_plain(value) and not is_object(self, value):
+            return Constant(value)
+        return self.part(Constant(defaults), defaults, place, True)
 
     def _known_on_entry(self, owner: Operand) -> None:
         if isinstance(owner, Variable) and owner not in self.outside:
@@ -336,6 +340,10 @@ class Prologue(CodeGuards):
         """A value from outside: the object itself if it is code, else a value of its type."""
         if type(value) is deque and copied_from(value) in self.changed:
             return self._queue(operand, value)
+        if type(value) is MappingProxyType:
+            shown = self.call(behind, operand)
+            self.require_same(self.call(type, shown), type(behind(value)))
+            self.require_elsewhere(shown, [*self.references, *(x for x in self.taken if x in self.slots)])
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
         if isinstance(abstract, Outside) and ("outside", id(value)) in self.changed:
             abstract = common([value]) or abstract

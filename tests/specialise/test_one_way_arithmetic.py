@@ -632,3 +632,48 @@ def test_floats_of_a_class_from_outside():
         for x in (0.7, 1.3):
             check(with_floats_outside, x)
             assert ad.gradient(with_floats_outside, x) == pytest.approx(slopes(with_floats_outside, x))
+
+
+def flat_elements(x):
+    a, b, _, c = np.cov(x, x * x, bias=1).flat
+    elements = np.outer(x, x)[::2].T.flat
+    total = 0.0
+    for v in elements:
+        total = total * 0.5 + v * v
+    return total + a * b / c + len(list(elements))
+
+
+def flat_and_changed(x):
+    a = x * 1.0
+    total = 0.0
+    for i, v in enumerate(a.flat):
+        a[-1] = v * x[i]
+        total = total + v
+    return total
+
+
+def flat_begun_anew(x):
+    elements = (x * x).flat
+    first = next(iter(elements))
+    return first * elements[1] * next(elements)
+
+
+def of_a_common_type(x):
+    a = np.zeros(x.shape, dtype=np.common_type(x, ROW))
+    a[:] = x * x
+    return (a * ROW).sum()
+
+
+def put_nowhere(x):
+    sums = np.add(x, ROW, None) * np.cumsum(x, axis=0, out=None)
+    return np.nancumprod(x + 1)[-1] * np.sum(sums, out=None) + np.nansum(np.where(x > 0.5, x, np.nan))
+
+
+@pytest.mark.parametrize("f", [flat_elements, flat_and_changed, of_a_common_type, put_nowhere])
+def test_options_and_elements_of_arrays(f):
+    check(f, ROW)
+    check(f, ROW[::-1].copy())
+
+
+def test_elements_that_are_begun_anew():
+    check(flat_begun_anew, ROW, specialised=None)

@@ -141,3 +141,172 @@ def test_caches_that_answer_with_modules():
     check(by_namespace, np.array([0.3, 0.2]))
     namespace_of.cache_clear()
     check(by_namespace, np.array([0.4, 0.2]))
+
+
+KNOTS = (0.0, 0.0, 0.25, 0.5, 1.0, 1.0)
+
+
+@functools.lru_cache(maxsize=128)
+def basis(u, knots, k, i):
+    if k == 0:
+        return 1.0 if knots[i] <= u < knots[i + 1] else 0.0
+    found = 0.0
+    for j in (i, i + 1):
+        width = knots[j + k] - knots[j]
+        if width:
+            part = (u - knots[j]) / width
+            found += (part if j == i else 1.0 - part) * basis(u, knots, k - 1, j)
+    return found
+
+
+def curve(c):
+    return sum(c**i * basis(0.3, KNOTS, 2, i) for i in range(3))
+
+
+def along_a_curve(u, c):
+    return sum(c**i * basis(u, KNOTS, 2, i) * basis(u, KNOTS, k=2, i=i) for i in range(3))
+
+
+def at_equal_places(u, v):
+    return basis(u, KNOTS, 2, 1) + 3.0 * basis(v, KNOTS, 2, 1) + 5.0 * basis(u, KNOTS, 2, 1)
+
+
+def at_what_is_cut_off(u):
+    return u * basis(float(int(u)), KNOTS, 2, 1) + u * basis(round(u, 1), KNOTS, 2, 0)
+
+
+_scale = 2.0
+
+
+@functools.cache
+def scaled(u):
+    return u * _scale
+
+
+def by_an_old_scale(x, place):
+    return x * scaled(place)
+
+
+def by_a_new_scale(x):
+    return x * scaled(x)
+
+
+class Table:
+    rows = 3
+
+    def __init__(self, step=0.5):
+        self.step = step
+
+    @functools.cache  # noqa: B019
+    def entry(self, i, j):
+        return self.step if i == j else self.step * self.entry(i, j - 1) if j else 0.25
+
+    @functools.lru_cache  # noqa: B019
+    def at(self, x):
+        return [self.step * x]
+
+    @staticmethod
+    @functools.cache
+    def weight(i):
+        return 1.0 / (1.0 + i)
+
+
+TABLE = Table()
+
+
+def of_a_table(x):
+    return sum(TABLE.entry(i, 2) * TABLE.weight(i) * x**i for i in range(TABLE.rows))
+
+
+def of_its_own_table(x):
+    table = Table(x)
+    before = table.entry(1, 1) * table.entry(1, 2)
+    table.step = x * x
+    return before + table.entry(1, 1) + table.step
+
+
+def of_a_given_table(table, x):
+    return table.entry(2, 2) * x + table.entry(2, 2)
+
+
+def of_what_is_kept(x):
+    found = TABLE.at(x)
+    found.append(x * x)
+    return sum(TABLE.at(x)) * TABLE.at(x)[0]
+
+
+class Equal(Table):
+    def __eq__(self, other):
+        return isinstance(other, Equal)
+
+    def __hash__(self):
+        return 1
+
+
+def of_equal_tables(x):
+    return Equal(x).at(x)[0] + Equal(2 * x).at(x)[0]
+
+
+def _forget():
+    for cache in (basis, scaled, Table.entry, Table.at, Table.weight):
+        cache.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (curve, (1.5,)),
+        (along_a_curve, (0.3, 1.5)),
+        (at_equal_places, (0.3, 0.3)),
+        (at_what_is_cut_off, (0.4,)),
+        (of_a_table, (0.3,)),
+        (of_its_own_table, (0.7,)),
+        (of_a_given_table, (Table(0.7), 0.3)),
+    ],
+)
+def test_caches_are_asked_for_numbers_and_objects_and_followed_with_what_has_derivatives(f, args):
+    _forget()
+    check(f, *args)
+    if f is not of_a_given_table:
+        for shift in (0.01, 0.2, -0.15):
+            check(f, *(x + shift for x in args))
+    check(f, *args)
+
+
+def test_what_a_cache_keeps_is_one_object():
+    _forget()
+    for x in (0.3, 0.4, 0.3):
+        check(of_what_is_kept, x, specialised=None)
+        Table.at.cache_clear()
+
+
+def test_keys_that_equal_others_by_their_own_word():
+    check(of_equal_tables, 0.3, specialised=None)
+
+
+def test_the_answer_of_a_cache_may_be_older_than_what_its_function_reads(monkeypatch):
+    _forget()
+    assert by_an_old_scale(3.0, 0.5) == 3.0
+    for scale in (2.0, 5.0, 7.0):
+        monkeypatch.setitem(globals(), "_scale", scale)
+        for _ in range(4):
+            assert ad.withgradient(functools.partial(by_an_old_scale, place=0.5), 3.0) == (3.0, (1.0,))
+            assert ad.gradient(by_a_new_scale, 3.0) == (6.0 * scale,)
+    _forget()
+    for _ in range(3):
+        assert ad.withgradient(functools.partial(by_an_old_scale, place=0.5), 3.0) == (10.5, (3.5,))
+
+
+def test_answers_of_several_types():
+    @functools.cache
+    def told(knots):
+        return {1.0: 2, 2.0: 0.5, 3.0: [4.0]}[knots[0]]
+
+    def f(x, knots):
+        found = told(knots)
+        return x * found if type(found) is float else x * x * (found if type(found) is int else found[0])
+
+    for first in (1.0, 2.0, 3.0, 1.0, 3.0, 2.0):
+        want = {1.0: 12.0, 2.0: 0.5, 3.0: 24.0}[first]
+        for _ in range(3):
+            assert ad.gradient(functools.partial(f, knots=(first, 0.0)), 3.0) == (want,)

@@ -737,3 +737,99 @@ def test_cached_properties_of_derived_classes():
         assert ad.gradient(cached_in_another_way, 0.7) == pytest.approx(slopes(cached_in_another_way, 0.7))
     except ad.NotDifferentiable as error:
         assert "__get__" in str(error)
+
+
+class Loose:
+    kind = 2.0
+
+    @functools.cached_property
+    def square(self):
+        return self.x * self.x
+
+    @property
+    def fixed(self):
+        return 1.0
+
+
+def deleted(x):
+    o = Loose()
+    o.x, o.kind = x, x * x
+    first = o.square * o.kind
+    del o.square
+    delattr(o, "kind")
+    o.x = 2.0 * x
+    try:
+        del o.y
+    except AttributeError:
+        first = first * x
+    return first + o.square * o.kind + (x if hasattr(o, "kind") else 0.0)
+
+
+def deleted_for_good(x):
+    o = Loose()
+    o.x = x
+    del o.x
+    return getattr(o, "x", x * x) * len(vars(o)) + x
+
+
+def deleted_by_its_class(x):
+    try:
+        del Loose().fixed
+    except AttributeError:
+        return x * x
+    return x
+
+
+LOOSE = Loose()
+
+
+def deleted_outside(x):
+    LOOSE.y = x
+    found = LOOSE.y * x
+    del LOOSE.y
+    return found * (x if hasattr(LOOSE, "y") else 1.0)
+
+
+@pytest.mark.parametrize("f", [deleted, deleted_for_good])
+def test_attributes_that_are_deleted(f):
+    check_slopes(f, 0.7)
+
+
+@pytest.mark.parametrize("f", [deleted_by_its_class, deleted_outside])
+def test_attributes_that_are_deleted_elsewhere_are_right(f):
+    check_slopes(f, 0.7, specialised=None)
+    assert not hasattr(LOOSE, "y")
+
+
+_put_into = object.__setattr__.__get__
+
+
+class Frozen:
+    """As classes are that write their ``__init__`` themselves."""
+
+    def __init__(self, a, b=2.0):
+        put = _put_into(self)
+        put("a", a)
+        put("b", b)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+
+    def scaled(self, k):
+        return self.a * self.b * k
+
+
+_scaled_of = Frozen.scaled.__get__
+
+
+def frozen(x):
+    o = Frozen(x, b=x * x)
+    try:
+        o.a = 1.0
+    except AttributeError:
+        return _scaled_of(o)(x) + Frozen(x).scaled(3.0)
+    return x
+
+
+def test_functions_that_are_bound_by_hand():
+    check_slopes(frozen, 0.7)

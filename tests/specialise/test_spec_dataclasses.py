@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import InitVar, dataclass, field, replace
+from collections import OrderedDict
+from dataclasses import InitVar, asdict, astuple, dataclass, field, fields, replace
 from operator import attrgetter, itemgetter
+from types import MappingProxyType
 
 import pytest
 from specialised_cases import check, check_all_ways
@@ -159,3 +161,75 @@ def test_errors_are_those_of_the_plain_call(f):
         with pytest.raises(type(expected.value)) as found:
             ad.gradient(f, 0.7, 1.3)
         assert str(found.value) == str(expected.value)
+
+
+SCALES = {"scale": 2.0}
+
+
+@dataclass
+class Described:
+    a: float = field(default=1.0, metadata=SCALES)
+    b: float = field(default=2.0, metadata={"unit": "m", "fixed": True})
+    c: float = 3.0
+
+
+def by_metadata(o):
+    total = 0.0
+    for f in fields(o):
+        value = getattr(o, f.name) * f.metadata.get("scale", 1.0)
+        total += value * value if "fixed" not in f.metadata else value * len(f.metadata["unit"])
+    return total
+
+
+def by_metadata_of_its_own(x, y):
+    o = Described(x, b=y)
+    return by_metadata(o) + sum(asdict(o).values()) * astuple(o)[1]
+
+
+@pytest.mark.parametrize(("f", "args"), [(by_metadata, (Described(0.3, 0.4),)), (by_metadata_of_its_own, (0.3, 0.7))])
+def test_metadata_of_fields(f, args, monkeypatch):
+    check(f, *args)
+    for scale in (3.0, 5, None):
+        if scale is None:
+            monkeypatch.delitem(SCALES, "scale")
+        else:
+            monkeypatch.setitem(SCALES, "scale", scale)
+        for _ in range(3):
+            check(f, *args)
+
+
+VIEW = MappingProxyType(SCALES)
+
+
+def by_a_view(x, scales):
+    return x * VIEW["scale"] * scales["scale"]
+
+
+def by_a_view_of_what_changes(x):
+    before = VIEW["scale"]
+    SCALES["scale"] = x
+    found = x * VIEW["scale"] * before
+    SCALES["scale"] = 2.0
+    return found
+
+
+def by_a_class(x):
+    return x * vars(Described)["b"] + len(VIEW.keys())
+
+
+def assigned_through(x):
+    try:
+        VIEW["scale"] = x
+    except TypeError:
+        return x * x
+    return x
+
+
+def test_views_of_dicts(monkeypatch):
+    check(by_a_view, 0.3, {"scale": 0.5})
+    check(by_a_view, 0.3, SCALES, specialised=None)
+    check(by_a_view_of_what_changes, 0.3, specialised=None)
+    check(by_a_class, 0.3, specialised=None)
+    check(assigned_through, 0.3, specialised=None)
+    monkeypatch.setitem(globals(), "VIEW", MappingProxyType(OrderedDict(scale=3.0)))
+    check(by_a_view, 0.3, {"scale": 0.5}, specialised=None)

@@ -451,3 +451,67 @@ def arrays_in_turn(x):
 
 def test_generators_of_arrays():
     check(arrays_in_turn, np.array([0.3, 0.4, -0.2]))
+
+
+def running_sum(x):
+    total = 0.0
+    while True:
+        sent = yield total
+        if sent is None:
+            return
+        total += sent * x
+
+
+def fed_by_hand(x, y):
+    sums = running_sum(x)
+    next(sums)
+    first = sums.send(y)
+    second = sums.send(2.0)
+    return first * second + sums.send(x)
+
+
+def passing_on(x):
+    before = yield from running_sum(x)
+    yield before if before is not None else x * x
+
+
+def fed_through(x, y):
+    outer = passing_on(x)
+    outer.__next__()
+    first = outer.send(y)
+    return first * outer.send(y * y) + outer.send(None)
+
+
+def until_it_stops(x, y):
+    sums = running_sum(x)
+    found = [sums.__next__(), sums.send(y)]
+    try:
+        sums.send(None)
+    except StopIteration:
+        found.append(x * y)
+    return sum(found)
+
+
+def sent_at_once(x, y):
+    try:
+        return running_sum(x).send(y)
+    except TypeError:
+        return x * y
+
+
+def sent_to_no_generator(x, y):
+    try:
+        return iter([x, y]).send(x)
+    except AttributeError:
+        return x * y
+
+
+@pytest.mark.parametrize("f", [fed_by_hand, fed_through, until_it_stops])
+def test_generators_that_are_sent_values(f):
+    for x, y in ((0.7, 0.3), (0.2, -1.5)):
+        check(f, x, y)
+
+
+@pytest.mark.parametrize("f", [sent_at_once, sent_to_no_generator])
+def test_what_cannot_be_sent_a_value(f):
+    check(f, 0.7, 0.3, specialised=None)

@@ -10,7 +10,7 @@ import types
 
 import numpy as np
 import pytest
-from specialised_cases import changes, check, is_specialised, scope
+from specialised_cases import changes, check, check_slopes, is_specialised, scope
 
 import autodiff_hook as ad
 from autodiff_hook.runtime import specialising
@@ -117,6 +117,46 @@ def test_keyword_only_default_values(way, whose):
         g.__kwdefaults__["k"] = 5.0
     check(f, 3.0, specialised=None)
     assert ad.gradient(f, 3.0) == (5.0,)
+
+
+class Sigmoid:
+    steep = 1.0
+
+    def __call__(self, x):
+        return 1.0 / (1.0 + math.exp(-self.steep * x))
+
+    def twice(self, x):
+        return self(self(x))
+
+
+UNSET = object()
+SIGMOID = Sigmoid()
+
+
+def activated(x, act=SIGMOID, *, other=Sigmoid()):  # noqa: B008
+    return act(x) * other.twice(x) if act is SIGMOID else act(x)
+
+
+def of_activated(x):
+    return activated(x) + activated(x, other=SIGMOID) + activated(x, Sigmoid())
+
+
+def weighed(x, factor=UNSET, weights=[2.0, 3.0]):  # noqa: B006
+    return weights[0] * x if factor is UNSET else weights[1] * x * factor
+
+
+def of_weighed(x):
+    return weighed(x) + weighed(x, x) + weighed(x, weights=[x, x])
+
+
+@pytest.mark.parametrize("f", [activated, of_activated, weighed, of_weighed])
+def test_objects_and_sentinels_as_default_values(f, monkeypatch):
+    check_slopes(f, 0.3)
+    changes(f, lambda: monkeypatch.setattr(SIGMOID, "steep", 2.0, raising=False), 0.3)
+    changes(f, lambda: monkeypatch.setattr(Sigmoid, "twice", lambda self, x: x), 0.3)
+    changes(f, lambda: weighed.__defaults__[1].reverse(), 0.3)
+    changes(f, lambda: monkeypatch.setattr(weighed, "__defaults__", (2.0, [5.0, 1.0])), 0.3)
+    changes(f, lambda: monkeypatch.setitem(globals(), "SIGMOID", lambda x: x * x), 0.3)
 
 
 def test_code_that_is_assigned():

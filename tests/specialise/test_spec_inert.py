@@ -268,3 +268,82 @@ def distributed(x, y):
 def test_methods_of_distributions():
     check_all_ways(distributed, 0.4, 0.3)
     check_all_ways(distributed, -0.7, 1.3)
+
+
+def by_days(x, times):
+    days = (times - times[0]) / np.timedelta64(1, "D")
+    return np.sum(x * np.exp(-0.1 * days))
+
+
+def by_years(x, times):
+    years = times.astype("M8[Y]").astype(int) + 1970
+    gaps = np.diff(times).astype(float)
+    return np.sum(x[1:] * gaps) * (years[-1] - years[0]) + np.sum(x[times > times[0]])
+
+
+def by_dates(x, y):
+    start, end = np.datetime64("2020-01-01"), np.datetime64("2020-03-01")
+    share = (end - start) / np.timedelta64(1, "W")
+    return x * share * y if end > start else x
+
+
+def as_numbers(x, times):
+    return np.sum(x * times.astype(float)) * len(times)
+
+
+def changed_numbers(x, times):
+    found = (times - times[0]).view("i8").astype(float)
+    found[0] = x[0]
+    return np.sum(found * x)
+
+
+def changed_times(x, times):
+    times = times.copy()
+    times.sort()
+    times[0] = times[1]
+    return np.sum(x * (times - times[1]).astype(float))
+
+
+TIMES = np.array(["2020-01-01", "2020-02-01", "2021-02-03"], dtype="M8[D]")
+
+
+@pytest.mark.parametrize("f", [by_days, by_years])
+def test_times_are_executed(f):
+    x = np.array([0.3, 0.7, 0.2])
+    check(f, x, TIMES)
+    check(f, x, TIMES + np.timedelta64(3, "D"))
+    for times in (TIMES[::-1].copy(), TIMES.astype("M8[s]")):
+        for _ in range(3):
+            check(f, x, times, specialised=None)
+    check(f, x[:2], TIMES[:2], specialised=None)
+
+
+def test_dates_of_numpy_are_executed():
+    check(by_dates, 0.3, 0.7)
+
+
+def test_what_asks_for_the_time_is_asked_each_time():
+    def since_then(x):
+        return x * ((np.datetime64("now", "us") - np.datetime64("2020-01-01")) / np.timedelta64(1, "us"))
+
+    found = []
+    for _ in range(4):
+        found.append(ad.gradient(since_then, 1.0)[0])
+        time.sleep(1.1 if len(found) == 1 else 0.0)
+    assert found[0] < found[1]
+
+
+def test_numbers_in_the_place_of_times_have_derivatives():
+    x = np.array([0.3, 0.7, 0.2])
+    for _ in range(3):
+        check(as_numbers, x, TIMES)
+        check(as_numbers, x, np.array([1.0, 2.0, 3.0]), specialised=None)
+        check(as_numbers, x, np.array([1, 2, 3]), specialised=None)
+
+
+@pytest.mark.parametrize("f", [changed_numbers, changed_times])
+def test_what_is_made_of_times_is_changed(f):
+    x, times = np.array([0.3, 0.7, 0.2]), TIMES[::-1].copy()
+    for _ in range(3):
+        check(f, x, times, specialised=None)
+    np.testing.assert_array_equal(times, TIMES[::-1])

@@ -6,6 +6,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 from specialised_cases import check, check_all_ways
 
@@ -165,3 +166,96 @@ def test_whole_numbers_that_are_differentiated_are_keys():
     check(key_that_is_differentiated, 3, 0.7, specialised=None)
     n, x = ad.gradient(key_that_is_differentiated, 3, 0.7)
     assert n == pytest.approx(x := 0.7 + 2 * 0.49) and math.isfinite(x)
+
+
+class Value:
+    def __init__(self, value, parents=()):
+        self.value, self.parents = value, set(parents)
+
+    def __add__(self, other):
+        return Value(self.value + other.value, (self, other))
+
+    def __mul__(self, other):
+        return Value(self.value * other.value, (self, other))
+
+
+class Same(Value):
+    def __eq__(self, other):
+        return isinstance(other, Same)
+
+    def __hash__(self):
+        return 3
+
+
+def of_nodes(x, y):
+    a, b = Value(x), Value(y)
+    c = a * b + a * a
+    return c.value * len(c.parents) + (a * a).value * len((a * a).parents)
+
+
+def visited(x, y):
+    a, b = Value(x), Value(y)
+    seen, total = set(), 0.0
+    for node in (a, b, a, a + b, b):
+        if node not in seen:
+            seen.add(node)
+            total = total * y + node.value
+    seen.discard(a)
+    return total * len(seen) + (x if a in seen else y)
+
+
+def of_equal_nodes(x, y):
+    return len({Same(x), Same(y)}) * x * y
+
+
+def in_their_order(x, y):
+    total = 0.0
+    for node in {Value(x), Value(y)}:
+        total = total + node.value
+    return total
+
+
+def knots(x, y):
+    points = sorted({0.0, x, y, 1.0, x})
+    return sum((b - a) ** 2 * (i + 1) for i, (a, b) in enumerate(zip(points, points[1:])))
+
+
+def of_bounds(x, y):
+    points = frozenset([x, y, 2])
+    low, high = min(points), max(points)
+    return low * high * len(points) + (x if y in {x, 2.0} else x * x)
+
+
+def added_up(x, y):
+    return sum({x, y, 1.0}) * x
+
+
+def joined(x, y):
+    return len({x}.union({1.0})) * x + len({x, y} - {y}) * y + ({x} == {y}) * x
+
+
+@pytest.mark.parametrize("f", [of_nodes, visited])
+def test_sets_of_objects_of_the_program(f):
+    for x, y in ((0.7, 0.3), (0.3, 0.3)):
+        check(f, x, y)
+
+
+@pytest.mark.parametrize("f", [knots, of_bounds])
+def test_sets_of_numbers_that_are_differentiated(f):
+    check(f, 0.7, 0.3)
+    check(f, np.float64(0.6), 0.3)
+    for x, y in ((0.7, 0.3), (0.3, 0.7), (0.4, 0.4), (2.0, 0.5), (0.5, 0.0), (0.2, 1.0), (-0.0, 0.0), (0.7, 0.3)):
+        check(f, x, y, specialised=None)
+
+
+@pytest.mark.parametrize("f", [in_their_order, added_up, joined, of_equal_nodes])
+def test_sets_that_are_asked_for_more_are_right(f):
+    for x, y in ((0.7, 0.3), (0.3, 0.3), (1.0, 0.5)):
+        check(f, x, y, specialised=None)
+
+
+def test_nan_in_a_set():
+    nan = float("nan")
+    for _ in range(3):
+        assert ad.withgradient(lambda x, y: len({x, y, x}) * 2.0 + 0.0 * y, nan, 1.0)[0] == 4.0
+        assert ad.withgradient(lambda x, y: len({x, y}) * y, nan, 1.0) == (2.0, (0.0, 2.0))

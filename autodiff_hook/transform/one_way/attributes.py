@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import is_number_of_class, is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import METHODS, is_number_of_class, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -123,7 +123,7 @@ def _cached(
     return result
 
 
-_FOLLOWED: Final = (FunctionType, property, staticmethod, classmethod)
+_FOLLOWED: Final = (*METHODS, property, staticmethod, classmethod)
 
 
 def _is_read_by_code(found: Any) -> bool:
@@ -146,6 +146,16 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     if type(setter) is not FunctionType:
         raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")
     return inf.call(Constant(setter), [owner, Constant(name), value])
+
+
+def field_deleted(inf: Path, target: Abstract, name: str) -> None:
+    """``del owner.name`` of an object that the program has made."""
+    if not isinstance(target, Fresh) or look(inf, target.cls, "__delattr__") is not object.__delattr__:
+        raise Refused(f"an attribute of {named(target)} is deleted")
+    if is_set_by_code(look(inf, target.cls, name)):
+        raise Refused("a data descriptor is deleted")
+    if inf.members(target.made).pop(name, None) is None:
+        raise Raised(AttributeError)
 
 
 def plainly_written(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value: Operand) -> Operand:

@@ -56,6 +56,10 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if is_hashable(function):
         meaning = BUILTINS.get(function)
         equivalent = EQUIVALENTS.get(function) or (OPTIONS.get(function) if kwargs else None)
+    if any(function is x for x in _ORDERED) and len(args) == 1 and not kwargs:
+        listed = containers.in_any_order(inf, args[0])
+        if listed is not args[0]:
+            return alias(inf, s, inf.call(Constant(function), [listed]))
     if equivalent is not None:
         return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
     if function is dict:
@@ -151,6 +155,9 @@ def _require_single(inf: Path, operand: Operand) -> None:
         raise Raised(TypeError(f"float() argument must be a string or a real number, not '{value.cls.__name__}'"))
 
 
+_ORDERED: Final = (sorted, min, max)
+
+
 def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
     cls = inf.type_of(args[0])
     return alias(inf, s, instance(inf, cls.value)) if isinstance(cls, Known) else None
@@ -180,15 +187,15 @@ def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, set, set(_known_items(inf, args)))
+    return containers.new(inf, set, _items_of_set(inf, args))
 
 
 def _frozenset(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, frozenset, frozenset(_known_items(inf, args)))
+    return containers.new(inf, frozenset, frozenset(_items_of_set(inf, args)))
 
 
-def _known_items(inf: Path, args: Args) -> list[Any]:
-    return [inf.pin(x) for x in parts(inf, args[0])] if args else []
+def _items_of_set(inf: Path, args: Args) -> set[Any]:
+    return containers.items_of_set(inf, parts(inf, args[0])) if args else set()
 
 
 def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -242,6 +249,10 @@ def _setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("setattr", [args[0], args[2]], inf.pin(args[1])))
 
 
+def _delattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return alias(inf, s, inf.perform("delattr", args[:1], inf.pin(args[1])))
+
+
 def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     owner = inf.type_of(args[0])
     if not is_object(owner):
@@ -276,6 +287,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,
+    delattr: _delattr,
     vars: _vars,
     dir: _dir,
     object.__setattr__: _plain_setattr,

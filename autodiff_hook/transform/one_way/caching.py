@@ -5,17 +5,28 @@ from __future__ import annotations
 import functools
 from enum import Enum
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.arguments import described
-from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
+from autodiff_hook.transform.one_way.containers import UNKNOWN, is_like_no_other, known_value, parts
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Number
+from autodiff_hook.transform.one_way.trail import has_objects
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Fresh,
+    Instance,
+    Known,
+    Number,
+    Outside,
+    Reference,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.infer import PURE
+from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.results import outcome, tried
+from autodiff_hook.transform.specialise.results import abstract_of, outcome, tried
 
 
 def cached_call(
@@ -23,26 +34,97 @@ def cached_call(
 ) -> Abstract | None:
     """Ask the cache, as the plain run does: its answer may be older than what the function says now.
 
-    The arguments have to be known, or strings or whole numbers, which are guarded; so is a string that is the
-    answer. None if this is no such call.
+    What is known of the arguments, strings and whole numbers are guarded; so is a string that is the answer, and the
+    type of one for numbers that are not known. None if this is no such call, or given what no cache can keep.
     """
     if type(function) is not functools._lru_cache_wrapper:
         return None
-    values = [_guarded(inf, x) for x in (*args, *kwargs.values())]
-    if any(v is UNKNOWN for v in values):
+    given = [*args, *kwargs.values()]
+    values = [_guarded(inf, x) for x in given]
+    loose = [x for x, v in zip(given, values) if v is UNKNOWN]
+    if not all([_is_key(inf, x) for x in loose]):
         return None
+    if loose and _is_active(inf, loose):
+        return alias(inf, s, _kept(inf, function, args, kwargs, values))
     if inf.assigned or inf.dirty or not _names(function.__wrapped__).isdisjoint(n for _, n in inf.stored_globals):
         raise Refused("a cache that may come to see what has been changed")
+    if loose:
+        return alias(inf, s, _asked(inf, function, given, values, tuple(kwargs)))
     constant = _constant(inf, s, function, values, tuple(kwargs))
     if constant is not None:
         return constant
-    given: list[Abstract] = [Known(v) for v in values]
-    named = dict(zip(kwargs, given[len(args) :]))
-    found = outcome(function, given[: len(args)], named)
+    kinds: list[Abstract] = [Known(v) for v in values]
+    named = dict(zip(kwargs, kinds[len(args) :]))
+    found = outcome(function, kinds[: len(args)], named)
     answer = inf.emit("call", Constant(function), *map(Constant, values), abstract=found, data=tuple(kwargs))
     if isinstance(found, Instance) and found.cls is str:
         return known_as(inf, s, inf.pin(answer))
     return alias(inf, s, answer)
+
+
+def _is_key(inf: Path, operand: Operand) -> bool:
+    """Whether a value is a number, a tuple of such, or an object that is like no other."""
+    value = inf.type_of(operand)
+    if isinstance(value, Tuple) and value.cls is tuple:
+        return all([_is_key(inf, x) for x in parts(inf, operand)])
+    if isinstance(value, (Fresh, Outside)):
+        return is_like_no_other(inf, value.cls)
+    return isinstance(value, Known) or bool(number_types(value))
+
+
+def _is_active(inf: Path, operands: list[Operand]) -> bool:
+    """Whether one of some values may have a derivative: an argument has, and what rules compute of it."""
+    made = {s.result: s for block in inf.program.blocks for s in block.statements}
+    seen, left = set[Operand](), list(operands)
+    while left:
+        operand = inf.final(left.pop())
+        if operand in seen or not isinstance(operand, Variable):
+            continue
+        seen.add(operand)
+        s = made.get(operand)
+        if inf.world.is_given(operand) or s is None and not (operand in inf.tuples or inf.world.is_outside(operand)):
+            return True
+        left += inf.tuples.get(operand, ())
+        if s is not None and inf.plans[s] is not PURE:
+            left += s.operands
+    return False
+
+
+def _kept(inf: Path, function: Any, args: list[Operand], kwargs: dict[str, Operand], values: list[Any]) -> Operand:
+    """What the function gives of what has derivatives, once for the very same arguments."""
+    keys = [(inf.final(x),) if v is UNKNOWN else v for x, v in zip((*args, *kwargs.values()), values)]
+    parameters = function.cache_parameters()
+    key = id(function), _key_of(tuple(keys[: len(args)]), dict(zip(kwargs, keys[len(args) :])), parameters["typed"])
+    if key not in inf.remembered:
+        inf.remembered[key] = inf.call(Constant(inf.world.attribute(function, "__wrapped__")), args, kwargs)
+        if parameters["maxsize"] is not None and len(inf.remembered) > parameters["maxsize"]:
+            raise Refused("a cache is full")
+    return inf.remembered[key]
+
+
+_key_of: Final[Any] = functools._make_key
+
+
+def _asked(inf: Path, function: Any, given: list[Operand], values: list[Any], names: tuple[str, ...]) -> Operand:
+    """The answer for numbers from outside that are not known, a number of a guarded type."""
+    kinds = [inf.type_of(x) for x in given]
+    if any(map(has_objects, kinds)) and any(_is_shared(inf.type_of(x)) for x in inf.program.blocks[0].params):
+        raise Refused("a cache that is asked for objects, which may hold what is differentiated")
+    examples = [example_of(kind) if v is UNKNOWN else v for kind, v in zip(kinds, values)]
+    count = len(given) - len(names)
+    found = abstract_of(tried(function, examples[:count], dict(zip(names, examples[count:]))))
+    if not isinstance(found, Number):
+        raise Refused("a cache that does not answer with a number")
+    operands = [inf.frozen(x) if v is UNKNOWN else Constant(v) for x, v in zip(given, values)]
+    answer = inf.emit("call", Constant(function), *operands, abstract=found, data=names)
+    inf.guard_type(answer, type(found.example))
+    return answer
+
+
+def _is_shared(value: Abstract) -> bool:
+    """Whether an object from outside may hold an argument, or a part of it."""
+    inside = isinstance(value, Tuple) and (value.cls is not tuple or any(map(_is_shared, value.items)))
+    return inside or isinstance(value, (Outside, Reference))
 
 
 def _constant(inf: Path, s: Statement, function: Any, values: list[Any], names: tuple[str, ...]) -> Abstract | None:

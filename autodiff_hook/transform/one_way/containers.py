@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.fitting import behind
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
@@ -29,6 +32,8 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
 from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lists import WHOLE
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -65,6 +70,8 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
         return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
     if isinstance(value, (List, Array)):
         return _elements(inf, operand, value)
+    if isinstance(value, Lookup):
+        return list(elements_of(inf, operand, value.name, value.receiver))
     if is_adopted(value):
         return parts(inf, inf.adopted(operand, value))
     if isinstance(value, (Fresh, Outside)):
@@ -110,7 +117,21 @@ def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]
     return [inf.perform("getitem", [operand, Constant(i)]) for i in range(count)]
 
 
-def guarded_length(inf: Path, operand: Operand, value: List | Array) -> int:
+def elements_of(inf: Path, operand: Operand, name: str, array: Operand) -> Iterator[Operand]:
+    """``array.flat`` as the iterator that it is: over elements, each as it is when the iteration comes to it."""
+    if name != "flat":
+        raise Refused("an iteration over a method")
+    count = inf.pin(inf.perform("getattr", [array], "size"))
+
+    def elements() -> Iterator[Operand]:
+        for i in range(count):
+            yield inf.perform("getitem", [inf.perform("call_method", [array], ("ravel", ())), Constant(i)])
+
+    inf.iterators[operand] = found = elements()
+    return found
+
+
+def guarded_length(inf: Path, operand: Operand, value: List | Array | Instance | Outside) -> int:
     """The length of a list of numbers or an array, guarded."""
     if isinstance(value, Array) and (value.scalar or not value.ndim):
         raise Refused("an iteration over an array or a scalar")
@@ -132,8 +153,55 @@ def build(inf: Path, s: Statement) -> Abstract:
         keys = [inf.pin(k) for k in s.operands[::2]]
         return new(inf, dict, dict(zip(keys, s.operands[1::2])))
     if s.op == "build_set":
-        return new(inf, set, set(map(inf.pin, s.operands)))
+        return new(inf, set, items_of_set(inf, s.operands))
     return new(inf, list, list(s.operands))
+
+
+def items_of_set(inf: Path, operands: Iterable[Operand]) -> set[Any]:
+    """What a set of some values holds."""
+    held = set[Any]()
+    for operand in operands:
+        held.add(as_item(inf, operand, held))
+    return held
+
+
+def as_item(inf: Path, operand: Operand, held: set[Any]) -> Any:
+    """What an operand is in a set: its value; an object that is like no other, and a number that is not known, itself.
+
+    Whether such a number equals one that is there decides about the way.
+    """
+    value = inf.type_of(operand)
+    if isinstance(value, Fresh) and is_like_no_other(inf, value.cls):
+        return value.made
+    types = number_types(value)
+    whole = isinstance(value, Known) or types is not None and types <= WHOLE | {bool}
+    if types is None or whole and not any(isinstance(x, Variable) for x in held):
+        return inf.pin(operand)
+    if not _is_equal(inf, operand, operand):
+        raise Refused("nan in a set")
+    others = [(x, x if isinstance(x, Variable) else Constant(x)) for x in held]
+    numbers = [(x, other) for x, other in others if number_types(inf.type_of(other))]
+    same = [x for x, other in numbers if other is inf.final(operand) or _is_equal(inf, other, operand)]
+    return same[0] if same else value.value if isinstance(value, Known) else inf.final(operand)
+
+
+def _is_equal(inf: Path, a: Operand, b: Operand) -> bool:
+    return bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "==")])))
+
+
+def is_like_no_other(inf: Path, cls: type) -> bool:
+    """Whether objects of a class equal none but themselves."""
+    return all(look(inf, cls, name) is getattr(object, name) for name in ("__hash__", "__eq__"))
+
+
+def in_any_order(inf: Path, operand: Operand) -> Operand:
+    """A list of the numbers in a set, some of which are not known, for what does not ask for their order."""
+    value = inf.type_of(operand)
+    is_set = isinstance(value, Container) and value.cls in (set, frozenset)
+    if not is_set or known_value(inf, operand) is not UNKNOWN:
+        return operand
+    held = [x if isinstance(x, Variable) else Constant(x) for x in inf.content(operand)]
+    return inf.made(list, held) if all(number_types(inf.type_of(x)) for x in held) else operand
 
 
 def changeable(inf: Path, operand: Operand) -> Operand:
@@ -176,12 +244,14 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     owner, key = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Lookup) and value.name == "flat":
+        if owner in inf.iterators:
+            raise Refused("an iteration over the elements of an array that begins anew")
         # What is chosen is a copy, but for one element.
         method = "flatten" if number_types(inf.type_of(key)) is None else "ravel"
         return alias(inf, s, inf.perform("getitem", [inf.perform("call_method", [value.receiver], (method, ())), key]))
-    if isinstance(value, Outside) and is_container(value.cls):
+    if isinstance(value, Outside) and (is_container(value.cls) or is_mapping(inf, value)):
         inf.pin(key)
-        if value.cls is dict:
+        if is_mapping(inf, value):
             if not inf.world.holds(inf.final(owner), value.example, inf.pin(key)):
                 raise Raised(KeyError(inf.pin(key)))
             inf.peeked.add(owner)
@@ -214,6 +284,13 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Tuple):
         return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
     return None
+
+
+def is_mapping(inf: Path, value: Outside) -> bool:
+    """Whether an object from outside is a dict, or a view of one, which is what it was on entry."""
+    if value.cls is MappingProxyType and inf.dirty:
+        raise Refused("a view of a dict is asked after a dict was changed")
+    return value.cls is dict or value.cls is MappingProxyType and type(behind(value.example)) is dict
 
 
 def part_of_dict(inf: Path, operand: Operand, value: Tuple, key: Any) -> Operand:
@@ -322,7 +399,8 @@ def known_value(inf: Path, operand: Operand) -> Any:
     if isinstance(value, Known):
         return value.value
     if isinstance(value, Container) and value.cls in (set, frozenset):
-        return value.cls(inf.content(operand))
+        held = inf.content(operand)
+        return UNKNOWN if any(isinstance(x, Variable) for x in held) else value.cls(held)
     if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
         held = [known_value(inf, x) for x in parts(inf, operand)]
         if all(x is not UNKNOWN for x in held):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way.containers import is_adopted, pairs, parts
+from autodiff_hook.transform.one_way.containers import as_item, is_adopted, pairs, parts
 from autodiff_hook.transform.one_way.iterating import items
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -36,7 +36,8 @@ def extend(inf: Path, owner: Operand, source: Operand) -> None:
 def add_all(inf: Path, owner: Operand, source: Operand) -> None:
     """``owner.update(source)`` of sets."""
     for item in _taken(inf, source):
-        inf.changed(owner).add(inf.pin(item))
+        held = inf.changed(owner)
+        held.add(as_item(inf, item, held))
 
 
 def _ask_length(inf: Path, source: Operand) -> None:

@@ -7,34 +7,40 @@ import operator
 import re
 import time
 from types import MethodDescriptorType
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.registry import registry
 from autodiff_hook.semantics.operations import BINARY, COMPARE
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.one_way.containers import held_as
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Number, Outside
+from autodiff_hook.transform.specialise.calling import is_pure
 from autodiff_hook.transform.specialise.lattice import example_of
-from autodiff_hook.transform.specialise.plans import alias, pure
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, pure
+from autodiff_hook.transform.specialise.results import abstract_of
 
 _FUNCTIONS: Final = (re.compile, re.match, re.fullmatch, re.search, re.findall, re.split, re.sub, re.escape)
 _PATTERNS: Final = (re.Pattern, re.Match)
-_MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
+_OF_NUMPY: Final = (np.datetime64, np.timedelta64)
+_MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone, *_OF_NUMPY)
 _FLAGS: Final = type(np.zeros(0).flags)
 _LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fnc", "forc", "aligned")
 _TIMES: Final = (*_MOMENTS, time.struct_time)
 _CLASSES: Final = (*_PATTERNS, *_TIMES)
 _KINDS: Final = (str, type(None), *_CLASSES)
-_NUMBERS: Final = (int, float, bool)
+_NUMBERS: Final = (int, float, bool, np.float64, np.int64, np.bool_)
 
 
 def called(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
     """``re.match(…)``, ``timedelta(…)``, or a method of what these give; None if it is none, or of something else."""
     home = getattr(function, "__objclass__", None)
-    if home not in _CLASSES and not any(function is x for x in (*_FUNCTIONS, *_MOMENTS)):
+    known = home in _CLASSES or any(function is x for x in (*_FUNCTIONS, *_MOMENTS))
+    if not known and not (_computes(function) and any(_is_array(inf.type_of(x)) for x in args)):
         return None
     return _given(inf, s, function, [*args, *kwargs.values()], tuple(kwargs))
 
@@ -44,10 +50,14 @@ def _given(
 ) -> Abstract | None:
     """What a function gives that only computes; None if it is given more than constants and such objects."""
     kinds = [inf.type_of(x) for x in given]
-    if not all(map(_is_inert, kinds)):
-        return None
     values = [example_of(x) for x in kinds]
+    asks = function is np.datetime64 and any(type(x) is str and x.lower() in ("now", "today") for x in values)
+    if asks or not all(map(_is_inert, kinds)):
+        return None
     count = len(given) - len(names)
+    for operand, kind in zip(given, kinds):
+        if _is_array(kind):
+            _require_layout(inf, inf.final(operand), kind.example)
     try:
         found = function(*values[:count], **dict(zip(names, values[count:])))
     except Exception as error:
@@ -55,8 +65,9 @@ def _given(
         raise Raised(error) from None
     if all(isinstance(x, Known) for x in kinds):
         return held_as(inf, s, found)
-    counted = type(found) in _NUMBERS and any(type(x) in _TIMES for x in values)
-    if counted or type(found) in _KINDS:
+    counted = type(found) in _NUMBERS and any(map(_is_time, kinds))
+    made = type(found) is np.ndarray and not any([_shows(x, found) for x in values])
+    if counted or made or type(found) in _KINDS:
         return alias(inf, s, _of_this_kind(inf, function, given, names, found))
     list(map(inf.pin, given))
     return held_as(inf, s, found)
@@ -65,23 +76,53 @@ def _given(
 def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[str, ...], found: Any) -> Operand:
     """What is found in what may be another one the next time, guarded to be of the same kind."""
     cls = type(found)
-    kind = Number(frozenset({cls}), example=found) if cls in _NUMBERS else Instance(cls, example=found)
+    times = cls in _OF_NUMPY or cls is np.ndarray and found.dtype.kind in "mM"
+    kind = Instance(cls, example=found) if times or cls in _KINDS else abstract_of(found)
     made = inf.emit("call", Constant(function), *given, abstract=kind, data=names)
     inf.guard_type(made, cls)
+    if cls is np.ndarray:
+        _require_layout(inf, made, found)
     return Constant(None) if found is None else made
+
+
+def _require_layout(inf: Path, array: Operand, example: Any) -> None:
+    """Guard of what type the items of an array are, and how many axes it has."""
+    if array not in inf.pinned:
+        for name in ("dtype", "ndim"):
+            found = inf.emit("getattr", array, abstract=Instance(type(getattr(example, name))), data=name)
+            same = inf.emit("compare", found, Constant(getattr(example, name)), abstract=BOOL, data="==")
+            inf.guard(same, True)
+        inf.pinned[array] = example.dtype
+
+
+def _shows(value: Any, array: Any) -> bool:
+    """Whether an array of numbers shows the memory of a value; what shows times is changed by nothing."""
+    return array.dtype.kind not in "mM" and isinstance(value, np.ndarray) and np.may_share_memory(value, array)
+
+
+def _computes(function: Any) -> bool:
+    known = is_hashable(function) and (registry.has_rules(function) or registry.is_constant(function))
+    return known and is_pure(function) and not declared(EFFECTS, function)
+
+
+def _is_array(value: Abstract) -> TypeGuard[Instance | Outside]:
+    """Whether a value is an array of dates or times."""
+    found = value.example if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray else None
+    return found is not None and found.dtype.kind in "mM"
 
 
 def _is_inert(value: Abstract) -> bool:
     if isinstance(value, Known):
-        return type(value.value) in (*_KINDS, *_NUMBERS, re.RegexFlag)
+        dtype = isinstance(value.value, np.dtype) or any(value.value is x for x in (*_NUMBERS, *_OF_NUMPY))
+        return dtype or type(value.value) in (*_KINDS, *_NUMBERS, slice, re.RegexFlag)
     return isinstance(value, Instance) and value.cls in (str, *_CLASSES) or _is_time(value)
 
 
 def _is_time(value: Abstract) -> bool:
-    return isinstance(value, (Known, Instance, Outside)) and type(example_of(value)) in _TIMES
+    return _is_array(value) or isinstance(value, (Known, Instance, Outside)) and type(example_of(value)) in _TIMES
 
 
-_OPERATIONS: Final = ("getattr", "load_method", "binary", "compare")
+_OPERATIONS: Final = ("getattr", "load_method", "binary", "compare", "getitem")
 
 
 def step(inf: Path, s: Statement) -> Abstract | None:
@@ -91,8 +132,9 @@ def step(inf: Path, s: Statement) -> Abstract | None:
         return _layout(inf, s, first)
     if s.op not in _OPERATIONS or not any(_is_time(inf.type_of(x)) for x in s.operands):
         return None
-    if s.op in ("binary", "compare"):
-        return _given(inf, s, (BINARY if s.op == "binary" else COMPARE)[s.data], s.operands)
+    if s.op in ("binary", "compare", "getitem"):
+        function = operator.getitem if s.op == "getitem" else (BINARY if s.op == "binary" else COMPARE)[s.data]
+        return _given(inf, s, function, s.operands)
     owner, name = s.operands[0], str(s.data)
     cls = type(example_of(inf.type_of(owner)))
     if not hasattr(cls, name):

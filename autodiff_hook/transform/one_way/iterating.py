@@ -8,12 +8,12 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way.containers import KEYED, changeable, guarded_length, parts
+from autodiff_hook.transform.one_way.containers import KEYED, changeable, elements_of, guarded_length, parts
 from autodiff_hook.transform.one_way.derived import rows
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, List, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, List, Lookup, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
@@ -35,6 +35,8 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
         return _live(held) if value.cls is list else _viewed(Keys(inf, held) if value.cls in KEYED else held)
     if isinstance(value, Array):
         return _rows(inf, operand, value)
+    if isinstance(value, Lookup):
+        return elements_of(inf, operand, value.name, value.receiver)
     if isinstance(value, (Outside, Tuple, List)) and value.cls in (list, dict, set):
         return items(inf, changeable(inf, operand))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):

@@ -69,11 +69,20 @@ def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
 def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
     if args[0] not in inf.iterators:
         return None
-    for item in inf.iterators[args[0]]:
-        return alias(inf, s, item)
-    if len(args) > 1:
-        return alias(inf, s, args[1])
-    raise Raised(StopIteration())
+    try:
+        return alias(inf, s, inf.advance(args[0], Constant(None)))
+    except StopIteration:
+        if len(args) > 1:
+            return alias(inf, s, args[1])
+        raise Raised(StopIteration()) from None
+
+
+def resumed(inf: Path, s: Statement) -> Abstract | None:
+    """``generator.send(value)`` and ``iterator.__next__()``."""
+    try:
+        return alias(inf, s, inf.advance(s.operands[0], *(s.operands[1:] or [Constant(None)])))
+    except StopIteration:
+        raise Raised(StopIteration()) from None
 
 
 def _range(inf: Path, s: Statement, args: Args) -> Abstract | None:

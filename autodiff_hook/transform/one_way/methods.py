@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, known_value, parts
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
@@ -27,6 +27,20 @@ def _changes(method: Any, pinned: int = 0) -> Method:
         except (IndexError, KeyError) as error:
             raise Raised(error) from None
         return Constant(None) if found is None else found
+
+    return changing
+
+
+def _of_item(method: Any) -> Method:
+    """A method that does something to a set with one item."""
+
+    def changing(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+        held = inf.changed(owner)
+        try:
+            method(held, *[as_item(inf, x, held) for x in args])
+        except KeyError as error:
+            raise Raised(error) from None
+        return Constant(None)
 
     return changing
 
@@ -109,7 +123,10 @@ def _of_sets(name: str) -> Method:
 
     def method(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
         others = [set(map(inf.pin, parts(inf, x))) for x in args]
-        value = getattr(set(inf.content(owner)), name)(*others)
+        held = known_value(inf, owner)
+        if held is UNKNOWN:
+            raise Refused(f"{name} of a set of what is not known")
+        value = getattr(set(held), name)(*others)
         return inf.made(set, value) if isinstance(value, set) else Constant(value)
 
     return method
@@ -139,9 +156,7 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "__setitem__"): _changes(dict.__setitem__, 1),
     **{(cls, "__getitem__"): _by_operation("getitem") for cls in (list, dict)},
     **{(cls, "__contains__"): _by_operation("in", swapped=True) for cls in (list, dict, set)},
-    (set, "add"): _changes(set.add, 1),
-    (set, "discard"): _changes(set.discard, 1),
-    (set, "remove"): _changes(set.remove, 1),
+    **{(set, name): _of_item(getattr(set, name)) for name in ("add", "discard", "remove")},
     (set, "update"): _set_update,
     (set, "clear"): _changes(set.clear),
     **{(set, name): _of_sets(name) for name in _SETS},

@@ -10,6 +10,7 @@ leaves the program, for another specialisation or the carried program.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from inspect import GEN_CREATED, getgeneratorstate
 from types import CodeType
 from typing import Any, Final
 
@@ -41,7 +42,7 @@ _DEPTH: Final = 60
 _GENERATOR: Final = 0x20
 
 
-Walk = Generator[Operand, None, Operand]
+Walk = Generator[Operand, Operand | None, Operand]
 
 
 class Path(Trail):
@@ -163,17 +164,29 @@ class Path(Trail):
         raise AssertionError("only generators yield")
 
     def _resumed(self, walk: Walk, globals_: dict[str, Any]) -> Walk:
-        """What a generator yields, as it is asked for it, and what it returns."""
+        """What a generator yields, as it is asked for it, and what it returns; it takes what it is sent."""
+        sent = None
         while True:
             self.frames.append(globals_)
             try:
-                item = next(walk)
+                item = walk.send(sent)
             except StopIteration as returned:
                 found: Operand = returned.value
                 return found
             finally:
                 self.frames.pop()
-            yield item
+            sent = yield item
+
+    def advance(self, iterator: Operand, sent: Operand) -> Operand:
+        """What comes next in an iteration; only a generator of the program that was begun may be sent a value."""
+        items, value = self.iterators.get(iterator), self.type_of(sent)
+        if items is None:
+            raise Refused(f"an iteration over {named(self.type_of(iterator))}")
+        if isinstance(value, Known) and value.value is None:
+            return next(items)
+        if getattr(items, "gi_code", None) is not _RESUMED or getgeneratorstate(items) == GEN_CREATED:  # type: ignore[arg-type]
+            raise Refused("what is no generator, or was not begun, is sent a value")
+        return items.send(sent)  # type: ignore[attr-defined, no-any-return]
 
     def iterator(self, items: Iterator[Operand]) -> Variable:
         """An operand that stands for an iterator."""
@@ -190,8 +203,8 @@ class Path(Trail):
             try:
                 for s in block.statements:
                     if s.op == "yield":
-                        yield bound.get(s.operands[0], s.operands[0])
-                        bound[s.result] = Constant(None)  # type: ignore[index]
+                        sent = yield bound.get(s.operands[0], s.operands[0])
+                        bound[s.result] = Constant(None) if sent is None else sent  # type: ignore[index]
                     else:
                         base = backed.get(s)
                         self.stored_back = base is not None and self._is_array(bound.get(base, base))
@@ -285,13 +298,11 @@ class Path(Trail):
         if terminator.kind == "branch":
             return edges[0 if self.pin(operands[0]) else 1], []
         if terminator.kind in ("next", "send"):
-            iterator = self.iterators.get(operands[0])
-            if iterator is None:
-                raise Refused(f"an iteration over {named(self.type_of(operands[0]))}")
+            sent = operands[1] if terminator.kind == "send" else Constant(None)
             try:
-                return edges[0], [next(iterator)]
+                return edges[0], [self.advance(operands[0], sent)]
             except StopIteration as returned:
-                # What is sent is None, so ``yield from`` is an iteration; its value is what a generator returns.
+                # The value of ``yield from`` is what a generator returns.
                 value = Constant(None) if returned.value is None else returned.value
                 return edges[1], [value] if terminator.kind == "send" else []
         if terminator.kind in ("raise", "reraise") and operands:
@@ -351,6 +362,9 @@ class Path(Trail):
 
     def begin(self, statement: Statement) -> None:
         """A statement is looked at before it is added."""
+
+
+_RESUMED: Final = Path._resumed.__code__
 
 
 def stored_back(ir: IR) -> dict[Statement, Operand]:

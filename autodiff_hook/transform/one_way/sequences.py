@@ -11,7 +11,18 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import NAMES
-from autodiff_hook.transform.one_way.containers import KEYED, UNKNOWN, changeable, is_adopted, known_value, new, parts
+from autodiff_hook.transform.one_way.containers import (
+    KEYED,
+    UNKNOWN,
+    as_item,
+    changeable,
+    guarded_length,
+    is_adopted,
+    is_mapping,
+    known_value,
+    new,
+    parts,
+)
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.operators import is_object
@@ -51,6 +62,8 @@ def length(inf: Path, operand: Operand) -> int | None:
         return len(value.value)
     if isinstance(value, Tuple):
         return len(value.items)
+    if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray and value.example.ndim:
+        return guarded_length(inf, operand, value)
     return None
 
 
@@ -58,16 +71,18 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     """``item in container``."""
     item, owner = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
-        return _contained(inf, s, value)
-    if isinstance(value, Outside) and value.cls is dict:
+    if isinstance(value, Outside) and is_mapping(inf, value):
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
+    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
+        return _contained(inf, s, value)
     if is_adopted(value):
         owner = inf.adopted(owner, value)
         value = inf.type_of(owner)
     if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
-        return known_as(inf, s, (inf.pin(item) in inf.content(owner)) == (s.op == "in"))
+        held = inf.content(owner)
+        key = inf.pin(item) if value.cls is dict else as_item(inf, item, held)
+        return known_as(inf, s, (key in held) == (s.op == "in"))
     constant = isinstance(value, Known) and type(value.value) is tuple and is_object(inf.type_of(item))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples or constant:
         return _found_among(inf, s, owner, item)

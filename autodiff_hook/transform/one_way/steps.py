@@ -24,9 +24,25 @@ from autodiff_hook.transform.one_way import (
     sequences,
     signatures,
 )
-from autodiff_hook.transform.one_way.attributes import described, field_read, field_written, looked_up, of_class
+from autodiff_hook.transform.one_way.attributes import (
+    described,
+    field_deleted,
+    field_read,
+    field_written,
+    looked_up,
+    of_class,
+)
 from autodiff_hook.transform.one_way.builtins import known_call
-from autodiff_hook.transform.one_way.containers import changeable, held_as, pairs, parts
+from autodiff_hook.transform.one_way.containers import (
+    UNKNOWN,
+    changeable,
+    held_as,
+    is_mapping,
+    known_value,
+    pairs,
+    parts,
+)
+from autodiff_hook.transform.one_way.iterations import resumed
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, is_object, operated
@@ -154,7 +170,9 @@ def _compare(inf: Path, s: Statement) -> Abstract | None:
     values = [inf.type_of(x) for x in s.operands]
     if any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands)):
         if all(isinstance(v, Container) and v.cls in (set, frozenset) for v in values):
-            both = [inf.content(x) for x in s.operands]
+            both = [known_value(inf, x) for x in s.operands]
+            if any(x is UNKNOWN for x in both):
+                raise Refused("a comparison of sets of what is not known")
             return known_as(inf, s, COMPARE[s.data](*both))
         kinds = [v.cls for v in values if isinstance(v, Container)]
         if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
@@ -230,13 +248,15 @@ def _got(inf: Path, s: Statement, owner: Operand, value: Outside, args: list[Ope
 def _call_method(inf: Path, s: Statement) -> Abstract | None:
     name, names = s.data
     owner, *args = s.operands
+    if owner in inf.iterators and (name, len(args)) in (("send", 1), ("__next__", 0)):
+        return resumed(inf, s)
     value = inf.type_of(owner)
     maker = class_of(inf.type_of(value.receiver)) if isinstance(value, Super) and name == "__init__" else None
     if isinstance(value, Super) and maker is not None:
         found = look_after(inf, maker, value.after, name)
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
-    if name == "get" and args and not names and isinstance(value, Outside) and value.cls is dict:
+    if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, value):
         if owner not in inf.aliased:
             return _got(inf, s, owner, value, args)
     cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
@@ -274,7 +294,7 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
 def _load_method(inf: Path, s: Statement) -> Abstract | None:
     """What an object, a class or a module has is read here; of other values nothing can be replaced before the call."""
     value = inf.type_of(s.operands[0])
-    if isinstance(value, Outside) and value.cls in (list, dict, set, frozenset):
+    if isinstance(value, Outside) and (value.cls in (list, set, frozenset) or is_mapping(inf, value)):
         return Lookup(str(s.data), s.operands[0])
     if isinstance(value, (Fresh, Outside)) or isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return _getattr(inf, s)
@@ -355,6 +375,11 @@ def _setattr(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, None)
     found = field_written(inf, owner, inf.type_of(owner), str(s.data), value)
     return alias(inf, s, found)
+
+
+def _delattr(inf: Path, s: Statement) -> Abstract:
+    field_deleted(inf, inf.type_of(s.operands[0]), str(s.data))
+    return known_as(inf, s, None)
 
 
 def _get_len(inf: Path, s: Statement) -> Abstract | None:
@@ -475,6 +500,7 @@ STEPS: Final[dict[str, Step]] = {
     "call_loaded": _call_loaded,
     "getattr": _getattr,
     "setattr": _setattr,
+    "delattr": _delattr,
     "format": _format,
     "build_string": _format,
     "import_name": _import_name,

@@ -97,6 +97,8 @@ class Trail(Inference):
         self.objects: dict[Any, dict[str, Operand]] = {}
         self.settling = False
         self.building: set[Operand] = set()
+        self.remembered: dict[Any, Operand] = {}
+        """What caches keep of what has derivatives."""
         self.numbers: dict[Any, Operand] = {}
         """What computes for objects of classes derived from ``float``, ``ndarray`` and ``tuple``: one of these."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
@@ -267,6 +269,8 @@ class Trail(Inference):
 
     def shown(self, key: Any) -> Constant:
         """A key that is read out of a dict or a set."""
+        if isinstance(key, Variable):
+            raise Refused("an iteration over a set of what is not known, whose order is its own")
         self.program.shown.update(key if type(key) is tuple else (key,))
         return Constant(key)
 

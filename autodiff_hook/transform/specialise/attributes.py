@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import LOAD, Inference
 from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.objects import (
+    METHODS,
     assign,
     assigns_plainly,
     class_of,
@@ -43,6 +44,7 @@ from autodiff_hook.transform.specialise.objects import (
     deciding,
     is_descriptor,
     is_number_of_class,
+    is_object,
     is_set_by_code,
     look,
     look_after,
@@ -133,12 +135,12 @@ def method_call(
 
 def _method(
     inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str
-) -> tuple[FunctionType, list[Operand]] | None:
+) -> tuple[Any, list[Operand]] | None:
     """The function of a method that an object has of its class, and what is bound; None if it has something else."""
     cls = receiver_class(value)
     found = look(inf, cls, name)
     code = found.__func__ if issubclass(type(found), (staticmethod, classmethod)) else found
-    if type(code) is not FunctionType or _is_hidden(inf, s, value, owner, name):
+    if type(code) not in METHODS or _is_hidden(inf, s, value, owner, name):
         return None
     inf.assume(owner)
     if issubclass(type(found), staticmethod):
@@ -264,7 +266,7 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
         return assigned.read(inf, s, home, Constant(home), name)
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
-    data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf, found)
+    data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf.world, found)
     if data or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
@@ -275,21 +277,6 @@ def _is_data(found: Any) -> bool:
     cls = type(found)
     code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
     return found is not None and not code and cls.__module__ != "builtins"
-
-
-def is_object(inf: Inference, found: Any) -> bool:
-    """Whether an attribute of a class or a module is an object of a class written in Python."""
-    cls = type(found)
-    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
-        return False
-    if cls.__module__.partition(".")[0] in _LIBRARIES:
-        return False
-    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
-    return call is None or type(call) is FunctionType and inf.world.in_scope(call)
-
-
-_HEAP_TYPE: Final = 1 << 9
-_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
 
 
 def super_method(

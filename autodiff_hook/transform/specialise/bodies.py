@@ -186,13 +186,12 @@ def bind(
     kwargs: dict[str, Operand],
     defaults: tuple[Any, ...],
     keyword: Any,
-    default: Callable[[Any, Any], Operand] | None = None,
+    load: Callable[[Any, Any], Operand],
 ) -> Parameters:
     """The parameters of a call; ``Refused`` if the call does not fit, which the plain call will say better.
 
-    ``default`` loads a default value that is no constant.
+    ``load(defaults, place)`` is the operand of a default value that is used.
     """
-    default = default or _default
     positional, keyword_only = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames[: positional + keyword_only]
     rest, further, spread = dict(kwargs), args[positional:], [x for x in args if isinstance(x, Rest)]
@@ -206,9 +205,9 @@ def bind(
         elif name in rest and index >= code.co_posonlyargcount:
             values.append(rest.pop(name))
         elif index < positional and place >= 0:
-            values.append(default(defaults, place))
+            values.append(load(defaults, place))
         elif index >= positional and keyword and name in keyword:
-            values.append(default(keyword, name))
+            values.append(load(keyword, name))
         else:
             raise Refused(f"a call of {code.co_qualname} that does not fit")
     if code.co_flags & 4:
@@ -234,6 +233,12 @@ def is_plain(value: Any) -> bool:
     return type(value) is tuple and all(map(is_plain, value))
 
 
-def _default(defaults: Any, key: Any) -> Operand:
-    value = defaults[key]
-    return value if isinstance(value, (Variable, Constant)) else Constant(value)
+def made_before(defaults: Any, place: Any) -> Operand:
+    """The operand of a default value that the program has made."""
+    found: Operand = defaults[place]
+    return found
+
+
+def constant_default(defaults: Any, place: Any) -> Operand:
+    """A default value that is a constant, as those of rules are."""
+    return Constant(defaults[place])

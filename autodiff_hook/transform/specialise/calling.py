@@ -8,7 +8,15 @@ import operator
 import sys
 from collections.abc import Callable
 from inspect import CO_VARARGS
-from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, UnionType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    UnionType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 import numpy as np
@@ -48,7 +56,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind
+from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind, constant_default, made_before
 from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
@@ -82,6 +90,7 @@ from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
 from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.world import bind_to
 from autodiff_hook.transform.specialise.writing import named_output, written
 
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
@@ -108,7 +117,7 @@ def call(
         placed = inf.callees.place(inf, s, callee, args, kwargs) if inf.callees is not None else None
         if placed is not None:
             return placed
-        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults)
+        bound = bind(callee.code, args, kwargs, callee.defaults, callee.keyword_defaults, made_before)
         inf.inline(s, callee.code, callee.globals, bound, list(callee.cells))
         return None
     if isinstance(callee, Bound):
@@ -232,6 +241,9 @@ def call_known(
         return inline_call(inf, s, function.function, args, kwargs)
     if isinstance(function, managers.Silence):
         return known_as(inf, s, None)
+    if _binds(function) and not kwargs and args and class_of(inf.type_of(args[0])) is not None:
+        inf.leave_nothing(s)
+        return Bound(function.__self__, args[0])
     if managers.is_silent(function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
         return known_as(inf, s, managers.ERRSTATE)
     if function is functools.partial:
@@ -332,6 +344,14 @@ def call_known(
     if issubclass(type(function), type):
         return _construct(inf, s, function, args, kwargs)
     raise Refused(f"a call of {named(function)}")
+
+
+def _binds(function: Any) -> bool:
+    """Whether a callable makes bound methods of a function."""
+    return type(function) is MethodWrapperType and function.__name__ == "__get__" and type(function.__self__) in _BOUND
+
+
+_BOUND: Final = (FunctionType, WrapperDescriptorType)
 
 
 def _made_anew(inf: Inference, s: Statement, cls: type, values: dict[str, Operand]) -> Abstract | None:
@@ -484,7 +504,8 @@ def inline_call(
         variable = Variable()
         inf.cells[variable] = inf.world.captured(cell)
         cells.append(variable)
-    inf.inline(s, function.__code__, function.__globals__, inf.parameters(function, args, kwargs), cells)
+    call = bind_to(inf.world, function, args, kwargs)
+    inf.inline(s, function.__code__, function.__globals__, call, cells)
     return None
 
 
@@ -577,14 +598,15 @@ def by_rule(
             folded = None
         if type(folded) in (int, float) and abs(folded) < 1 << 64:
             return known_as(inf, s, folded)
-    if "out" in kwargs:
-        raise Refused("the option out")
     lax = [name for name, kind in options.items() if name.startswith("overwrite") and isinstance(kind, Known)]
+    lax += [name for name, kind in options.items() if name == "out" and is_none(kind)]
     if lax:
         # Who allows that arguments are overwritten does not look at them any more; the adjoint may.
         kwargs = {name: x for name, x in kwargs.items() if name not in lax}
         options = {name: kind for name, kind in options.items() if name not in lax}
         s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
+    if "out" in kwargs:
+        raise Refused("the option out")
     given = (*types, *options.values())
     if not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
         require_inert(*given)
@@ -597,7 +619,7 @@ def by_rule(
     code = getattr(rule, "__code__", None)
     if code is None or hasattr(rule, "__wrapped__"):
         raise Refused(f"a rule of {named(function)} that is not a plain function")
-    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__)
+    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, constant_default)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
         raise Refused("the option out")

@@ -56,7 +56,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, bind, copied, is_plain, lifted
+from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.lattice import is_none, is_true, join, sites_in
@@ -423,16 +423,6 @@ class Inference:
     ) -> Abstract | None:
         """What a kind of interpretation has to say of a call of a known callable, before all else."""
         return None
-
-    def parameters(self, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Parameters:
-        """How a call of a function from outside binds; default values that may change are loaded."""
-        return bind(
-            function.__code__, args, kwargs, function.__defaults__ or (), function.__kwdefaults__, self._default
-        )
-
-    def _default(self, defaults: Any, key: Any) -> Operand:
-        plain = is_plain(defaults[key])
-        return Constant(defaults[key]) if plain else self.world.part(Constant(defaults), defaults, key, True)
 
     def settled(
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]

@@ -46,7 +46,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
 from autodiff_hook.transform.specialise.infer import Alias, Inference
 from autodiff_hook.transform.specialise.lattice import inert_class, number_types
-from autodiff_hook.transform.specialise.objects import class_of, look
+from autodiff_hook.transform.specialise.objects import class_of, is_object, look
 from autodiff_hook.transform.specialise.plans import (
     alias,
     is_hashable,
@@ -154,7 +154,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     owner, *args = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
-        if attributes.is_object(inf, getattr(value.value, name, None)):
+        if is_object(inf.world, getattr(value.value, name, None)):
             return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
     if name in ("keys", "values", "items") and not args:

@@ -9,10 +9,11 @@ from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Optional, Tuple
-from autodiff_hook.transform.specialise.bodies import Refused, bind
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.world import bind_to
 
 
 def is_named(value: Abstract) -> bool:
@@ -42,7 +43,7 @@ def make(inf: Inference, s: Statement, cls: Any, args: list[Operand], kwargs: di
     """``Point(x, y=y)``."""
     inf.world.attribute(cls, "__new__")
     inf.world.function(cls.__new__)
-    given = bind(cls.__new__.__code__, [Constant(cls), *args], kwargs, cls.__new__.__defaults__ or (), None)
+    given = bind_to(inf.world, cls.__new__, [Constant(cls), *args], kwargs)
     return build(inf, s, cls, given.values[1:])  # type: ignore[arg-type]
 
 

@@ -5,11 +5,12 @@ An attribute that is assigned once is a value; those that are assigned again are
 
 from __future__ import annotations
 
+import functools
 import operator
 import threading
 from abc import ABCMeta
-from functools import cached_property
-from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from enum import Enum
+from types import FunctionType, MappingProxyType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
@@ -23,15 +24,8 @@ from autodiff_hook.runtime.lookup import (
     shows_another_dictionary,
 )
 from autodiff_hook.semantics.equivalents import operating
-from autodiff_hook.semantics.operations import (
-    BINARY,
-    COMPARE,
-    COMPARING_METHODS,
-    METHODS,
-    MIRRORED,
-    UNARY,
-    UNARY_METHODS,
-)
+from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, MIRRORED, UNARY, UNARY_METHODS
+from autodiff_hook.semantics.operations import METHODS as OPERATORS
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -49,12 +43,13 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Alias, Inference
 from autodiff_hook.transform.specialise.lattice import built_class
 from autodiff_hook.transform.specialise.wording import named
+from autodiff_hook.transform.specialise.world import World
 
 _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
     for cls in (
         *(object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException),
-        *(SimpleNamespace, threading.local),
+        *(SimpleNamespace, threading.local, MappingProxyType),
     )
     if "__getattribute__" in cls.__dict__
 ]
@@ -62,6 +57,8 @@ _PLAIN: Final = [
 
 _ARGS: Final = BaseException.__dict__["args"]
 """What exceptions are made with, which nothing else assigns."""
+METHODS: Final = (FunctionType, functools._lru_cache_wrapper)
+"""The classes of functions that are bound to an object."""
 
 
 def lookup(cls: type, name: str, hooked: bool = False) -> Any:
@@ -104,6 +101,21 @@ def is_descriptor(found: Any) -> bool:
     return hasattr(type(found), "__get__") or hasattr(type(found), "__set__")
 
 
+def is_object(world: World, found: Any) -> bool:
+    """Whether a value that is no argument is an object of a class written in Python."""
+    cls = type(found)
+    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
+        return False
+    if cls.__module__.partition(".")[0] in _LIBRARIES:
+        return False
+    call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
+    return call is None or type(call) is FunctionType and world.in_scope(call)
+
+
+_HEAP_TYPE: Final = 1 << 9
+_LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
+
+
 def look_after(inf: Inference, cls: type, after: type, name: str) -> Any:
     """``lookup_after``, and a guard."""
     found = lookup_after(cls, after, name)
@@ -142,7 +154,7 @@ def is_made_plainly(inf: Inference, cls: type) -> bool:
 def remembered(cls: type) -> list[str]:
     """The attributes of objects that are computed once."""
     names = dict.fromkeys(name for base in cls.__mro__ for name in vars(base))
-    return [name for name in names if is_plainly(find_in_type(cls, name), cached_property)]
+    return [name for name in names if is_plainly(find_in_type(cls, name), functools.cached_property)]
 
 
 HEAP_TYPE: Final = 1 << 9
@@ -218,7 +230,7 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
 
 
 _OPERATORS: Final = {
-    **{BINARY[op]: (name, f"__r{name[2:]}") for op, name in METHODS.items()},
+    **{BINARY[op]: (name, f"__r{name[2:]}") for op, name in OPERATORS.items()},
     **{COMPARE[op]: (name, COMPARING_METHODS[MIRRORED[op]]) for op, name in COMPARING_METHODS.items()},
 }
 """The methods that operators ask of what is on their left, and of what is on their right."""

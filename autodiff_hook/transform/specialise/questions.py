@@ -265,6 +265,14 @@ def _is_complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract |
     return known_as(inf, s, found.pop()) if len(found) == 1 else None
 
 
+def _common_type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``np.common_type(a, b)``: the dtypes of arrays say what it is."""
+    dtypes = [getattr(inf.type_of(x), "dtype", None) for x in args]
+    if any(dtype is None for dtype in dtypes):
+        return None
+    return known_as(inf, s, np.common_type(*(np.empty(0, dtype) for dtype in dtypes)))
+
+
 def _identity(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``id(x)`` of a list, a dict or an object of the program: what stands for it is one, too."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
@@ -293,6 +301,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     callable: _callable,
     np.ndim: _rank,
     np.iscomplexobj: _is_complex,
+    np.common_type: _common_type,
     np.finfo: partial(_limits, np.finfo),
     np.iinfo: partial(_limits, np.iinfo),
     **draws.QUESTIONS,

@@ -62,6 +62,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Outside,
     Producer,
+    Record,
     Reference,
     Several,
     Tuple,
@@ -288,6 +289,8 @@ def _is(inf: Inference, s: Statement) -> Abstract:
         same = a.value is b.value
     elif isinstance(a, Outside) and isinstance(b, Outside) and all(map(inf.is_from_outside, whole)):
         same = inf.world.same(*whole)
+    elif {type(a), type(b)} == {Fresh, Outside}:
+        same = False
     else:
         same = None if _may_be(a, b) and _may_be(b, a) else False
     if same is None:
@@ -310,7 +313,7 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
         return True
     if isinstance(a, Number):
         return type(b.value) in a.types
-    if isinstance(a, Instance):
+    if isinstance(a, (Instance, Outside, Record)):
         return type(b.value) is a.cls
     if isinstance(a, Optional):
         return b.value is a.absent or _may_be(a.content, b)

@@ -67,7 +67,7 @@ def is_grid(value: Any) -> bool:
 
 def is_fixed(value: Any) -> bool:
     """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
-    return any([value is x for x in _FIXED]) or type(value) in (CodeType, re.Pattern) or is_grid(value)
+    return any([value is x for x in _FIXED]) or type(value) in (CodeType, re.Pattern, object) or is_grid(value)
 
 
 _FIXED: Final = (NotImplemented, Ellipsis, sys.version_info, np._NoValue, _HAS_DEFAULT_FACTORY)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from autodiff_hook.ir.types import Operand, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract
-from autodiff_hook.transform.specialise.bodies import Load
+from autodiff_hook.transform.specialise.bodies import Load, Parameters, bind
 
 
 class World(Protocol):
@@ -37,6 +37,9 @@ class World(Protocol):
 
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside, loaded and guarded on entry."""
+
+    def default(self, defaults: Any, place: Any) -> Operand:
+        """A default value of a function from outside: a constant, or loaded and guarded on entry."""
 
     def initial(self, owner: Operand, example: Any, name: str) -> Operand | None:
         """What an attribute, an item or a global is on entry that the program assigns; None if it is missing."""
@@ -94,3 +97,9 @@ class World(Protocol):
 
     def function(self, function: Any) -> None:
         """Guard that a function still has its code and defaults."""
+
+
+def bind_to(world: World, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Parameters:
+    """The parameters of a call of a function from outside."""
+    defaults, keyword = function.__defaults__ or (), function.__kwdefaults__
+    return bind(function.__code__, args, kwargs, defaults, keyword, world.default)
