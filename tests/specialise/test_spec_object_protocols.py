@@ -7,7 +7,7 @@ import copyreg
 import functools
 
 import pytest
-from specialised_cases import GENERIC, check, check_all_ways, has_all_ways
+from specialised_cases import check, check_all_ways
 
 import autodiff_hook as ad
 
@@ -274,9 +274,9 @@ def described(a, b):
 
 
 def test_descriptors_may_change(monkeypatch):
-    check(described, 0.7, 1.3)
+    check_all_ways(described, 0.7, 1.3)
     monkeypatch.setattr(vars(Body)["mass"], "factor", 5.0)
-    check(described, 0.7, 1.3)
+    check_all_ways(described, 0.7, 1.3)
     monkeypatch.setattr(Planet, "speed", 4.0, raising=False)
     check(described, 0.7, 1.3, specialised=None)
     monkeypatch.setattr(Scaled, "__get__", lambda self, owner, cls=None: getattr(owner, self.name) * 11.0)
@@ -372,7 +372,7 @@ def test_how_a_class_is_copied_may_be_registered():
     def f(a):
         return sum([copy.copy(State(a * i, a)).x for i in range(3)])
 
-    check(f, 0.7)
+    check(f, 0.7, specialised=None)
     copyreg.pickle(State, lambda state: (State, (5.0 * state.x, state.v)))
     try:
         check(f, 0.7, specialised=None)
@@ -409,5 +409,4 @@ def test_an_iteration_over_its_own_iterator_is_given_up_and_not_run_into():
 def test_a_class_may_change_what_it_says(monkeypatch):
     check_all_ways(operators, 0.7, 1.3)
     monkeypatch.setattr(Vector, "__rmul__", lambda self, other: Vector(self.x, other))
-    check(operators, 0.7, 1.3)
-    assert GENERIC or has_all_ways(operators, "gradient")
+    check_all_ways(operators, 0.7, 1.3)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copyreg
 from abc import ABCMeta
 from types import MemberDescriptorType
-from typing import Final
 
 from autodiff_hook.ir.types import Operand
 from autodiff_hook.transform.one_way.building import is_buildable
@@ -15,7 +13,7 @@ from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Array, Fresh, Instance, Known, List, Number, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.objects import is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import is_copied_plainly, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -59,16 +57,9 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
     return done[operand]
 
 
-_HOOKS: Final = (
-    *("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__", "__new__"),
-    "__setattr__",
-)
-
-
 def _is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:
     """Whether the copy of an object is one of its class with the same attributes, and no code of the class is asked."""
-    plain = is_buildable(cls) and type(cls) in (type, ABCMeta) and cls not in copyreg.dispatch_table
-    return plain and all(look(inf, cls, name) is getattr(object, name, None) for name in (hook, *_HOOKS))
+    return is_buildable(cls) and type(cls) in (type, ABCMeta) and is_copied_plainly(inf, cls, hook)
 
 
 def _attributes(inf: Path, operand: Operand, value: Fresh | Outside) -> dict[str, Operand]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import copyreg
 from collections import Counter, OrderedDict, defaultdict
 from types import FunctionType
 from typing import Any, Final
@@ -17,7 +16,7 @@ from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
-from autodiff_hook.transform.specialise.objects import look, object_class
+from autodiff_hook.transform.specialise.objects import is_copied_plainly, object_class
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
@@ -255,10 +254,8 @@ def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) 
     if function is copy.deepcopy and sum(not is_unchangeable(x) for x in held.values()) > 1:
         raise Refused("a deep copy of an object that may hold one thing twice")
     assert cls is not None and inf.block is not None
-    if any(look(inf, cls, name) is not getattr(object, name, None) for name in _COPYING):
-        raise Refused("an object that says itself how it is copied")
-    if inf.world.holds(Constant(copyreg.dispatch_table), copyreg.dispatch_table, cls):
-        raise Refused("an object of which is registered how it is copied")
+    if not is_copied_plainly(inf, cls, f"__{function.__name__}__"):
+        raise Refused("a copy of an object of which is said how it is copied")
     inf.assume(owner)
     inf.copied[s] = owner, names
     following = list[Statement]()
@@ -272,13 +269,6 @@ def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) 
     inf.block.statements[inf.index + 1 : inf.index + 1] = following
     s.op, s.operands, s.data = "call", [Constant(object.__new__), Constant(cls)], ()
     return inf.evaluate(inf, s)
-
-
-_COPYING: Final = (
-    *("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__setattr__"),
-    *("__new__", "__getnewargs__", "__getnewargs_ex__"),
-)
-"""The methods that say how an object is copied."""
 
 
 def is_unchangeable(kind: Abstract) -> bool:

@@ -5,6 +5,7 @@ An attribute that is assigned once is a value; those that are assigned again are
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import operator
 import threading
@@ -157,6 +158,16 @@ def remembered(cls: type) -> list[str]:
     return [name for name in names if is_plainly(find_in_type(cls, name), functools.cached_property)]
 
 
+def is_copied_plainly(inf: Inference, cls: type, hook: str) -> bool:
+    """Whether a copy of an object has the same attributes, and nobody is asked, by ``hook`` or otherwise."""
+    plain = all(look(inf, cls, name) is getattr(object, name, None) for name in (hook, *_COPYING))
+    return plain and not inf.world.holds(Constant(copyreg.dispatch_table), copyreg.dispatch_table, cls)
+
+
+_COPYING: Final = (
+    *("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__", "__new__"),
+    "__setattr__",
+)
 HEAP_TYPE: Final = 1 << 9
 ABSTRACT: Final = 1 << 20
 
