@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.analysis import closure
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
@@ -188,7 +189,7 @@ class Callees:
 
     def rests(self) -> bool:
         """Whether what these programs are made for is what is known now; if not, they are forgotten."""
-        own = [(key, callee) for key, callee in self.found.items() if callee.callees is self and callee.state]
+        own = [(key, callee) for key, callee in self.found.items() if not callee.settled]
         # Two that were made for lists of several sites may be for the same by now.
         if self.open or len(dict(own)) == len(own) and all(callee.rests() for _, callee in own):
             return True
@@ -264,7 +265,7 @@ class Callees:
         if before is None:
             _require_numbers(callee.inference.types.values())
         self.found[key], self.assumed[key] = callee, asked
-        if not any(x.shares for x in (callee, *callee.calls())):
+        if not any(x.shares for x in closure([callee], Callee.calls)):
             try:
                 callee.settle()
             except Refused:
@@ -302,11 +303,13 @@ class _Lowering(NamedTuple):
 
     callees: Callees
     key: tuple[Any, ...]
+    known: Callee | None = None
+    """What is called by a function that other programs call as well."""
 
     @property
     def callee(self) -> Callee | None:
         """What is called, as far as it is known; None for calls that have turned out not to be made."""
-        return self.callees.found.get(self.key) or self.callees.open.get(self.key)
+        return self.known or self.callees.found.get(self.key) or self.callees.open.get(self.key)
 
     @property
     def shares(self) -> bool:
@@ -320,7 +323,8 @@ class _Lowering(NamedTuple):
     def __call__(self, plan: OwnPlan, s: Statement, needs: set[Variable], strong: bool, table: Variable) -> Use:
         (operands,) = plan.values
         assert isinstance(operands, list)
-        callee, wanted = self.callees.found[self.key], s.made in needs or bool(self.changed())
+        callee, wanted = self.callee, s.made in needs or bool(self.changed())
+        assert callee is not None
         active = tuple(wanted and isinstance(x, Variable) and x in needs for x in operands)
         halves = callee.program(active, strong)
         whole, pair, residuals = Variable(), Variable("pair"), Variable("residuals")
@@ -377,6 +381,10 @@ def _is_same(before: Callee, after: Callee) -> bool:
 
 
 def _share(code: CodeType, callee: Callee) -> None:
+    for each in closure([callee], Callee.calls):
+        for plan in each.inference.plans.values():
+            if isinstance(plan, OwnPlan):
+                plan.lower = plan.lower._replace(known=plan.lower.callee)
     kept = [callee, *_shared.found.get(id(code), ())]
     _shared.put(code, kept[:_PROGRAMS])
 
