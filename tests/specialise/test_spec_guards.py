@@ -159,6 +159,34 @@ def test_objects_and_sentinels_as_default_values(f, monkeypatch):
     changes(f, lambda: monkeypatch.setitem(globals(), "SIGMOID", lambda x: x * x), 0.3)
 
 
+class Linear:
+    def __init__(self, slope):
+        self.slope = slope
+
+    def __call__(self, x):
+        return self.slope * x
+
+
+def test_default_values_that_are_arguments_too():
+    line = Linear(2.0)
+
+    def along(x, act=line):
+        return act(x)
+
+    def of_object(o, x):
+        return along(x) * o.slope
+
+    def of_list(xs):
+        return weighed(xs[0])
+
+    check(of_object, Linear(3.0), 0.3)
+    check(of_list, [0.5, 1.5])
+    for f, args in ((of_object, (line, 0.3)), (of_list, weighed.__defaults__[1:])):
+        for _ in range(3):
+            with pytest.raises(ad.NotDifferentiable, match="cannot be told apart"):
+                ad.gradient(f, *args)
+
+
 def test_code_that_is_assigned():
     def g(x):
         return x * 2
