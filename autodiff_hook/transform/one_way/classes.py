@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from inspect import isabstract
 from types import FunctionType
 from typing import Final
 
@@ -65,7 +66,7 @@ def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Oper
 
 def instance(inf: Path, cls: type) -> Variable:
     """A new object of a class, without attributes."""
-    if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE:
+    if look(inf, cls, "__del__") is not None or not cls.__flags__ & _HEAP_TYPE or isabstract(cls):
         raise Refused(f"an object of {named(cls)}")
     token = Variable(cls.__name__)
     inf.types[token] = Fresh(cls, token)
