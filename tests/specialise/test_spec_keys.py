@@ -106,6 +106,41 @@ def test_keys_beside_what_has_derivatives(f):
     check_all_ways(f, 0.37, 0.61)
 
 
+def computed_keys(x, y):
+    totals, letters = defaultdict(float), Counter("abracadabra")
+    for day in range(9):
+        totals["month%d" % (day // 3)] += x * day  # noqa: UP031 - people write it so
+        totals[f"week{day % 2}"] += y
+    best = max(totals, key=totals.get)
+    return max(totals.values()) * y + totals[best] * letters["a"] + len(letters) * x
+
+
+def read_by_a_key_that_is_not_known(x, y):
+    rates = {"fast": {"a": x, "b": y}, "slow": {"a": y, "b": 1.0}}
+    total = 0.0
+    for name in "fast slow fast".split():
+        total += rates[name]["a"] * math.sin(total + rates[name]["b"])
+    return total
+
+
+@pytest.mark.parametrize("f", [computed_keys, read_by_a_key_that_is_not_known])
+def test_keys_that_are_texts(f):
+    check_all_ways(f, 0.37, 0.61)
+    check_all_ways(f, 1.1, 0.4)
+
+
+def by_names(rates, x):
+    total = x
+    for name in "fast slow".split():
+        total += rates[name]["a"] * math.sin(total)
+    return total + ("slow" in rates) * x
+
+
+def test_given_dicts_of_dicts_are_read_by_names():
+    check(by_names, {"fast": {"a": 0.3}, "slow": {"a": 0.8}}, 0.7)
+    check(by_names, {"fast": {"a": 1.3}, "slow": {"a": 0.1}}, 0.2)
+
+
 def key_that_is_differentiated(n, x):
     found = {}
     for place, v in [(n, x), (2 * n, x * x)]:

@@ -37,6 +37,19 @@ def is_empty(value: Any) -> Any:
     return len(value) == 0
 
 
+def said(method: Any, a: Any, b: Any) -> Any:
+    """What a method of the first says of a comparison, if it knows."""
+    found = method(a, b)
+    if found is NotImplemented:
+        raise TypeError("another method is asked")
+    return found
+
+
+def denied(method: Any, a: Any, b: Any) -> Any:
+    """``a != b`` where only ``==`` has a method."""
+    return not said(method, a, b)
+
+
 def concat(a: Any, b: Any) -> Any:
     """``operator.concat``."""
     require_sequence(a)

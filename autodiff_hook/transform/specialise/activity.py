@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Dict, Iterator, Reference, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Iterator, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, Program, RulePlan
-from autodiff_hook.transform.specialise.lattice import content_of, differentiable, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import content_of, differentiable, is_set, reached, sites_in
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.spreading import Spread, flat, sources
 
@@ -40,11 +40,18 @@ def needed(program: Program, shape: Shape, params: list[Variable]) -> set[Variab
 
 
 def _keys(s: Statement, program: Program) -> list[Operand]:
-    """The keys that a statement puts into a dict."""
+    """The keys that a statement puts into a dict or a set."""
     plan = program.plans.get(s)
+    if s.result is not None and is_set(program.type_of(s.result)):
+        return [x for x in s.operands if not _is_dict(program.type_of(x))]
     if plan == ITEMS and s.op == "build_map":
         return s.operands[::2]
     return s.operands[1:2] if plan == STORE and isinstance(program.type_of(s.operands[0]), Dict) else []
+
+
+def _is_dict(value: Abstract) -> bool:
+    """Whether what comes out of an iteration over a value are keys of a dict."""
+    return isinstance(value, Dict) or isinstance(value, Tuple) and value.cls is dict
 
 
 def _options(plan: RulePlan) -> list[Operand]:

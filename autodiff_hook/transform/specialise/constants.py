@@ -36,6 +36,11 @@ def written_out(
         return member(inf, s, function, function._value2member_map_, values[0])
     if not _only_computes(function):
         return None
+    return computed(inf, s, function, values)
+
+
+def computed(inf: Inference, s: Statement, function: Any, values: list[Any]) -> Abstract | None:
+    """What a function that only computes gives of these values."""
     try:
         found = function(*values)
     except Exception as error:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import operator
 import threading
+from abc import ABCMeta
 from dataclasses import is_dataclass
+from inspect import isabstract
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
@@ -103,7 +105,7 @@ def lookup_after(cls: type, after: type, name: str) -> Any:
 
 def is_simple(inf: Inference, cls: type) -> bool:
     """Whether making an instance is ``object.__new__`` and an ``__init__`` written in Python."""
-    if type(cls) is not type or type(lookup(cls, "__init__")) is not FunctionType:
+    if type(cls) not in (type, ABCMeta) or isabstract(cls) or type(lookup(cls, "__init__")) is not FunctionType:
         return False
     inf.world.members(cls)
     return (
@@ -180,7 +182,7 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
 DUNDERS: Final = {BINARY[op]: name for op, name in METHODS.items()}
 UNARY_DUNDERS: Final = {
     **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
-    **{abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
+    **{str: "__str__", repr: "__repr__", abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
 }
 
 

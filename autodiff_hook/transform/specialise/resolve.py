@@ -20,13 +20,14 @@ from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variab
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents import managing
 from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made, value_or_zero
-from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
+from autodiff_hook.semantics.operations import BINARY, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     apart,
     assigned,
     attributes,
     cells,
     changing,
+    comparing,
     constants,
     dicts,
     displays,
@@ -71,13 +72,10 @@ from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import BODIES, by_rule, call_expanded, call_known, call_of, inline_call
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
-    content_of,
     example_of,
     inert_class,
-    is_none,
     is_true,
     is_virtual,
     join,
@@ -106,7 +104,7 @@ from autodiff_hook.transform.specialise.plans import (
 )
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
-from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
+from autodiff_hook.transform.specialise.results import is_grid, samples
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
 
@@ -156,6 +154,9 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
     function = BINARY[s.data]
     if _is_of_numbers(inf, s.operands) and registry.has_rules(function):
         return by_rule(inf, s, function, s.operands, {}, function)
+    found = sets.operation(inf, s)
+    if found is not None:
+        return found
     if s.data == "|" and changing.is_union(inf, s):
         return inline_call(inf, s, united if s.op == "binary" else united_in_place, s.operands, {})
     if s.op == "inplace":
@@ -196,45 +197,6 @@ _OF_LISTS: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
 
 def _unary(inf: Inference, s: Statement) -> Abstract | None:
     return call_known(inf, s, UNARY[s.data], s.operands, {})
-
-
-def _compare(inf: Inference, s: Statement) -> Abstract | None:
-    a, b = map(inf.type_of, s.operands)
-    if isinstance(a, Optional) or isinstance(b, Optional):
-        if s.data in ("==", "!=") and all(_is_simple(content_of(x)) for x in (a, b)):
-            return pure(inf, s, BOOL)
-        require_value(inf, s, s.operands)
-        return None
-    if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
-        return known_as(inf, s, _compared(s, a.value, b.value))
-    types = number_types(a), number_types(b)
-    if types[0] is not None and types[1] is not None:
-        numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
-        return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
-    other = b if is_none(a) else a if is_none(b) else None
-    if s.data in ("==", "!=") and other is not None and set(classes_of(other)) <= _CONTAINERS:
-        return known_as(inf, s, s.data == "!=")
-    require_inert(a, b)
-    return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
-
-
-_CONTAINERS: Final = frozenset({dict, list, tuple, set, frozenset})
-
-
-def _compared(s: Statement, a: Any, b: Any) -> bool:
-    try:
-        return bool(COMPARE[s.data](a, b))
-    except TypeError as error:
-        raise Refused(f"{s.data} of values that have no order: {error}") from error
-
-
-def _is_simple(value: Abstract) -> bool:
-    """Whether a value is a number, a text or None."""
-    return inert_class(value) in (str, type(None)) or (number_types(value) or {None}) <= {int, float, bool}
-
-
-def _comparable(value: Any) -> bool:
-    return isinstance(value, (int, float, str, type(None))) or isinstance(value, tuple) and all(map(_comparable, value))
 
 
 def _truth(inf: Inference, s: Statement) -> Abstract | None:
@@ -290,6 +252,7 @@ def _in(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
     if built_class(values[1]) is not None:
         raise Refused("what an object contains")
+    dicts.ask_for_any_key(inf, values[1])
     require_inert(*(values[:1] if isinstance(values[1], Dict) else values))
     if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
         return known_as(inf, s, (values[0].value in values[1].keys) == (s.op == "in"))
@@ -494,7 +457,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "binary": _binary,
     "inplace": _binary,
     "unary": _unary,
-    "compare": _compare,
+    "compare": comparing.compare,
     "truth": _truth,
     "not": _truth,
     "is": _is,
