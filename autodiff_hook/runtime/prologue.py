@@ -331,6 +331,9 @@ class Prologue(CodeGuards):
         if type(value) is deque and copied_from(value) in self.changed:
             return self._queue(operand, value)
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
+        if type(value) is set and not self.one_way:
+            # Whether something is in it is looked up each time.
+            abstract = Instance(set, example=value)
         if loose and type(value) is str:
             abstract = Instance(str, example=value)
         elif loose and type(value) is bool:

@@ -631,7 +631,31 @@ def raised_from_another(a, b):
         return a * b * len(str(e))
 
 
-@pytest.mark.parametrize("f", [texts_of_exceptions, texts_of_missing_keys, raised_from_another])
+def texts_of_what_changes(a, b):
+    items = [1]
+    try:
+        raise ValueError(items)
+    except ValueError as e:
+        items.append(2)
+        return a * len(str(e)) * b
+
+
+def texts_without_an_initialiser(a, b):
+    try:
+        raise Kept(a)
+    except Kept as e:
+        return e.kept * (str(e) == str(a)) * b + len(e.args) * a
+
+
+class Kept(Exception):
+    def __init__(self, kept):
+        self.kept = kept
+
+
+TEXTS = [texts_of_exceptions, texts_of_missing_keys, texts_of_what_changes, texts_without_an_initialiser]
+
+
+@pytest.mark.parametrize("f", [*TEXTS, raised_from_another])
 def test_what_exceptions_say_is_a_text(f):
     check_all_ways(f, 0.7, 1.3)
     check_all_ways(f, 1.1, 0.4)

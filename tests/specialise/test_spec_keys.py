@@ -129,6 +129,39 @@ def test_keys_that_are_texts(f):
     check_all_ways(f, 1.1, 0.4)
 
 
+OPTIONS = {"debug": True, "scale": 1.5, "names": ["u"]}
+
+
+def asked_for_options(x, y):
+    total = x * OPTIONS["scale"] if "debug" in OPTIONS else y
+    return total + (x * y if "verbose" not in OPTIONS else x)
+
+
+def test_whether_a_global_dict_has_a_key_is_looked_at_again(monkeypatch):
+    check_all_ways(asked_for_options, 0.37, 0.61)
+    monkeypatch.setitem(OPTIONS, "verbose", 1)
+    check_all_ways(asked_for_options, 0.37, 0.61)
+    monkeypatch.delitem(OPTIONS, "debug")
+    check_all_ways(asked_for_options, 0.37, 0.61)
+
+
+RUNS = {"runs": 0}
+
+
+def asks_for_what_it_assigns(x, y):
+    RUNS["runs"] += 1
+    RUNS["last"] = 1
+    return x * ("runs" in RUNS) + y * ("last" in RUNS) * x
+
+
+def test_keys_that_are_assigned():
+    check(asks_for_what_it_assigns, 0.37, 0.61, specialised=None)
+    RUNS.clear()
+    RUNS["runs"] = 0
+    assert ad.gradient(asks_for_what_it_assigns, 0.37, 0.61) == pytest.approx((1.61, 0.37))
+    assert RUNS == {"runs": 1, "last": 1}
+
+
 def by_names(rates, x):
     total = x
     for name in "fast slow".split():

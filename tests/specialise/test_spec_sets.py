@@ -188,6 +188,32 @@ def test_sets_from_outside_are_looked_at_again(monkeypatch):
     check_all_ways(constants, 0.7, 1.3)
 
 
+KNOWN = {"a", "b"}
+
+
+def members_of_a_global_set(x, y):
+    return sum(x if name in KNOWN else y for name in ["a", "c", "a"]) * x
+
+
+def test_global_sets_may_change():
+    check_all_ways(members_of_a_global_set, 0.7, 1.3)
+    KNOWN.add("c")
+    check_all_ways(members_of_a_global_set, 0.7, 1.3)
+    KNOWN.discard("c")
+
+
+def keys_that_are_sets(x, y):
+    known = {}
+    for names in (frozenset({"x"}), frozenset({"x", "y"})):
+        known[names] = x * len(names)
+        known[names, 1] = y
+    return known[frozenset(["y", "x"])] * y + known[frozenset("x"), 1]
+
+
+def test_keys_that_are_sets():
+    check_all_ways(keys_that_are_sets, 0.7, 1.3)
+
+
 def number_of(names, x):
     return x * len(names & {"a", "b"})
 

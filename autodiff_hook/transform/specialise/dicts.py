@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.lattice import built_class, inert_class, item_like, join, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, inert_class, item_like, number_types
 from autodiff_hook.transform.specialise.lists import has_slots, put
 from autodiff_hook.transform.specialise.places import built_of
 from autodiff_hook.transform.specialise.plans import items_of
@@ -23,7 +23,7 @@ def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> No
 def enter(inf: Inference, owner: Dict, key: Abstract) -> str | None:
     """A dict or a set may have such a key; its name."""
     site, like, name = owner.site, item_like(key), name_of(key)
-    after = like if site.key is None or like is None else join(site.key, like)
+    after = like if site.key is None or like is None else inf.joined(site.key, like)
     inf.stale = inf.stale or after != site.key
     site.key = after
     return name
@@ -39,11 +39,12 @@ def name_of(key: Abstract) -> str | None:
 
 
 def _is_plain_key(key: Abstract) -> bool:
-    """Whether a key is a number, a text, or a tuple of these."""
+    """Whether a key is a number, a text, or a tuple or a frozenset of these."""
     parts = items_of(key)
     if parts is not None and not isinstance(key, Tuple) or isinstance(key, Tuple) and key.cls is tuple:
         return all(map(_is_plain_key, parts or ()))
-    return number_types(key) is not None or inert_class(key) is not None
+    frozen = isinstance(key, Dict) and key.site.cls is frozenset
+    return frozen or number_types(key) is not None or inert_class(key) is not None
 
 
 def item_of_dict(inf: Inference, owner: Dict, key: Abstract) -> Abstract:

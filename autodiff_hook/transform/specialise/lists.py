@@ -202,7 +202,12 @@ def repeated(inf: Inference, s: Statement) -> Abstract | None:
 
 def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstract | None:
     """A list that may be changed; None if the items are of several kinds."""
-    if inf.one_way or not items or item_like(reduce(inf.joined, items)) is None:
+    if inf.one_way or not items:
+        return None
+    places = [x for item in items for x in _places_in(item)]
+    if places:
+        raise Changes("a list that is written out is put into another", *places)
+    if item_like(reduce(inf.joined, items)) is None:
         return None
     made = new(inf, s, [example_of(x) for x in items], *items)
     inf.plans[s] = ITEMS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from enum import Enum
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from autodiff_hook.transform.specialise import (
     apart,
     attributes,
     changing,
+    constants,
     dicts,
     draws,
     lists,
@@ -89,15 +90,18 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     method = draws.bound(inf, s, owner, name)
     if method is not None:
         return method
-    if not inf.one_way and _is_builtin(value) and name in dir(exact_types(value)[0]):
-        inf.plans[s] = Alias(Constant(None))
-        return Lookup(name, owner)
+    if not inf.one_way and _is_builtin(value):
+        if isinstance(getattr(exact_types(value)[0], name, None), MethodDescriptorType):
+            inf.plans[s] = Alias(Constant(None))
+            return Lookup(name, owner)
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
     if _is_object(value):
         return attributes.attribute(inf, s, value, owner, name)
     if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
         return attributes.attribute(inf, s, *attributes.of_member(value.value, owner, name))
+    if isinstance(value, Instance) and issubclass(value.cls, Enum) and not inf.one_way:
+        return constants.of_a_member(inf, s, value.cls, name)
     if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
         return known_as(inf, s, getattr(value.value, name))
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:
@@ -252,7 +256,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def _is_builtin(value: Abstract) -> bool:
-    """Whether a value is a list, a dict, a tuple or a text, all of whose attributes are methods."""
+    """Whether a value is a list, a dict, a tuple or a text."""
     container = isinstance(value, (Tuple, List, Dict, Outside)) and exact_types(value)[0] in (list, dict, tuple)
     return container and built_class(value) is None or inert_class(value) is str
 

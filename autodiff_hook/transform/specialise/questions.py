@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.whole_numbers import makes_steps
-from autodiff_hook.transform.specialise import caching, dicts, draws, lists, named_tuples
+from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -52,7 +52,7 @@ from autodiff_hook.transform.specialise.wording import named
 
 
 def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    (value,) = map(inf.type_of, args)
+    (value,) = (inf.type_of(constants.members(inf, x)) for x in args)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (list, dict):
         return None
     if built_class(value) is not None:
@@ -86,7 +86,8 @@ def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
     """What an iteration is given, with lists in the place of tuples."""
     if s.op == "call" and s.operands[1:] == args:
-        s.operands[1:] = [lists.listed(inf, s, named_tuples.plain(inf, s, x)) for x in args]
+        given = [constants.members(inf, x) for x in args]
+        s.operands[1:] = [lists.listed(inf, s, named_tuples.plain(inf, s, x)) for x in given]
         return s.operands[1:]
     return args
 

@@ -250,8 +250,14 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
 
 def _in(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
-    if built_class(values[1]) is not None:
+    key, owner = values
+    if built_class(owner) is not None:
         raise Refused("what an object contains")
+    if isinstance(owner, Outside) and owner.cls is dict and isinstance(key, Known) and is_plain(key.value):
+        if is_assigned(inf, owner, key.value):
+            raise Refused("whether a dict has a key that is assigned")
+        found = inf.world.holds(inf.final(s.operands[1]), owner.example, key.value)
+        return known_as(inf, s, found == (s.op == "in"))
     dicts.ask_for_any_key(inf, values[1])
     require_inert(*(values[:1] if isinstance(values[1], Dict) else values))
     if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
@@ -447,6 +453,7 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
     parts = apart.items(inf, s.operands[0])
     if parts is not None:
         return apart.begin(inf, s, parts)
+    s.operands = [constants.members(inf, x) for x in s.operands]
     if s.result is not None:
         inf.started.add(s.result)
     s.operands = [lists.listed(inf, s, named_tuples.plain(inf, s, s.operands[0]))]
