@@ -266,7 +266,7 @@ def test_objects_that_are_more_than_their_attributes(f):
         check(f, x, y, specialised=None)
 
 
-@pytest.mark.parametrize("f", [arrays_taken_apart, named_in_a_loop, nearest, coloured, slots])
+@pytest.mark.parametrize("f", [arrays_taken_apart, lists_in_rows, named_in_a_loop, nearest, coloured, slots])
 def test_structures(f):
     for x, y in [(1.3, 0.72), (0.931, -0.41), (-0.563, 1.73)]:
         check_all_ways(f, x, y)
