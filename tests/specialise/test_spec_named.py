@@ -98,7 +98,7 @@ def parts_in_lists(x, y):
     for name, value, (_, end) in parts:
         total += value * len(name + end)
     largest = max(parts, key=lambda part: part.value)
-    return total + largest.value * y + len({part.name[0] for part in parts}) * isinstance(largest, Part)
+    return total + largest.value * y + len({part.name[0] for part in parts}) * isinstance(parts[0], Part)
 
 
 def parts_in_dicts(x, y):

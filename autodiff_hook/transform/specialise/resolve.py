@@ -125,7 +125,7 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
 
 
 _OF_VALUES: Final = {
-    **dict.fromkeys(("binary", "inplace", "getitem", "setitem"), 2),
+    **dict.fromkeys(("binary", "inplace", "getitem", "setitem", "map_add"), 2),
     **dict.fromkeys(("unary", "unpack", "get_iter", "getattr", "setattr", "load_method", "call_method"), 1),
 }
 """The operations that None has no part in, and of how many of their first operands that is true."""
