@@ -78,6 +78,8 @@ def found_by_patterns(x, y):
         total += float(number) * y if number else len(name) * x - len(sign)
     for match in re.finditer(r"\d", "1 2 3"):
         total += int(match.group()) * y
+    rates = {match.group(1): float(match.group(2)) for match in re.finditer(r"([a-z])(\d)", "x1 y2")}
+    total += rates["x"] * x * rates["y"]
     return total + len(re.sub(r"\s+", "", "a b")) * y
 
 
