@@ -147,11 +147,25 @@ def largest(x):
     return max({x, 0.5 * x}) * x
 
 
+def updated_by_several(x):
+    found, total = set(), 0.0
+    found.update([1.5], [x, x * x])
+    for key in found:
+        total += key * x
+    return total
+
+
+def united_with_a_derivative(x):
+    return sum({1.0}.union([2.0], (x, x * x))) + sum(set(v for _, v in zip("ab", [x, 2 * x])))
+
+
 def taken_with_a_derivative(x):
     return {x * x}.pop()
 
 
-@pytest.mark.parametrize("f", [iterated_with_a_derivative, largest, taken_with_a_derivative])
+@pytest.mark.parametrize(
+    "f", [iterated_with_a_derivative, largest, updated_by_several, united_with_a_derivative, taken_with_a_derivative]
+)
 def test_what_has_to_be_carried_is_right(f):
     check(f, 0.7, specialised=None)
 

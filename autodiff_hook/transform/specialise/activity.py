@@ -44,6 +44,8 @@ def _keys(s: Statement, program: Program) -> list[Operand]:
     plan = program.plans.get(s)
     if s.result is not None and is_set(program.type_of(s.result)):
         return [x for x in s.operands if not _is_dict(program.type_of(x))]
+    if plan == STORE and is_set(program.type_of(s.operands[0])):
+        return [x for x in s.operands[1:] if not _is_dict(program.type_of(x))]
     if plan == ITEMS and s.op == "build_map":
         return s.operands[::2]
     return s.operands[1:2] if plan == STORE and isinstance(program.type_of(s.operands[0]), Dict) else []
