@@ -51,6 +51,8 @@ def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Ab
     """The abstract value of an argument, or of data in a global or a closure cell."""
     if value is None or issubclass(type(value), (bool, str)) or constant_kind(value) or is_fixed(value):
         return Known(value)
+    if type(value) is frozenset and not one_way and {float, int, *_INERT}.issuperset(map(type, value)):
+        return Known(value)
     if type(value) is tuple:
         return Tuple(tuple(described(x, one_way) for x in value), example=value)
     if type(value) in (list, dict):
@@ -173,6 +175,8 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
     if type(value) is tuple or type(value) is list and one_way:
         return _of_parts(value, tuple(value), (), one_way, changed, place)
     found = described(value, one_way)
+    if isinstance(found, Known) and type(value) is frozenset:
+        raise Refused("a frozenset as an argument, which may be made anew")
     if isinstance(found, Tuple) and found.cls is list:
         found = Outside(list, example=value)
     whole = one_way or type(value) in GENERATORS or assigned_to(value) in changed

@@ -347,6 +347,9 @@ class Prologue(CodeGuards):
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
         if isinstance(abstract, Outside) and ("outside", id(value)) in self.changed:
             abstract = common([value]) or abstract
+        if type(value) is set and not self.one_way:
+            # Whether something is in it is looked up each time.
+            abstract = Instance(set, example=value)
         if loose and type(value) is str:
             abstract = Instance(str, example=value)
         elif loose and type(value) is bool:

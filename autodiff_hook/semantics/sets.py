@@ -97,7 +97,15 @@ def set_add(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def set_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner, *others = args
     for moving, source in zip(t[1:], others):
-        for value, token in get_iter(alg, (moving,), None, list(source) if source is owner else source)[0]:
+        pairs = get_iter(alg, (moving,), None, list(source) if source is owner else source)[0]
+        if kind(source) in ("set", "dict"):
+            # A set makes room for all of them at once, and its order is another one then.
+            pairs = [(value, token) for value, token in pairs if not set.__contains__(owner, value)]
+            set.update(owner, source)
+            for value, token in pairs:
+                keep(alg, owner, value, token)
+            continue
+        for value, token in pairs:
             set_add(alg, (None, token), (owner, value), {})
     return None, None
 

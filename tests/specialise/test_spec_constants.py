@@ -74,7 +74,15 @@ def members(x, y):
     return v + m.rate * x + m.of(y) * len(m.value) * (Mode(m) is m) + Planet.MARS.mass * x / Planet["EARTH"].radius
 
 
-@pytest.mark.parametrize("f", [layers, changed, members])
+def all_members(x, y):
+    totals = {mode: 0.0 for mode in Mode}
+    for k, mode in enumerate(Mode):
+        totals[mode] += x * k + y
+    named = sum(len(mode.name) * x + len(mode.value) * y for mode in Mode)
+    return totals[Mode.LINEAR] * totals[Mode.CURVED] + named + len(Mode) * y
+
+
+@pytest.mark.parametrize("f", [layers, changed, members, all_members])
 def test_constants_are_written_out(f):
     check_all_ways(f, 0.7, 1.3)
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 import numpy as np
 import pytest
 from specialised_cases import check, check_all_ways, check_raises
+
+import autodiff_hook as ad
+
+LOG = logging.getLogger(__name__)
 
 
 class Failed(Exception):
@@ -567,6 +572,118 @@ OTHERS = [
 def test_derivatives_are_those_of_the_carried_program_whatever_is_done_with_exceptions(f):
     for a in (1.3, 0.4):
         check(f, a, 1.7, specialised=None)
+
+
+class Measured(Exception):
+    def __init__(self, residual, steps):
+        super().__init__(f"{residual:.2e} after {steps}")
+        self.residual = residual
+
+
+class Spoken(Exception):
+    def __init__(self, residual):
+        self.residual = residual
+
+    def __str__(self):
+        return f"residual {self.residual:.1f}"
+
+
+def texts_of_exceptions(a, b):
+    total = 0.0
+    for k in range(5):
+        try:
+            if k == 1:
+                raise Measured(a * k, k)
+            if k == 2:
+                raise Failed("bad", k, b)
+            if k == 3:
+                raise Failed
+            if k == 4:
+                raise Spoken(a)
+            total += a * b
+        except Measured as e:
+            total += e.residual * len(str(e)) * b
+        except Spoken as e:
+            total += e.residual * len(str(e))
+        except Failed as e:
+            said = f"{e}|{e!r}" + "%s / %r" % (e, e) + "%s" % e  # noqa: UP031 - what "%" shows of one
+            total += len(said[:9]) * a + len(e.args) * b
+    return total
+
+
+def texts_of_missing_keys(a, b):
+    total, known = 0.0, {"p": a}
+    for name in ("p", "quite"):
+        try:
+            total += known[name] * b
+        except KeyError as e:
+            total += a * len(str(e)) + b * len(repr(e))
+    return total
+
+
+def raised_from_another(a, b):
+    try:
+        try:
+            raise ValueError(f"inner {a > 0}")
+        except ValueError as e:
+            raise RuntimeError(f"outer: {e}") from e
+    except RuntimeError as e:
+        return a * b * len(str(e))
+
+
+def texts_of_what_changes(a, b):
+    items = [1]
+    try:
+        raise ValueError(items)
+    except ValueError as e:
+        items.append(2)
+        return a * len(str(e)) * b
+
+
+def texts_without_an_initialiser(a, b):
+    try:
+        raise Kept(a)
+    except Kept as e:
+        return e.kept * (str(e) == str(a)) * b + len(e.args) * a
+
+
+class Kept(Exception):
+    def __init__(self, kept):
+        self.kept = kept
+
+
+TEXTS = [texts_of_exceptions, texts_of_missing_keys, texts_of_what_changes, texts_without_an_initialiser]
+
+
+@pytest.mark.parametrize("f", [*TEXTS, raised_from_another])
+def test_what_exceptions_say_is_a_text(f):
+    check_all_ways(f, 0.7, 1.3)
+    check_all_ways(f, 1.1, 0.4)
+
+
+def logs_what_was_raised(a, b):
+    try:
+        raise Measured(a * b, 3)
+    except Measured as e:
+        LOG.warning("not converged: %s, %r", e, e)
+        LOG.error(e)
+        return e.residual * a
+
+
+def test_exceptions_that_are_logged(caplog):
+    logs_what_was_raised(0.7, 1.3)
+    plain = [(r.getMessage(), r.lineno, r.levelname) for r in caplog.records]
+    for _ in range(2):
+        caplog.clear()
+        assert ad.gradient(logs_what_was_raised, 0.7, 1.3) == pytest.approx((2 * 0.7 * 1.3, 0.49))
+        assert [(r.getMessage(), r.lineno, r.levelname) for r in caplog.records] == plain
+    check_all_ways(logs_what_was_raised, 0.7, 1.3)
+
+
+def test_how_an_exception_is_shown_is_looked_at_again(monkeypatch):
+    check_all_ways(texts_of_exceptions, 0.7, 1.3)
+    monkeypatch.setattr(Failed, "__str__", lambda self: "something else", raising=False)
+    check(texts_of_exceptions, 0.7, 1.3, specialised=None)
 
 
 def test_what_nobody_handles_leaves_the_function_as_it_is():

@@ -107,6 +107,74 @@ def test_keys_beside_what_has_derivatives(f):
     check_all_ways(f, 0.37, 0.61)
 
 
+def computed_keys(x, y):
+    totals, letters = defaultdict(float), Counter("abracadabra")
+    for day in range(9):
+        totals["month%d" % (day // 3)] += x * day  # noqa: UP031 - people write it so
+        totals[f"week{day % 2}"] += y
+    best = max(totals, key=totals.get)
+    return max(totals.values()) * y + totals[best] * letters["a"] + len(letters) * x
+
+
+def read_by_a_key_that_is_not_known(x, y):
+    rates = {"fast": {"a": x, "b": y}, "slow": {"a": y, "b": 1.0}}
+    total = 0.0
+    for name in "fast slow fast".split():
+        total += rates[name]["a"] * math.sin(total + rates[name]["b"])
+    return total
+
+
+@pytest.mark.parametrize("f", [computed_keys, read_by_a_key_that_is_not_known])
+def test_keys_that_are_texts(f):
+    check_all_ways(f, 0.37, 0.61)
+    check_all_ways(f, 1.1, 0.4)
+
+
+OPTIONS = {"debug": True, "scale": 1.5, "names": ["u"]}
+
+
+def asked_for_options(x, y):
+    total = x * OPTIONS["scale"] if "debug" in OPTIONS else y
+    return total + (x * y if "verbose" not in OPTIONS else x)
+
+
+def test_whether_a_global_dict_has_a_key_is_looked_at_again(monkeypatch):
+    check_all_ways(asked_for_options, 0.37, 0.61)
+    monkeypatch.setitem(OPTIONS, "verbose", 1)
+    check_all_ways(asked_for_options, 0.37, 0.61)
+    monkeypatch.delitem(OPTIONS, "debug")
+    check_all_ways(asked_for_options, 0.37, 0.61)
+
+
+RUNS = {"runs": 0}
+
+
+def asks_for_what_it_assigns(x, y):
+    RUNS["runs"] += 1
+    RUNS["last"] = 1
+    return x * ("runs" in RUNS) + y * ("last" in RUNS) * x
+
+
+def test_keys_that_are_assigned():
+    check(asks_for_what_it_assigns, 0.37, 0.61, specialised=None)
+    RUNS.clear()
+    RUNS["runs"] = 0
+    assert ad.gradient(asks_for_what_it_assigns, 0.37, 0.61) == pytest.approx((1.61, 0.37))
+    assert RUNS == {"runs": 1, "last": 1}
+
+
+def by_names(rates, x):
+    total = x
+    for name in "fast slow".split():
+        total += rates[name]["a"] * math.sin(total)
+    return total + ("slow" in rates) * x
+
+
+def test_given_dicts_of_dicts_are_read_by_names():
+    check(by_names, {"fast": {"a": 0.3}, "slow": {"a": 0.8}}, 0.7)
+    check(by_names, {"fast": {"a": 1.3}, "slow": {"a": 0.1}}, 0.2)
+
+
 def key_that_is_differentiated(n, x):
     found = {}
     for place, v in [(n, x), (2 * n, x * x)]:

@@ -84,6 +84,54 @@ def counted(x, y):
     return totals[0] * totals[1] + totals[2] * totals[3]
 
 
+def named_before(x, y):
+    items, total = [], 0.0
+    push, seen = items.append, {}
+    note = seen.setdefault
+    for k in range(6):
+        push(x * k + y)
+        note(k % 3, []).append(x * k)
+    take = items.pop
+    while items:
+        total += take() * math.sin(total + x)
+    return total + sum(sum(v) * k for k, v in seen.items())
+
+
+def given_as_keys(x, y):
+    table = {name: math.sin(x * k) + y for k, name in enumerate("abc")}
+    total = table[max(table, key=table.get)] + sum(table[k] * i for i, k in enumerate(sorted(table, key=table.get)))
+    first, second = map(float, "1.5 2.5".split())
+    names = list(map(str.strip, "u , v".split(",")))
+    join = ",".join
+    return total + first * x + second * y * len(join(names)) + sum(map(table.get, ["a", "b"]))
+
+
+def copied_dicts(x, y):
+    first = {"a": x, "b": y}
+    second = dict(first)
+    second["a"] *= y
+    third = second.copy()
+    third["b"] += x
+    pairs = dict(zip("pq", (x * y, y)))
+    squares = dict((k, v * v) for k, v in pairs.items())
+    return first["a"] + second["a"] * third["b"] + squares["p"] * pairs["q"] + dict([("z", x)])["z"]
+
+
+@pytest.mark.parametrize("f", [named_before, given_as_keys, copied_dicts])
+def test_methods_and_constructors_of_what_is_made(f):
+    check_all_ways(f, 0.7, 1.3)
+    check_all_ways(f, 1.1, 0.4)
+
+
+def test_methods_of_given_dicts_as_functions():
+    def f(p, x):
+        get = p.get
+        return get("a") * x + sum(map(get, ["a", "b"])) + get("missing", x)
+
+    check(f, {"a": 0.7, "b": 1.3}, 0.4)
+    check(f, {"a": 0.1, "b": 1.9}, 0.8)
+
+
 @pytest.mark.parametrize("f", [put_in_and_taken_out, turned_and_sorted, extended, looked_up, entered, counted])
 def test_methods_of_own_lists_and_dicts(f):
     check_all_ways(f, 0.7, 0.9)

@@ -76,6 +76,69 @@ def test_named_tuples_that_are_taken_apart(f):
     check_all_ways(f, 0.7, 1.3)
 
 
+class Part(NamedTuple):
+    name: str
+    value: float
+    ends: tuple
+
+    def current(self, volts):
+        return volts / self.value
+
+
+def parts_in_lists(x, y):
+    parts = [Part("r0", x, ("a", "b"))]
+    for k in range(5):
+        parts.append(Part(f"{'rv'[k % 2]}{k}", x * (k + 1), ("b", f"n{k}")))
+    total = 0.0
+    for part in parts:
+        if part.name[0] == "r":
+            total += part.current(y) * math.sin(total + x)
+        else:
+            total += part[1] * len(part.ends)
+    for name, value, (_, end) in parts:
+        total += value * len(name + end)
+    largest = max(parts, key=lambda part: part.value)
+    return total + largest.value * y + len({part.name[0] for part in parts}) * isinstance(parts[0], Part)
+
+
+def parts_in_dicts(x, y):
+    found = {}
+    for k in range(4):
+        found[k % 3] = Part("p", x * k, (k, y))
+    return sum(part.value * part.ends[1] for part in found.values()) + found[0]._replace(value=y).value
+
+
+@pytest.mark.parametrize("f", [parts_in_lists, parts_in_dicts])
+def test_named_tuples_in_lists_and_dicts(f):
+    check_all_ways(f, 0.7, 1.3)
+    check_all_ways(f, 1.1, 0.4)
+
+
+KEPT: list = []
+TABLE = {"last": None}
+
+
+def shown_in_a_list(x, y):
+    return x * len(str([Pair(x, y)])) + y * len(repr([Plain(1, 2)]))
+
+
+def kept_outside(x, y):
+    KEPT.append(Pair(x, y))
+    TABLE["last"] = [Pair(x, x * y)]
+    return KEPT[-1].x * TABLE["last"][0].y
+
+
+def in_another_order(x, y):
+    a, b = (v for pair in [Backwards(x, y)] for v in pair)
+    return a * 2 + b * y
+
+
+@pytest.mark.parametrize("f", [shown_in_a_list, kept_outside, in_another_order])
+def test_what_shows_the_class_of_items_is_right(f):
+    check(f, 0.7, 1.3, specialised=None)
+    assert all(type(pair) is Pair for pair in [*KEPT, *(TABLE["last"] or ())])
+
+
 def some_defaults(x, y):
     return sum(State(*(v for v in (x, y)))) * State(*(v for v in (x, y, x))).z
 

@@ -67,6 +67,16 @@ def waiting(x, y):
     return total
 
 
+def weighed(x, y):
+    route, total = deque([0.0] * 4, maxlen=4), 0.0
+    for k in range(8):
+        route.append(x * math.sin(k) + total * 0.1)
+        total += sum(w * v for w, v in zip([0.1, 0.2, 0.3, y], route))
+        for place, v in enumerate(route):
+            total += place * v * 0.1
+    return total
+
+
 def no_room(x, y):
     d = deque([x, y], 5)
     none = deque(maxlen=0)
@@ -225,7 +235,18 @@ def from_keys(x, y):
 @pytest.mark.parametrize(
     "f",
     [
-        *(filters, window, both_ends, waiting, no_room, heaps, shortest_ways, members, members_that_have_derivatives),
+        *(
+            filters,
+            window,
+            both_ends,
+            waiting,
+            weighed,
+            no_room,
+            heaps,
+            shortest_ways,
+            members,
+            members_that_have_derivatives,
+        ),
         *(numbers, unions, spread, keys_that_go_on, unknown_keys, named_in_order, from_keys, deleted_keys),
         keys_that_are_identities,
     ],

@@ -40,6 +40,19 @@ def taken_apart_and_stored(x, y):
     return float(values.sum() * c + values[0])
 
 
+def lists_in_rows(x, y):
+    rows = []
+    for k in range(4):
+        rows.append((("a", "b"), ["c"], x * k))
+    total = 0.0
+    for left, right, v in rows:
+        total += v * len(left) + y * len(right)
+    for row in ([x, y], [y, 1.0, x]):
+        total = total * 0.5 + sum(row)
+    a, b, c = map(np.asarray, [[x, y], [y, y], [1.0, x]])
+    return total + float((a * b + c).sum())
+
+
 class State(NamedTuple):
     x: float
     v: float
@@ -253,7 +266,7 @@ def test_objects_that_are_more_than_their_attributes(f):
         check(f, x, y, specialised=None)
 
 
-@pytest.mark.parametrize("f", [arrays_taken_apart, named_in_a_loop, nearest, coloured, slots])
+@pytest.mark.parametrize("f", [arrays_taken_apart, lists_in_rows, named_in_a_loop, nearest, coloured, slots])
 def test_structures(f):
     for x, y in [(1.3, 0.72), (0.931, -0.41), (-0.563, 1.73)]:
         check_all_ways(f, x, y)

@@ -169,34 +169,10 @@ def most_common(counts: Any, n: Any = None) -> Any:
     return found if n is None else found[:n]
 
 
-def add(items: Any, value: Any) -> None:
-    """``set.add``."""
-    items[value] = True
-
-
 def add_all(items: Any, iterable: Any) -> None:
     """``set.update``."""
     for value in iterable:
         items.add(value)
-
-
-def discard(items: Any, value: Any) -> None:
-    """``set.discard``."""
-    if value in items:
-        del items[value]
-
-
-def remove_key(items: Any, value: Any) -> None:
-    """``set.remove``."""
-    del items[value]
-
-
-def set_of(iterable: Any) -> Any:
-    """``set(iterable)``."""
-    items: Any = set()
-    for value in iterable:
-        items.add(value)
-    return items
 
 
 def united(first: Any, second: Any) -> Any:
@@ -211,6 +187,21 @@ def united_in_place(mapping: Any, other: Any) -> Any:
     """``mapping |= other`` of dicts."""
     mapping.update(other)
     return mapping
+
+
+def copied(mapping: Any) -> Any:
+    """``dict(mapping)``."""
+    made: Any = {}
+    made.update(mapping)
+    return made
+
+
+def of_pairs(pairs: Any) -> Any:
+    """``dict(pairs)``."""
+    made: Any = {}
+    for key, value in pairs:
+        made[key] = value
+    return made
 
 
 def from_keys(keys: Any, value: Any = None) -> Any:

@@ -23,7 +23,17 @@ from autodiff_hook.transform.improve.pairs import SOURCES, Pair, calls
 from autodiff_hook.transform.improve.rebuilding import Rebuilding, cost
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, FRESH, MIRRORING, declared
 from autodiff_hook.transform.improve.site import is_elementwise
-from autodiff_hook.transform.specialise.abstract import INT, Array, List, Number, Optional, Record, Reference, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    INT,
+    Array,
+    Dict,
+    List,
+    Number,
+    Optional,
+    Record,
+    Reference,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.invariants import is_math, item_or_none
 
 _FUNCTIONS: Final = (*SOURCES, *(abs, float, int, bool, len, min, max, bisect_left, bisect_right, item_or_none))
@@ -236,8 +246,10 @@ class Backwards(Rebuilding):
         source = [self.copy(s, known, pair.setup, pair.before, essential) for s in pair.source]
         iterated = self.iterated(pair.header)
         assert iterated is not None
-        if source and not calls(source[-1], range):
-            source.append(Statement("call", [Constant(list), source[-1].made], Variable("items"), ()))
+        in_order = not source and not self.is_of(iterated, Dict) and type(value_of(iterated)) is not frozenset
+        if not in_order and not (source and calls(source[-1], range)):
+            last = source[-1].made if source else self.at_hand(iterated, pair.setup, pair.before)
+            source.append(Statement("call", [Constant(list), last], Variable("items"), ()))
         if not source:
             pair.turned.operands[1] = self.at_hand(iterated, pair.setup, pair.before)
         else:

@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.objects import ABSTRACT, HEAP_TYPE, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
@@ -43,9 +43,9 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
 
 
 def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Operand:
-    """An exception of a builtin class: made at once if its arguments are known, else no more than its class."""
+    """An exception of a builtin class: made at once if its arguments are known for good; else its class is known."""
     values = [known_value(inf, x) for x in args]
-    if kwargs or any(v is UNKNOWN for v in values):
+    if kwargs or any(v is UNKNOWN or not is_plain(v) for v in values):
         return inf.token("error", Error(cls))
     try:
         return Constant(cls(*values))

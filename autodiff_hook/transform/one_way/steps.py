@@ -75,6 +75,7 @@ from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.objects import class_of, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate
+from autodiff_hook.transform.specialise.results import tried
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
@@ -315,7 +316,8 @@ def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: list[Oper
         return known_as(inf, s, inf.pin(owner).join(_plainly(inf, x) for x in parts(inf, args[0])))
     if not all(isinstance(inf.type_of(x), Known) for x in (owner, *args)):
         return None
-    return held_as(inf, s, getattr(inf.pin(owner), name)(*map(inf.pin, args)))
+    text, *given = map(inf.pin, (owner, *args))
+    return held_as(inf, s, tried(getattr(text, name), given, {}))
 
 
 def _getattr(inf: Path, s: Statement) -> Abstract | None:

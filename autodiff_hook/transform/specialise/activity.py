@@ -28,6 +28,7 @@ from autodiff_hook.transform.specialise.lattice import (
     content_of,
     differentiable,
     inert_class,
+    is_set,
     reached,
     sites_in,
 )
@@ -96,11 +97,20 @@ def _is_text(operand: Operand, program: Program) -> bool:
 
 
 def _keys(s: Statement, program: Program) -> list[Operand]:
-    """The keys that a statement puts into a dict."""
+    """The keys that a statement puts into a dict or a set."""
     plan = program.plans.get(s)
+    if s.result is not None and is_set(program.type_of(s.result)):
+        return [x for x in s.operands if not _is_dict(program.type_of(x))]
+    if plan == STORE and is_set(program.type_of(s.operands[0])):
+        return [x for x in s.operands[1:] if not _is_dict(program.type_of(x))]
     if plan == ITEMS and s.op == "build_map":
         return s.operands[::2]
     return s.operands[1:2] if plan == STORE and isinstance(program.type_of(s.operands[0]), Dict) else []
+
+
+def _is_dict(value: Abstract) -> bool:
+    """Whether what comes out of an iteration over a value are keys of a dict."""
+    return isinstance(value, Dict) or isinstance(value, Tuple) and value.cls is dict
 
 
 def _options(plan: RulePlan) -> list[Operand]:

@@ -42,6 +42,7 @@ from autodiff_hook.transform.specialise.infer import (
     OwnPlan,
 )
 from autodiff_hook.transform.specialise.lattice import example_of, item_like, reached, sites_in
+from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.origins import heirs, holds
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
 
@@ -271,7 +272,8 @@ def _loaded(inf: Inference, holder: Holder, name: str) -> tuple[Statement, Varia
 
 def _require_real(kind: Abstract) -> None:
     """Refuse to keep outside what only stands for another class."""
-    if any(root.cls is not None for site in sites_in(kind) for root in reached(site)):
+    roots = {root for site in sites_in(kind) for root in reached(site)}
+    if any(root.cls is not None or any(map(holds_named, root.kinds())) for root in roots) or holds_named(kind):
         raise Refused("what only stands for another class is kept outside")
 
 

@@ -50,6 +50,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Known,
     List,
+    Lookup,
     Number,
     Outside,
     Partial,
@@ -126,6 +127,10 @@ def call(
     if isinstance(callee, Partial):
         inf.assume(function)
         return call(inf, s, *partials.unfold(s, callee, args, kwargs))
+    if isinstance(callee, Lookup):
+        inf.assume(function)
+        s.op, s.operands, s.data = "call_method", [callee.receiver, *args, *kwargs.values()], (callee.name, (*kwargs,))
+        return inf.evaluate(inf, s)
     cls = class_of(callee)
     if cls is not None and not isinstance(callee, Tuple):
         method = look(inf, cls, "__call__")
@@ -259,6 +264,8 @@ def call_known(
         if inf.one_way and function not in STEPS:
             raise Refused(f"a call of {named(function)} on one way")
         return placed(inf, s, function, args)
+    if not inf.one_way and is_hashable(function) and function in _OF_VALUES and require_value(inf, s, args):
+        return None
     if is_hashable(function):
         follow = _for_all_ways(inf, s, function, args, kwargs) if not inf.one_way else None
         if follow is not None:
@@ -289,6 +296,9 @@ def call_known(
             for operand in args:
                 inf.assume(operand)
             return inline_call(inf, s, method[0], method[1], {})
+    if function in _SHOWING and not kwargs and not inf.one_way:
+        args = [exceptions.shown(inf, s, x) for x in args]
+        s.op, s.operands, types = "call", [Constant(function), *args], list(map(inf.type_of, args))
     if following.is_alike(function):
         args = [named_tuples.plain(inf, s, x) for x in args]
         types = [inf.type_of(x) for x in args]
@@ -511,6 +521,9 @@ def inline_call(
 
 _SPREAD: Final[dict[Any, Any]] = {np.ndarray.reshape: np.reshape, np.ndarray.transpose: np.transpose}
 """Methods that are given items one by one, and functions that are given them together: these are put in their place."""
+_OF_VALUES: Final = (len, int, range, enumerate, zip, reversed)
+"""What raises if it is given None."""
+_SHOWING: Final = (str, repr, format, ascii)
 _BITWISE: Final = (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert)
 _BITS: Final[set[Any]] = {int, bool, np.bool_}
 

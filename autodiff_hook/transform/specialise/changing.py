@@ -77,7 +77,8 @@ def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: 
         return _OF_COUNTERS[name]  # type: ignore[no-any-return]
     if isinstance(kind, Dict) and name == "pop" and len(args) == 2:
         return changing.taken_or_default  # type: ignore[return-value]
-    return _OF_DICTS.get(name) if isinstance(kind, Dict) else None
+    plain = isinstance(kind, Dict) and kind.site.cls is None
+    return changing.copied if name == "copy" and plain else _OF_DICTS.get(name) if isinstance(kind, Dict) else None  # type: ignore[return-value]
 
 
 def is_union(inf: Inference, s: Statement) -> bool:

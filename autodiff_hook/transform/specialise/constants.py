@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from enum import EnumMeta
+from enum import Enum, EnumMeta, Flag
+from functools import reduce
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import MISSING, Abstract
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Instance, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import item_like, join
 from autodiff_hook.transform.specialise.lattice import known as known_value
-from autodiff_hook.transform.specialise.plans import is_hashable, known_as
+from autodiff_hook.transform.specialise.plans import is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.wording import named
 
 _NAMES: Final = {"json": ("loads",), "ast": ("literal_eval",)}
@@ -36,6 +39,11 @@ def written_out(
         return member(inf, s, function, function._value2member_map_, values[0])
     if not _only_computes(function):
         return None
+    return computed(inf, s, function, values)
+
+
+def computed(inf: Inference, s: Statement, function: Any, values: list[Any]) -> Abstract | None:
+    """What a function that only computes gives of these values."""
     try:
         found = function(*values)
     except Exception as error:
@@ -50,6 +58,28 @@ def member(inf: Inference, s: Statement, cls: EnumMeta, known: Mapping[Any, Any]
     if key not in known:
         raise Refused(f"{cls.__qualname__} has no member {key}")
     return known_as(inf, s, inf.world.attribute(cls, known[key].name))
+
+
+def members(inf: Inference, operand: Operand) -> Operand:
+    """What is iterated over: the members of an Enum are a tuple; other operands are as they are."""
+    kind = inf.type_of(operand)
+    if inf.one_way or not isinstance(kind, Known) or type(kind.value) is not EnumMeta:
+        return operand
+    inf.world.members(kind.value)
+    return Constant(tuple(kind.value))
+
+
+def of_a_member(inf: Inference, s: Statement, cls: type[Enum], name: str) -> Abstract:
+    """The name or the value of a member, of which no more than the class is known."""
+    plain = name in ("name", "value") and find_in_type(cls, name) is Enum.__dict__[name]
+    inf.world.members(cls)
+    if not plain or issubclass(cls, Flag):
+        raise Refused(f"the attribute {name} of a member of {cls.__qualname__}")
+    held: list[Abstract] = [Known(getattr(x, name)) for x in cls]
+    found = item_like(reduce(join, held))
+    if not isinstance(found, (Number, Instance)):
+        raise Refused(f"values of several kinds in {cls.__qualname__}")
+    return pure(inf, s, found)
 
 
 def _only_computes(function: Any) -> bool:

@@ -9,18 +9,23 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.lattice import built_class, built_of, inert_class, item_like, join, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, built_of, inert_class, item_like, number_types
 from autodiff_hook.transform.specialise.lists import has_slots, put
 from autodiff_hook.transform.specialise.plans import items_of
 
 
 def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> None:
     """``items[key] = value``."""
-    site, like = owner.site, item_like(key)
-    after = like if site.key is None or like is None else join(site.key, like)
+    put(inf, owner, value, enter(inf, owner, key))
+
+
+def enter(inf: Inference, owner: Dict, key: Abstract) -> str | None:
+    """A dict or a set may have such a key; its name."""
+    site, like, name = owner.site, item_like(key), name_of(key)
+    after = like if site.key is None or like is None else inf.joined(site.key, like)
     inf.stale = inf.stale or after != site.key
     site.key = after
-    put(inf, owner, value, name_of(key))
+    return name
 
 
 def name_of(key: Abstract) -> str | None:
@@ -33,11 +38,12 @@ def name_of(key: Abstract) -> str | None:
 
 
 def _is_plain_key(key: Abstract) -> bool:
-    """Whether a key is a number, a text, or a tuple of these."""
+    """Whether a key is a number, a text, or a tuple or a frozenset of these."""
     parts = items_of(key)
     if parts is not None and not isinstance(key, Tuple) or isinstance(key, Tuple) and key.cls is tuple:
         return all(map(_is_plain_key, parts or ()))
-    return number_types(key) is not None or inert_class(key) is not None
+    frozen = isinstance(key, Dict) and key.site.cls is frozenset
+    return frozen or number_types(key) is not None or inert_class(key) is not None
 
 
 def item_of_dict(inf: Inference, owner: Dict, key: Abstract) -> Abstract:
@@ -78,22 +84,18 @@ def ask_for_any_key(inf: Inference, value: Abstract | None) -> None:
 def item_by_unknown_key(inf: Inference, s: Statement, owner: Tuple) -> Abstract:
     """``items[key]`` of a dict whose keys are known, by one that is not."""
     together = reduce(inf.joined, owner.items) if owner.items else None
-    if together is None or item_like(together) is None:
+    if together is not None and item_like(together) is not None and not has_slots(together):
+        inf.plans[s] = LOAD
+        return together
+    if owner.place is None or inf.one_way:
         raise Refused("an item of a dict by an unknown key")
-    if has_slots(together):
-        if owner.place is None or inf.one_way:
-            raise Refused("an item of a dict by an unknown key")
-        raise Changes("an item of a dict that is written out is read by an unknown key", owner.place)
-    inf.plans[s] = LOAD
-    return together
+    raise Changes("an item of a dict that is written out is read by an unknown key", owner.place)
 
 
 def any_key(inf: Inference, owner: Dict) -> Abstract:
     """What is known of the keys of a dict."""
     if built_class(owner) is not None:
         raise Refused("an iteration over an object")
-    if owner.site.cls is set:
-        raise Refused("an iteration over a set, whose order is its own")
     if owner.site.key is None or item_like(owner.site.key) is None:
         raise Refused("the keys of a dict")
     inf.program.reads_keys = True

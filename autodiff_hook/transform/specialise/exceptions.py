@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Final
+from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.objects import lookup
-from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.objects import look, lookup, read
+from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert, spread
 from autodiff_hook.transform.specialise.raising import classes_of_clause, kind_of
 
 _BY_ARGUMENTS: Final = (
@@ -58,6 +58,36 @@ def _hold(inf: Inference, s: Statement, made: Variable, args: list[Operand]) -> 
 
 MAKERS: Final = [cls.__new__ for cls in _BY_ARGUMENTS if "__new__" in cls.__dict__]
 INITIALISERS: Final = {cls.__init__: initialise for cls in _BY_ARGUMENTS if "__init__" in cls.__dict__}
+
+
+def shown(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """What is shown of an operand in its place: an exception is built, with what it was made with."""
+    kind = inf.type_of(operand)
+    if isinstance(kind, Tuple) and kind.cls is tuple and any(kind_of(x) is not None for x in kind.items):
+        return inf.before(s, "build_tuple", [shown(inf, s, x) for x in spread(inf, operand)])
+    if not isinstance(kind, Fresh) or kind_of(kind) is None:
+        return operand
+    if any(type(look(inf, kind.cls, name)) is FunctionType for name in ("__str__", "__repr__", "__format__")):
+        raise Refused(f"{kind.cls.__qualname__} says itself what it shows")
+    how, args = read(inf, s, kind, "args")
+    if how != "field":
+        raise Refused("the arguments of an exception are assigned again")
+    return inf.before(s, "call", [Constant(built), Constant(kind.cls), args], ())
+
+
+def built(cls: type[BaseException], args: tuple[Any, ...]) -> BaseException:
+    """An exception as it would be raised, of which nothing but ``args`` is shown."""
+    made = cls.__new__(cls)
+    made.args = args
+    return made
+
+
+def known_as_built(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    """What is known of it."""
+    cls, held = map(inf.type_of, args)
+    require_inert(held)
+    assert isinstance(cls, Known)
+    return pure(inf, s, Instance(cls.value, example=cls.value.__new__(cls.value)))
 
 
 def matches(inf: Inference, s: Statement) -> Abstract:

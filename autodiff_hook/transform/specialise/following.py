@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     INT,
     Abstract,
     Array,
+    Dict,
     Fresh,
     Instance,
     Iterator,
@@ -42,7 +43,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import SETS, built_class, inert_class, is_set, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import alias, pure, require_inert
 
@@ -74,7 +75,10 @@ def listed(
     """A list of what an iterator gives is made before the call that uses it up; what makes it."""
     if function not in _EXHAUSTING:
         return None
-    place = next((i for i, x in enumerate(args) if _is_iterated(inf.type_of(x), inf)), None)
+    kinds = list(map(inf.type_of, args))
+    # A set made of a set may have another order than one made of its items.
+    copied = [function in SETS and is_set(kind) for kind in kinds]
+    place = next((i for i, kind in enumerate(kinds) if _is_iterated(kind, inf) and not copied[i]), None)
     if place is None:
         return None
     s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
@@ -85,7 +89,7 @@ def _is_iterated(kind: Abstract, inf: Inference) -> bool:
     """Whether a value is an iterator, or an object of which code gives one."""
     cls = object_class(kind)
     own = cls is not None and type(look(inf, cls, "__iter__")) is FunctionType
-    return own or isinstance(kind, (Producer, Iterator))
+    return own or isinstance(kind, (Producer, Iterator)) or isinstance(kind, Dict) and is_set(kind)
 
 
 def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | None:
@@ -131,19 +135,24 @@ def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -
 
 
 def _zip(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
-    made = [i for i, kind in enumerate(kinds) if isinstance(kind, Producer)]
+    made = [i for i, kind in enumerate(kinds) if _gives_one_by_one(kind)]
     if len(kinds) != 2 or len(made) != 1 or kwargs:
         return None
     return iterating.zip_first if made == [0] else iterating.zip_second
 
 
+def _gives_one_by_one(kind: Abstract) -> bool:
+    """Whether code gives the items of a value."""
+    return isinstance(kind, (Producer, Fresh)) or built_class(kind) is not None
+
+
 def _of_producers(function: Any) -> Choice:
-    return lambda kinds, kwargs: function if any(isinstance(kind, (Producer, Fresh)) for kind in kinds) else None
+    return lambda kinds, kwargs: function if any(map(_gives_one_by_one, kinds)) else None
 
 
 def _with_options(function: Any) -> Choice:
     def choose(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
-        several = len(kinds) == 1 and isinstance(kinds[0], (Producer, Iterator, Fresh))
+        several = len(kinds) == 1 and (isinstance(kinds[0], (Producer, Iterator, Fresh)) or is_set(kinds[0]))
         return function if kwargs or several else None
 
     return choose
@@ -189,9 +198,19 @@ def _counter(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     return changing.counted if len(kinds) == 1 and not kwargs and not may_be_mapping(kinds[0]) else None
 
 
+def _dict(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    kind = kinds[0] if len(kinds) == 1 and not kwargs else None
+    if isinstance(kind, Dict) and not is_set(kind) or isinstance(kind, Tuple) and kind.cls is dict:
+        return None if built_class(kind) is not None else changing.copied
+    return changing.of_pairs if isinstance(kind, (List, Tuple, Iterator, Producer, Dict)) else None
+
+
 def may_be_mapping(kind: Abstract) -> bool:
     """Whether what is given to a ``Counter`` may have counts already."""
-    return kind.cls is dict if isinstance(kind, Tuple) else not isinstance(kind, (List, Iterator, Producer, Array))
+    if isinstance(kind, Tuple):
+        return kind.cls is dict
+    items = isinstance(kind, (List, Iterator, Producer, Array)) or is_set(kind)
+    return not items and inert_class(kind) not in (str, range, tuple)
 
 
 DEFINED: Final[dict[Any, Any]] = {
@@ -224,8 +243,8 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     max: _with_options(equivalents.maximum),
     min: _with_options(equivalents.minimum),
     list: _list,
-    set: lambda kinds, kwargs: changing.set_of if kinds else None,
     collections.Counter: _counter,
+    dict: _dict,
     next: _next,
     np.ndarray.tolist: _to_list,
     np.ndarray.item: _item,
@@ -247,5 +266,5 @@ def is_alike(function: Any) -> bool:
     return any(function is alike for alike in _ALIKE)
 
 
-_EXHAUSTING: Final = frozenset({sum, math.fsum, math.prod, tuple, np.fromiter})
+_EXHAUSTING: Final = frozenset({sum, math.fsum, math.prod, tuple, np.fromiter, *SETS})
 """What asks for all items at once."""

@@ -46,6 +46,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Iterator,
     Known,
+    Lookup,
     Number,
     Optional,
     Outside,
@@ -760,7 +761,7 @@ def _called(found: Abstract) -> Any:
 def _same_closure(a: Any, b: Any) -> bool:
     if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
         return True
-    if isinstance(a, (Partial, Producer)) and isinstance(b, (Partial, Producer)):
+    if isinstance(a, (Lookup, Partial, Producer)) and isinstance(b, (Lookup, Partial, Producer)):
         return a == b
     if isinstance(a, Bound) and isinstance(b, Bound):
         return a.function is b.function and a.receiver is b.receiver

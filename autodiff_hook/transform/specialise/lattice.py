@@ -162,9 +162,9 @@ def item_like(value: Abstract) -> Abstract | None:
     if isinstance(value, Optional):
         content = item_like(value.content)
         return None if content is None else Optional(content, value.absent, example=value.example)
-    if isinstance(value, Tuple) and value.cls is tuple:
+    if isinstance(value, Tuple) and value.cls not in (list, dict):
         items = tuple(map(item_like, value.items))
-        return None if None in items else Tuple(items, example=value.example)  # type: ignore[arg-type]
+        return None if None in items else Tuple(items, value.cls, example=value.example)  # type: ignore[arg-type]
     if isinstance(value, Known) and type(value.value) is tuple:
         return item_like(Tuple(tuple(map(Known, value.value)), example=value.value))
     cls = inert_class(value)
@@ -235,7 +235,17 @@ def sites_in(value: Abstract) -> list[Site]:
 def built_class(value: Abstract) -> type | None:
     """The class that a dict of the program stands for, if it is an object."""
     cls = value.site.cls if isinstance(value, Dict) else None
-    return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, Counter, set) else None
+    return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, Counter, *SETS) else None
+
+
+SETS: Final = (set, frozenset)
+
+
+def is_set(value: Abstract) -> bool:
+    """Whether a value is a set."""
+    if isinstance(value, Dict):
+        return value.site.cls in SETS
+    return isinstance(value, Known) and type(value.value) is frozenset
 
 
 def built_of(cls: type) -> tuple[Any, ...]:

@@ -116,8 +116,9 @@ def put(inf: Inference, owner: List | Dict, value: Abstract, key: str | None = N
     """A list has an item like ``value``, or a dict by a key."""
     site = owner.site
     before = site.item if key is None else site.named.get(key)
-    if isinstance(value, Tuple) and value.place is not None and not inf.one_way:
-        raise Changes("a list that is written out is put into another", value.place)
+    places = [] if inf.one_way else _places_in(value)
+    if places:
+        raise Changes("a list that is written out is put into another", *places)
     ask_for_objects(inf, value)
     item = item_like(value)
     after = item if item is None or before is None else item_like(inf.joined(before, item))
@@ -128,6 +129,13 @@ def put(inf: Inference, owner: List | Dict, value: Abstract, key: str | None = N
         site.item = after
     else:
         site.named[key] = after
+
+
+def _places_in(value: Abstract) -> list[Any]:
+    """Where the lists and dicts are written out that a value is, or has among its parts."""
+    if not isinstance(value, Tuple):
+        return []
+    return [value.place] if value.place is not None else [x for item in value.items for x in _places_in(item)]
 
 
 def item_of_list(owner: List) -> Abstract:
@@ -200,7 +208,12 @@ def repeated(inf: Inference, s: Statement) -> Abstract | None:
 
 def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstract | None:
     """A list that may be changed; None if the items are of several kinds."""
-    if inf.one_way or not items or item_like(reduce(inf.joined, items)) is None:
+    if inf.one_way or not items:
+        return None
+    places = [x for item in items for x in _places_in(item)]
+    if places:
+        raise Changes("a list that is written out is put into another", *places)
+    if item_like(reduce(inf.joined, items)) is None:
         return None
     made = new(inf, s, [example_of(x) for x in items], *items)
     inf.plans[s] = ITEMS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from enum import Enum
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +18,12 @@ from autodiff_hook.transform.specialise import (
     apart,
     attributes,
     changing,
+    constants,
     dicts,
     draws,
     lists,
     named_tuples,
+    patterns,
     sets,
     texts,
 )
@@ -43,9 +45,14 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import by_rule, call_with, inline_call
+from autodiff_hook.transform.specialise.calling import by_rule, call_with
 from autodiff_hook.transform.specialise.infer import Alias, Inference
-from autodiff_hook.transform.specialise.lattice import inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import (
+    built_class,
+    inert_class,
+    is_set,
+    number_types,
+)
 from autodiff_hook.transform.specialise.objects import class_of, is_object, look
 from autodiff_hook.transform.specialise.plans import (
     alias,
@@ -57,7 +64,7 @@ from autodiff_hook.transform.specialise.plans import (
     pure,
     spread,
 )
-from autodiff_hook.transform.specialise.results import abstract_of, is_fixed, outcome
+from autodiff_hook.transform.specialise.results import abstract_of, exact_types, is_fixed, outcome
 from autodiff_hook.transform.specialise.wording import named
 
 _DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)
@@ -87,6 +94,10 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     method = draws.bound(inf, s, owner, name)
     if method is not None:
         return method
+    if not inf.one_way and _is_builtin(value):
+        if isinstance(getattr(exact_types(value)[0], name, None), MethodDescriptorType):
+            inf.plans[s] = Alias(Constant(None))
+            return Lookup(name, owner)
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
     if _is_object(value):
@@ -95,6 +106,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return attributes.attribute(inf, s, *attributes.of_member(value.value, owner, name))
     if isinstance(value, Super) and not inf.one_way:
         return attributes.super_attribute(inf, s, value, name)
+    if isinstance(value, Instance) and issubclass(value.cls, Enum) and not inf.one_way:
+        return constants.of_a_member(inf, s, value.cls, name)
     if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
         return known_as(inf, s, getattr(value.value, name))
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:
@@ -176,8 +189,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return attributes.method_call(inf, s, value, name, args, names)
     if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
         return attributes.method_call(inf, s, attributes.of_member(value.value, owner, name)[0], name, args, names)
-    if isinstance(value, Dict) and value.site.cls is set:
-        return inline_call(inf, s, sets.method(name, names), [owner, *args], {})
+    if isinstance(value, Dict) and is_set(value):
+        return sets.method(inf, s, name, args, names)
     if isinstance(value, List) and name == "append" and len(args) == 1 and not names:
         if s.result is not None:
             inf.types[s.result] = Known(None)
@@ -214,6 +227,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return attributes.super_method(inf, s, value, name, args, names)
     if inert_class(value) is str:
         return texts.method(inf, s, value, name, [inf.type_of(x) for x in args])
+    if not inf.one_way and patterns.is_of_patterns(value):
+        return patterns.method(inf, s, value, name, [inf.type_of(x) for x in args])
     cls: Any = None
     if isinstance(value, Array) and not value.scalar:
         cls = np.ndarray
@@ -234,6 +249,12 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if method is None or type(method) is FunctionType and not draws.is_own([value]):
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _is_builtin(value: Abstract) -> bool:
+    """Whether a value is a list, a dict, a tuple or a text."""
+    container = isinstance(value, (Tuple, List, Dict, Outside)) and exact_types(value)[0] in (list, dict, tuple)
+    return container and built_class(value) is None or inert_class(value) is str
 
 
 def _has_meaning(method: Any) -> bool:

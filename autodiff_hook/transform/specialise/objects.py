@@ -247,7 +247,7 @@ _OPERATORS: Final = {
 """The methods that operators ask of what is on their left, and of what is on their right."""
 UNARY_DUNDERS: Final = {
     **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
-    **{abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
+    **{str: "__str__", repr: "__repr__", abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
 }
 
 

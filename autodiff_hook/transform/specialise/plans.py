@@ -20,7 +20,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Alias, Inference
-from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.lattice import example_of, is_set
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -46,7 +46,7 @@ def known_as(inf: Inference, s: Statement, value: Any) -> Abstract:
 def require_inert(*values: Abstract) -> None:
     """Refuse values that may have methods of their own."""
     for value in values:
-        if isinstance(value, Reference) and value.site.cls is not None:
+        if isinstance(value, Reference) and value.site.cls is not None and not is_set(value):
             raise Refused("an operation on what only stands for another class")
         if isinstance(value, (Known, Number, Array, Instance, Dict)):
             continue

@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.whole_numbers import makes_steps
-from autodiff_hook.transform.specialise import caching, dicts, draws, lists, named_tuples
+from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -32,10 +32,18 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.exceptions import INITIALISERS
+from autodiff_hook.transform.specialise.exceptions import INITIALISERS, built, known_as_built
 from autodiff_hook.transform.specialise.infer import STRUCTURAL, Given, Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
-from autodiff_hook.transform.specialise.lattice import built_class, example_of, inert_class, join, known, number_types
+from autodiff_hook.transform.specialise.lattice import (
+    built_class,
+    example_of,
+    inert_class,
+    is_set,
+    join,
+    known,
+    number_types,
+)
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.objects import super_of, write_plainly
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure, spread
@@ -44,7 +52,7 @@ from autodiff_hook.transform.specialise.wording import named
 
 
 def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    (value,) = map(inf.type_of, args)
+    (value,) = (inf.type_of(constants.members(inf, x)) for x in args)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (list, dict):
         return None
     if built_class(value) is not None:
@@ -78,7 +86,8 @@ def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
     """What an iteration is given, with lists in the place of tuples."""
     if s.op == "call" and s.operands[1:] == args:
-        s.operands[1:] = [lists.listed(inf, s, named_tuples.plain(inf, s, x)) for x in args]
+        given = [constants.members(inf, x) for x in args]
+        s.operands[1:] = [lists.listed(inf, s, named_tuples.plain(inf, s, x)) for x in given]
         return s.operands[1:]
     return args
 
@@ -113,7 +122,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
     if inert_class(value) is str:
         text = example_of(value)
         return Instance(str, example=text[0] if type(text) is str and text else "…")
-    items = items_of(value)
+    items = tuple(map(Known, value.value)) if isinstance(value, Known) and is_set(value) else items_of(value)
     if items is not None:
         ask_for_objects(inf, *items)
         # Of nothing no item comes.
@@ -161,7 +170,10 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``int(x)``: an int itself, or a float cut off, which has no derivative."""
     if not args:
         return known_as(inf, s, 0)
-    types = number_types(inf.type_of(args[0])) if len(args) == 1 else None
+    kind = inf.type_of(args[0])
+    if isinstance(kind, Instance) and kind.cls is str and len(args) == 1:
+        return pure(inf, s, INT)
+    types = number_types(kind) if len(args) == 1 else None
     if types == INT.types:
         return alias(inf, s, args[0])
     if types is not None and types <= {float, np.float64, bool, np.int64}:
@@ -296,6 +308,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     issubclass: _issubclass,
     int: _int,
     require_steps: checked,
+    built: known_as_built,
     float: _float,
     type: _type,
     callable: _callable,

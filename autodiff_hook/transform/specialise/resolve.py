@@ -20,13 +20,14 @@ from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variab
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents import iterating, managing, vectorizing
 from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made, value_or_zero
-from autodiff_hook.semantics.operations import BINARY, COMPARE, NAMES, UNARY
+from autodiff_hook.semantics.operations import BINARY, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     apart,
     assigned,
     attributes,
     cells,
     changing,
+    comparing,
     constants,
     dicts,
     displays,
@@ -53,7 +54,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Array,
     Closure,
     Dict,
-    Fresh,
     Instance,
     Iterator,
     Known,
@@ -62,7 +62,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Outside,
     Producer,
-    Record,
     Reference,
     Several,
     Tuple,
@@ -71,15 +70,11 @@ from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.calling import BODIES, by_rule, call_expanded, call_known, call_of, inline_call
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
-    content_of,
     example_of,
     inert_class,
-    is_none,
     is_true,
-    is_virtual,
     join,
     number_types,
 )
@@ -91,7 +86,7 @@ from autodiff_hook.transform.specialise.members import (
     method_call,
     method_loaded,
 )
-from autodiff_hook.transform.specialise.objects import look, method_of, object_class, special_method
+from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
@@ -106,7 +101,7 @@ from autodiff_hook.transform.specialise.plans import (
 )
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
-from autodiff_hook.transform.specialise.results import is_grid, outcome, samples
+from autodiff_hook.transform.specialise.results import is_grid, samples
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
 
@@ -127,7 +122,7 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
 
 
 _OF_VALUES: Final = {
-    **dict.fromkeys(("binary", "inplace", "getitem", "setitem"), 2),
+    **dict.fromkeys(("binary", "inplace", "getitem", "setitem", "map_add"), 2),
     **dict.fromkeys(("unary", "unpack", "get_iter", "getattr", "setattr", "load_method", "call_method"), 1),
 }
 """The operations that None has no part in, and of how many of their first operands that is true."""
@@ -156,6 +151,9 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
     function = BINARY[s.data]
     if _is_of_numbers(inf, s.operands) and registry.has_rules(function):
         return by_rule(inf, s, function, s.operands, {}, function)
+    found = sets.operation(inf, s)
+    if found is not None:
+        return found
     if s.data == "|" and changing.is_union(inf, s):
         return inline_call(inf, s, united if s.op == "binary" else united_in_place, s.operands, {})
     if s.op == "inplace":
@@ -203,69 +201,6 @@ def _unary(inf: Inference, s: Statement) -> Abstract | None:
     return call_known(inf, s, UNARY[s.data], s.operands, {})
 
 
-def _compare(inf: Inference, s: Statement) -> Abstract | None:
-    a, b = map(inf.type_of, s.operands)
-    if isinstance(a, Optional) or isinstance(b, Optional):
-        if s.data in ("==", "!=") and all(_is_simple(content_of(x)) for x in (a, b)):
-            return pure(inf, s, BOOL)
-        require_value(inf, s, s.operands)
-        return None
-    if isinstance(a, Known) and isinstance(b, Known) and _comparable(a.value) and _comparable(b.value):
-        return known_as(inf, s, _compared(s, a.value, b.value))
-    types = number_types(a), number_types(b)
-    if types[0] is not None and types[1] is not None:
-        numpy = any(all(cls.__module__ == "numpy" for cls in t) for t in types if t)
-        return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}) if numpy else BOOL)
-    other = b if is_none(a) else a if is_none(b) else None
-    if s.data in ("==", "!=") and other is not None and set(classes_of(other)) <= _CONTAINERS:
-        return known_as(inf, s, s.data == "!=")
-    if not inf.one_way and (object_class(a) or object_class(b)):
-        return _compare_objects(inf, s, a, b)
-    require_inert(a, b)
-    return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
-
-
-def _compare_objects(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> Abstract | None:
-    """What the classes of objects say of a comparison, else whether they are one."""
-    own = {name: [method_of(inf, x, name) for x in (a, b) if object_class(x)] for name in ("__eq__", "__ne__")}
-    if s.data == "!=" and not any(own["__ne__"]) and any(own["__eq__"]):
-        equal = Statement("compare", s.operands, Variable(), "==", s.position)
-        s.op, s.operands, s.data = "not", [equal.made], None
-        return inf.first(equal)
-    found = special_method(inf, COMPARE[s.data], [a, b], s.operands) if s.data != "!=" or all(own["__ne__"]) else None
-    if found is not None:
-        for operand in s.operands:
-            inf.assume(operand)
-        return inline_call(inf, s, *found, {})
-    silent = all(object_class(x) or (number_types(x) or {inert_class(x)}) <= _SILENT for x in (a, b))
-    if s.data not in ("==", "!=") or any(own["__eq__"] + own["__ne__"]) or not silent:
-        raise Refused("a comparison of objects")
-    s.op, s.data = "is" if s.data == "==" else "is_not", None
-    return _is(inf, s)
-
-
-_SILENT: Final = frozenset({int, float, bool, complex, str, type(None)})
-
-
-_CONTAINERS: Final = frozenset({dict, list, tuple, set, frozenset})
-
-
-def _compared(s: Statement, a: Any, b: Any) -> bool:
-    try:
-        return bool(COMPARE[s.data](a, b))
-    except TypeError as error:
-        raise Refused(f"{s.data} of values that have no order: {error}") from error
-
-
-def _is_simple(value: Abstract) -> bool:
-    """Whether a value is a number, a text or None."""
-    return inert_class(value) in (str, type(None)) or (number_types(value) or {None}) <= {int, float, bool}
-
-
-def _comparable(value: Any) -> bool:
-    return isinstance(value, (int, float, str, type(None))) or isinstance(value, tuple) and all(map(_comparable, value))
-
-
 def _truth(inf: Inference, s: Statement) -> Abstract | None:
     value = inf.type_of(s.operands[0])
     method = None if inf.one_way else following.truth(inf, value, s.op == "not")
@@ -280,50 +215,17 @@ def _truth(inf: Inference, s: Statement) -> Abstract | None:
     return pure(inf, s, BOOL)
 
 
-def _is(inf: Inference, s: Statement) -> Abstract:
-    a, b = map(inf.type_of, s.operands)
-    whole = list(map(inf.final, s.operands))
-    if is_virtual(a) and is_virtual(b) or isinstance(a, Several) or isinstance(b, Several):
-        same: bool | None = _are_one(inf, s, a, b)
-    elif isinstance(a, Known) and isinstance(b, Known):
-        same = a.value is b.value
-    elif isinstance(a, Outside) and isinstance(b, Outside) and all(map(inf.is_from_outside, whole)):
-        same = inf.world.same(*whole)
-    elif {type(a), type(b)} == {Fresh, Outside}:
-        same = False
-    else:
-        same = None if _may_be(a, b) and _may_be(b, a) else False
-    if same is None:
-        return pure(inf, s, BOOL)
-    return known_as(inf, s, same == (s.op == "is"))
-
-
-def _are_one(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> bool:
-    """Whether two objects of the program are one."""
-    if inf.final(s.operands[0]) is inf.final(s.operands[1]):
-        return True
-    merged = any(isinstance(x, Fresh) and x.made in inf.merging.merged for x in (a, b))
-    if not (isinstance(a, Fresh) and isinstance(b, Fresh)) or a.made is b.made or merged:
-        raise Refused("which of several objects it is")
-    return False
-
-
-def _may_be(a: Abstract, b: Abstract) -> bool:
-    if not isinstance(b, Known):
-        return True
-    if isinstance(a, Number):
-        return type(b.value) in a.types
-    if isinstance(a, (Instance, Outside, Record)):
-        return type(b.value) is a.cls
-    if isinstance(a, Optional):
-        return b.value is a.absent or _may_be(a.content, b)
-    return a is ANY
-
-
 def _in(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
-    if built_class(values[1]) is not None:
+    key, owner = values
+    if built_class(owner) is not None:
         raise Refused("what an object contains")
+    if isinstance(owner, Outside) and owner.cls is dict and isinstance(key, Known) and is_plain(key.value):
+        if is_assigned(inf, owner, key.value):
+            raise Refused("whether a dict has a key that is assigned")
+        found = inf.world.holds(inf.final(s.operands[1]), owner.example, key.value)
+        return known_as(inf, s, found == (s.op == "in"))
+    dicts.ask_for_any_key(inf, values[1])
     require_inert(*(values[:1] if isinstance(values[1], Dict) else values))
     if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
         return known_as(inf, s, (values[0].value in values[1].keys) == (s.op == "in"))
@@ -520,6 +422,7 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
     parts = apart.items(inf, s.operands[0])
     if parts is not None:
         return apart.begin(inf, s, parts)
+    s.operands = [constants.members(inf, x) for x in s.operands]
     if s.result is not None:
         inf.started.add(s.result)
     s.operands = [lists.listed(inf, s, named_tuples.plain(inf, s, s.operands[0]))]
@@ -530,11 +433,11 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "binary": _binary,
     "inplace": _binary,
     "unary": _unary,
-    "compare": _compare,
+    "compare": comparing.compare,
     "truth": _truth,
     "not": _truth,
-    "is": _is,
-    "is_not": _is,
+    "is": comparing.same,
+    "is_not": comparing.same,
     "in": _in,
     "not_in": _in,
     "build_tuple": _build_tuple,

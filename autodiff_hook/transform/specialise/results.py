@@ -214,7 +214,11 @@ def _example_of_list(value: List) -> Any:
 
 
 def _square(value: Abstract) -> Any:
-    """An example of an array all of whose lengths are the same."""
+    """An example of an array all of whose lengths are the same, or of an index that it has."""
+    if isinstance(value, Tuple) and value.cls is tuple:
+        return tuple(map(_square, value.items))
+    if isinstance(value, Number) and value.types == frozenset({int}):
+        return 0
     if not isinstance(value, Array) or value.ndim is None:
         return example_for(value)
     if value.ndim > _AXES:

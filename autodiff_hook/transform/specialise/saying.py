@@ -10,7 +10,7 @@ from typing import Any, Final
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.saying import Place, Said, asked, logged, printed, say, silent, warned
-from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise import exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known, List, Outside, Site
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, Inference
@@ -52,6 +52,7 @@ def said(
         return _instead(inf, s, silent, given[1::-1])
     if not inf.outer.allowed:
         raise Refused(f"a call of {named(function)}, which has effects")
+    given = [exceptions.shown(inf, s, x) for x in given]
     text = inf.before(s, "call", [Constant(told), _place(inf, s), *given, *kwargs.values()], tuple(kwargs))
     if inf.queue is None:
         inf.queue = Variable("said")

@@ -1,44 +1,77 @@
-"""Sets: dicts that are taken for them, of which only is asked whether something is among the keys."""
+"""Sets: real ones, whose order is their own. To who asks what may have a derivative, they are dicts without items."""
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
-from autodiff_hook.transform.specialise.abstract import Abstract, Known
+from autodiff_hook.transform.specialise import lists
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Dict, Fresh, Known, List, Producer, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.dicts import into_dict, standing_for
-from autodiff_hook.transform.specialise.infer import ITEMS, Inference
-from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
+from autodiff_hook.transform.specialise.calling import inline_call
+from autodiff_hook.transform.specialise.dicts import any_key, enter, standing_for
+from autodiff_hook.transform.specialise.infer import ITEMS, STORE, Inference
+from autodiff_hook.transform.specialise.lattice import SETS, is_set
+from autodiff_hook.transform.specialise.plans import alias, pure
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, item_of
 
-_METHODS: Final[dict[str, Any]] = {
-    "add": changing.add,
-    "discard": changing.discard,
-    "remove": changing.remove_key,
-    "update": changing.add_all,
-}
+_BY_ONE: Final = ("add", "discard", "remove")
+_TAKING: Final = ("clear", "difference_update", "intersection_update")
+_PUTTING: Final = ("update", "symmetric_difference_update")
+_MAKING: Final = ("copy", "union", "difference", "intersection", "symmetric_difference")
+_ASKING: Final = ("issubset", "issuperset", "isdisjoint")
+_OPERATORS: Final = dict(zip("|^-&", (*_PUTTING, *_TAKING[1:])))
 
 
-def method(name: str, names: tuple[str, ...]) -> FunctionType:
-    """The definition of a method."""
-    if name not in _METHODS or names:
+def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: tuple[str, ...]) -> Abstract | None:
+    """``items.name(...)``."""
+    owner = inf.type_of(s.operands[0])
+    assert isinstance(owner, Dict)
+    made = name in (*_MAKING, *_ASKING)
+    if names or not made and (owner.site.cls is frozenset or name not in (*_BY_ONE, *_TAKING, *_PUTTING, "pop")):
         raise Refused(f"the method {name} of a set")
-    found: FunctionType = _METHODS[name]
-    return found
+    kinds = list(map(inf.type_of, args))
+    if name == "update" and len(args) == 1 and isinstance(kinds[0], (Producer, Fresh)):
+        return inline_call(inf, s, changing.add_all, s.operands, {})
+    keys = kinds if name in _BY_ONE else _keys(inf, kinds)
+    if name in _ASKING:
+        return pure(inf, s, BOOL)
+    if made:
+        return _new(inf, s, owner.site.cls, _keys(inf, [owner]) + keys)
+    lists.require_own(inf, s, owner)
+    for key in keys if name not in _TAKING else ():
+        enter(inf, owner, key)
+    inf.plans[s] = STORE
+    return any_key(inf, owner) if name == "pop" else Known(None)
+
+
+def _keys(inf: Inference, kinds: list[Abstract]) -> list[Abstract]:
+    """What may come out of some sets or other iterables that no code of the program is behind."""
+    if any(isinstance(kind, (Producer, Fresh)) for kind in kinds):
+        raise Refused("a set is made of what code gives one by one")
+    return [item_of(inf, kind) for kind in kinds if not _is_empty(kind)]
+
+
+def _is_empty(kind: Abstract) -> bool:
+    """Whether nothing is put into a value so far."""
+    if isinstance(kind, Dict) and is_set(kind):
+        return kind.site.key is None
+    return kind.item is None if isinstance(kind, List) else isinstance(kind, Tuple) and not kind.items
+
+
+def _new(inf: Inference, s: Statement, cls: type, keys: list[Abstract]) -> Dict:
+    """A set that a statement makes."""
+    kind = standing_for(inf, s, cls)
+    for key in keys:
+        enter(inf, kind, key)
+    inf.plans[s] = ITEMS
+    return kind
 
 
 def made(inf: Inference, s: Statement) -> Abstract | None:
     """``{a, b}``."""
-    if s.result is None:
-        raise Refused("a set")
-    kind = standing_for(inf, s, set)
-    for key in s.operands:
-        into_dict(inf, kind, inf.type_of(key), Known(True))
-    s.op, s.operands, s.data = "build_map", [y for x in s.operands for y in (x, Constant(True))], None
-    inf.plans[s] = ITEMS
-    return kind
+    return _new(inf, s, set, list(map(inf.type_of, s.operands)))
 
 
 def step(inf: Inference, s: Statement) -> Abstract | None:
@@ -47,12 +80,33 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
     return inf.evaluate(inf, s)
 
 
-def _called(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``set()``."""
-    if args:
+def operation(inf: Inference, s: Statement) -> Abstract | None:
+    """``a - b``, ``a |= b`` and the like of sets; None of something else."""
+    first, second = map(inf.type_of, s.operands)
+    if not (is_set(first) and is_set(second)) or s.data not in _OPERATORS or inf.one_way:
         return None
-    s.operands = []
-    return made(inf, s)
+    cls = first.site.cls if isinstance(first, Dict) else frozenset
+    if s.op == "binary" or cls is frozenset:
+        return _new(inf, s, cls, _keys(inf, [first, second]))
+    change = Statement("call_method", list(s.operands), None, (_OPERATORS[s.data], ()), s.position)
+    inf.evaluate(inf, change)
+    inf.insert(change)
+    s.op, s.operands, s.data = "same", s.operands[:1], None
+    return alias(inf, s, s.operands[0])
 
 
-OF_ALL_WAYS[set] = _called
+def compared(inf: Inference, s: Statement) -> Abstract | None:
+    """``a <= b`` of sets; None of something else."""
+    sets = not inf.one_way and all(is_set(inf.type_of(x)) for x in s.operands)
+    return pure(inf, s, BOOL) if sets else None
+
+
+def _called(cls: type) -> Any:
+    def called(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+        """``set(xs)``."""
+        return _new(inf, s, cls, _keys(inf, list(map(inf.type_of, args))))
+
+    return called
+
+
+OF_ALL_WAYS.update({cls: _called(cls) for cls in SETS})

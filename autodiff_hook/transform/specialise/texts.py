@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Statement
+from autodiff_hook.transform.specialise import constants, exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, INT, MISSING, Abstract, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
@@ -16,28 +17,31 @@ from autodiff_hook.transform.specialise.plans import known_as, pure, require_ine
 from autodiff_hook.transform.specialise.results import outcome
 
 TEXT: Final = Instance(str, example="…")
+_TEXTS: Final = Instance(list, example=["…"])
 _METHODS: Final[dict[str, Abstract]] = {
     **dict.fromkeys("format join lower upper strip lstrip rstrip title capitalize swapcase casefold".split(), TEXT),
     **dict.fromkeys("replace zfill center ljust rjust expandtabs removeprefix removesuffix".split(), TEXT),
     **dict.fromkeys("count find rfind index rindex".split(), INT),
     **dict.fromkeys("startswith endswith isalnum isalpha isascii isdecimal isdigit isidentifier".split(), BOOL),
     **dict.fromkeys("islower isnumeric isprintable isspace istitle isupper".split(), BOOL),
+    **dict.fromkeys(("split", "rsplit", "splitlines"), _TEXTS),
+    **dict.fromkeys(("partition", "rpartition"), Tuple((TEXT, TEXT, TEXT), example=("…", "…", "…"))),
 }
 """What methods return, whatever the text."""
 _OPERATORS: Final = {"+": operator.add, "*": operator.mul, "%": operator.mod}
 
 
-def method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract:
+def method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract | None:
     """``text.name(...)``."""
     if all(isinstance(x, Known) for x in (value, *args)) and not s.data[1]:
-        result = getattr(example_of(value), name)(*map(example_of, args))
-        if type(result) is list:
-            return pure(inf, s, Tuple(tuple(map(Known, result)), list, example=result))
-        return known_as(inf, s, result) if is_plain(result) else pure(inf, s, Instance(type(result), example=result))
+        return constants.computed(inf, s, getattr(example_of(value), name), list(map(example_of, args)))
     require_inert(*args)
-    if name not in _METHODS:
+    if name not in _METHODS or _METHODS[name] is _TEXTS and inf.one_way:
         raise Refused(f"the method {name} of a string")
-    return pure(inf, s, _like(_METHODS[name], lambda text, *given: getattr(text, name)(*given), [value, *args]))
+    found = _like(_METHODS[name], lambda text, *given: getattr(text, name)(*given), [value, *args])
+    if isinstance(found, Instance) and found.cls is list:
+        found = lists.new(inf, s, found.example, Instance(str, example=(*found.example, "…")[0]))
+    return pure(inf, s, found)
 
 
 def _like(kind: Abstract, run: Callable[..., Any], values: list[Abstract]) -> Abstract:
@@ -56,6 +60,9 @@ def operation(inf: Inference, s: Statement) -> Abstract | None:
     places = [i for i, x in enumerate(values) if inert_class(x) is str]
     if not places or s.data not in _OPERATORS or s.data != "*" and places[0]:
         return None
+    if s.data == "%":
+        s.operands[1] = exceptions.shown(inf, s, s.operands[1])
+        values = [inf.type_of(x) for x in s.operands]
     if all(isinstance(x, Known) and is_plain(x.value) for x in values):
         return known_as(inf, s, _OPERATORS[s.data](*map(example_of, values)))
     require_inert(*values)
@@ -64,6 +71,7 @@ def operation(inf: Inference, s: Statement) -> Abstract | None:
 
 def formatted(inf: Inference, s: Statement) -> Abstract:
     """A part of an f-string, or all of it."""
+    s.operands = [exceptions.shown(inf, s, x) for x in s.operands]
     values = [inf.type_of(x) for x in s.operands]
     require_inert(*values)
     if s.op == "build_string":

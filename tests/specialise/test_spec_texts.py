@@ -1,0 +1,143 @@
+"""Texts that programs for all ways take apart: what they are made of, and what they say, has no derivative."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from specialised_cases import check, check_all_ways, check_raises
+
+NETWORK = """
+R1 in a 1k
+R2 a b 0.22
+R3 b out 3.3k
+"""
+SUFFIXES = {"k": 2.0, "m": 0.5}
+REACTIONS = {"A + B -> C": "fast", "C -> A": "slow"}
+
+
+def parsed(x, y):
+    total = x
+    for line in NETWORK.strip().splitlines():
+        name, start, end, text = line.split()
+        value = float(text[:-1]) * SUFFIXES[text[-1]] if text[-1] in SUFFIXES else float(text)
+        total += math.sin(total) * value * (y if name.endswith("2") else x) + len(start + end)
+    return total
+
+
+def reactions(x, y):
+    rates, found = {"fast": x, "slow": x * y}, []
+    for text, key in REACTIONS.items():
+        left, right = text.split("->")
+        found.append(([s.strip() for s in left.split("+")], [s.strip() for s in right.split("+")], rates[key]))
+    amounts = {s: 1.0 + len(s) for used, made, _ in found for s in used + made}
+    for _ in range(3):
+        for used, made, rate in found:
+            flow = rate
+            for s in used:
+                flow *= amounts[s]
+            for s in used:
+                amounts[s] -= 0.01 * flow
+            for s in made:
+                amounts[s] += 0.01 * flow
+    return sum(amounts.values()) * y
+
+
+def in_parts(x, y):
+    total = 0.0
+    for text in ["a=1.5", "b=2.5;c", "d"]:
+        name, found, value = text.partition("=")
+        total += len(name) * x + (len(found) + len(value.rpartition(";")[2])) * y
+    return total + sum(float(v) for v in "1 2,3 4".replace(",", " ").rsplit(" ", 2)[1:]) * x
+
+
+def put_together(x, y):
+    words, total = [], 0.0
+    for k in range(5):
+        words.append(f"{'ab'[k % 2]}{k:02d}")
+    for word in ",".join(words).split(","):
+        total = total * 0.5 + (x if word.startswith("a") else y) * int(word[1:])
+    parts = "p q".split()
+    parts.append("r")
+    return total + len(parts) * x * y
+
+
+LINE = re.compile(r"(\w+)\s*=\s*([\d.]+)")
+TOKEN = re.compile(r"\s*(?:(\d+\.?\d*)|([A-Za-z_]\w*)|(.))")
+
+
+def found_by_patterns(x, y):
+    total = x
+    for line in "a = 1.5\nbb=2\n# c\nd = 3".splitlines():
+        match = LINE.match(line)
+        if match is None:
+            continue
+        total += float(match.group(2)) * x * len(match.group(1)) + match.start()
+    for number, name, sign in TOKEN.findall("a*2.5 + b"):
+        total += float(number) * y if number else len(name) * x - len(sign)
+    for match in re.finditer(r"\d", "1 2 3"):
+        total += int(match.group()) * y
+    rates = {match.group(1): float(match.group(2)) for match in re.finditer(r"([a-z])(\d)", "x1 y2")}
+    total += rates["x"] * x * rates["y"]
+    return total + len(re.sub(r"\s+", "", "a b")) * y
+
+
+@pytest.mark.parametrize("f", [found_by_patterns, parsed, reactions, in_parts, put_together])
+def test_texts_are_taken_apart(f):
+    check_all_ways(f, 0.7, 1.3)
+    check_all_ways(f, 1.1, 0.4)
+
+
+def of_a_given_text(text, x):
+    total = x
+    for word in text.split():
+        total += math.sin(total) * float(word)
+    return total
+
+
+def with_patterns(text, x):
+    total = x
+    for number, name, sign in TOKEN.findall(text):
+        total += float(number) * x if number else math.sin(total) * len(name) - len(sign)
+    for part in re.split(r"[+*]", text):
+        total += len(part.strip()) * x
+    return total + len(re.sub(r"\s+", "", text)) * x
+
+
+def test_patterns_in_a_text_that_is_given():
+    for text in ("a*2.5 + b", "", "3"):
+        check(with_patterns, text, 0.7)
+
+
+def test_a_text_that_is_given():
+    for text in ("1 2", "", "3 4 5"):
+        check(of_a_given_text, text, 0.7)
+
+
+def too_few(x):
+    for line in ["a b", "c"]:
+        first, second = line.split()
+        x *= len(first + second)
+    return x
+
+
+def no_separator(x):
+    return x * len("ab".split(""))
+
+
+def not_found(x):
+    return x * "ab".index("c")
+
+
+@pytest.mark.parametrize("f", [too_few, no_separator, not_found])
+def test_errors_are_those_of_the_plain_call(f):
+    check_raises(f, 0.7)
+
+
+def read_back(x):
+    return float(f"{x:.17g}".split("e")[0]) * x
+
+
+def test_what_is_read_back_is_constant():
+    check(read_back, 0.7)
