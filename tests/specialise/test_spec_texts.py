@@ -133,11 +133,3 @@ def not_found(x):
 @pytest.mark.parametrize("f", [too_few, no_separator, not_found])
 def test_errors_are_those_of_the_plain_call(f):
     check_raises(f, 0.7)
-
-
-def read_back(x):
-    return float(f"{x:.17g}".split("e")[0]) * x
-
-
-def test_what_is_read_back_is_constant():
-    check(read_back, 0.7)
