@@ -20,7 +20,7 @@ from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
-from autodiff_hook.runtime.reachable import captured_by, defaults_of, names_in, reachable
+from autodiff_hook.runtime.reachable import captured_by, defaults_of, names_in, namespaces_of, reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -76,9 +76,8 @@ def reaches(alg: Algebra, *values: Any) -> bool:
     """Whether something with a token can be reached from one of ``values`` by reference."""
     if idle(alg):
         return False
-    search, seen = _Search(alg), set[int]()
-    written, given = bool(alg.buffers), alg.memories.given
-    return any(any(map(search.finds, reachable(value, written, given, seen))) for value in values)
+    value = values[0] if len(values) == 1 else values
+    return any(map(_Search(alg).finds, reachable(value, bool(alg.buffers), alg.memories.given)))
 
 
 def holds(alg: Algebra, reference: Any) -> bool:
@@ -120,8 +119,9 @@ class _Search:
 
     def _reads(self, function: FunctionType) -> bool:
         """Whether a function names a global that has a token."""
-        entry = self._alg.shadows.get(id(function.__globals__))
-        return entry is not None and some([entry[1].get(name) for name in names_in(function.__code__)])
+        names = names_in(function.__code__)
+        entries = [self._alg.shadows.get(id(held)) for held in namespaces_of(function, names)]
+        return any(some([entry[1].get(name) for name in names]) for entry in entries if entry is not None)
 
     def _captures(self, cls: type) -> bool:
         """Whether a method of a class has captured a variable that may have a token, or has a default that may."""

@@ -5,7 +5,7 @@ What is given to one is numbers, or arrays, lists, dicts, tuples and objects of 
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -92,13 +92,20 @@ def _holds(tape: Tape, reference: Any) -> bool:
 
 def _data_of(function: FunctionType, halves: Halves | None) -> list[Any]:
     """The data that a program loads on entry, which are more than numbers."""
-    found = []
-    for holder, name in halves.roots if halves is not None else ():
-        cell = function.__closure__[name] if holder is None else holder  # type: ignore[index]
-        value = cell.get(name) if type(cell) is dict else cell.cell_contents
-        if kind_of(type(value)) not in ("number", "inert"):
-            found.append(value)
-    return found
+    found = [_read(function, *root) for root in halves.roots if root[1] is not None] if halves is not None else []
+    return [value for value in found if kind_of(type(value)) not in ("number", "inert")]
+
+
+def _read(function: FunctionType, holder: Any, name: Any) -> Any:
+    """What is read from a namespace, a container or a cell; None if it has gone."""
+    if holder is None:
+        holder = function.__closure__[name]  # type: ignore[index]
+    if isinstance(holder, CellType):
+        return holder.cell_contents
+    try:
+        return holder[name]
+    except LookupError:
+        return None
 
 
 def _arrays_in(value: Any) -> set[int]:

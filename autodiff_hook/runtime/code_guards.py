@@ -9,14 +9,14 @@ import sys
 from collections import deque
 from collections.abc import Container
 from enum import Enum
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
-from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
+from autodiff_hook.runtime.fitting import behind, elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
 from autodiff_hook.runtime.lookup import home_of
 from autodiff_hook.semantics.meanings import MEANINGS
@@ -56,6 +56,8 @@ class CodeGuards(Guards):
         self.modules = {module_of(f)}
         self.functions: list[FunctionType] = []
         """The functions whose default values are taken for constants."""
+        self.roots: dict[tuple[Any, Any], Any] = {}
+        """Where data are read: namespaces and cells, with names; (None, index) is a cell of its own."""
 
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of a module or a class."""
@@ -67,6 +69,8 @@ class CodeGuards(Guards):
             except Exception as error:
                 # What a descriptor raises that is not asked for an object.
                 raise Refused(f"the attribute {name} of {named(owner)}: {error}") from error
+            if not constant_kind(value):
+                self.reads(owner, name)
             here = self.emit("getattr", Constant(owner), data=name)
             if type(value) is MethodType:
                 self.require_same(self.emit("getattr", here, data="__func__"), value.__func__)
@@ -86,6 +90,18 @@ class CodeGuards(Guards):
                 raise Refused(f"the attribute {name} of {named(owner)}")
             self.loaded[key] = Constant(value)
         return self.loaded[key].value  # type: ignore[union-attr]
+
+    def reads(self, owner: Any, name: str) -> None:
+        """Note that an attribute of a module or a class is read."""
+        for each in owner.__mro__ if isinstance(owner, type) else (owner,):
+            if isinstance(each, ModuleType):
+                self.root(vars(each), name)
+            elif isinstance(each, type) and each.__flags__ & _HEAP_TYPE:
+                self.root(behind(each.__dict__), name)
+
+    def root(self, holder: Any, name: Any) -> None:
+        """Note that data are read from a namespace or a cell."""
+        self.roots[id(holder), name] = holder, name
 
     def in_scope(self, function: FunctionType) -> bool:
         """Whether a Python function is followed."""
@@ -107,6 +123,7 @@ class CodeGuards(Guards):
         """Guard that a class and its bases get no further attributes."""
         for base in cls.__mro__[:-1]:
             if self.is_new("members", id(base)):
+                self.root(behind(base.__dict__), None)
                 namespace = self.emit("getattr", Constant(base), data="__dict__")
                 self.require_equal(self.call(len, namespace), len(base.__dict__))
 

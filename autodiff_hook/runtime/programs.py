@@ -85,7 +85,7 @@ class Made:
     alters: bool = False
     """Whether it changes what is outside as it runs."""
     roots: tuple[tuple[Any, Any], ...] = ()
-    """What it reads of globals and captured variables (``Prologue.roots``)."""
+    """Where it reads what is outside (``CodeGuards.roots``)."""
 
 
 Form = Literal[
@@ -277,7 +277,7 @@ class Understood:
             *told,
             inference.callees,
             bool(inference.outer.stored or inference.outer.drawn),
-            tuple(prologue.roots),
+            tuple(prologue.roots.values()),
         )
 
     def _all(self, what: str) -> tuple[Any, ...]:

@@ -74,8 +74,6 @@ class Prologue(CodeGuards):
         super().__init__(f, [self.callee, self.args], changed)
         self.types: dict[Variable, Abstract] = {}
         self.outside: set[Variable] = set()
-        self.roots: list[tuple[Any, Any]] = []
-        """The globals and captured variables that are data: the namespace or cell, and the name."""
         self.taken: list[Variable] = []
         self.tangents: list[Variable] = []
         self.slots: dict[Operand, Slot] = {}
@@ -120,7 +118,7 @@ class Prologue(CodeGuards):
         else:
             return None
         if not constant_kind(value):
-            self.roots.append((globals_, name))
+            self.root(globals_, name)
         return self.guarded(here, value)
 
     def captured(self, cell: CellType) -> Operand:
@@ -140,7 +138,7 @@ class Prologue(CodeGuards):
                     self.closure = self.emit("getattr", self.callee, data="__closure__")
                 here = self.emit("getitem", self.closure, Constant(index))
             if not constant_kind(value):
-                self.roots.append((cell if index is None else None, index))
+                self.root(cell if index is None else None, index)
             self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
         return self.loaded[key]
 
@@ -223,6 +221,10 @@ class Prologue(CodeGuards):
                 value = example[name] if item else getattr(example, name)
             except Exception as error:
                 raise Refused(str(error)) from error
+            if not item:
+                self.reads(example if isinstance(owner, Constant) else type(example), name)
+            elif isinstance(owner, Constant):
+                self.root(example, name)
             if owner in self.slots and form_of(value) in ("function", "method"):
                 raise Refused("a function that an argument holds has captured what is differentiated")
             here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)

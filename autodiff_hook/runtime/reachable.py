@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType
+from functools import cached_property
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -28,31 +29,80 @@ def reachable(
     given: dict[int, tuple[Any, list[Any]]] | None = None,
     seen: set[int] | None = None,
 ) -> Iterator[Any]:
-    """``value`` and what it refers to: elements, attributes, captured cells, bound objects, classes without more.
+    """``value`` and what it refers to: elements, attributes, captured cells, bound objects, and what functions name.
 
-    What is ``seen`` is passed by, and grows by what is met.
+    That is globals, and, of classes that are met, methods and other attributes. What is ``seen`` is passed by, and
+    grows by what is met.
     """
     seen = set() if seen is None else seen
-    waiting = [value]
-    for item in waiting:  # it grows: what is near comes first
-        cls = type(item)
-        if cls in _LEAVES or id(item) in seen:
-            continue
-        kind = kind_of(cls)
-        if kind == "number" or kind == "array" and not (arrays or item.dtype.hasobject):
-            continue
-        if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
-            if issubclass(cls, type):
-                seen.add(id(item))
-                waiting.extend(captured_by(item))
-                if item.__flags__ & _HEAP_TYPE:
-                    yield item
-            continue
-        seen.add(id(item))
-        yield item
-        waiting.extend(_referents(item, kind))
-        if given and id(item) in given:
-            waiting.extend(given[id(item)][1])
+    waiting, named = [value], _Named()
+    while waiting:
+        for item in waiting:  # it grows: what is near comes first
+            cls = type(item)
+            if cls in _LEAVES or id(item) in seen:
+                continue
+            kind = kind_of(cls)
+            if kind == "number" or kind == "array" and not (arrays or item.dtype.hasobject):
+                continue
+            if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
+                if issubclass(cls, type):
+                    seen.add(id(item))
+                    waiting.extend(captured_by(item))
+                    if item.__flags__ & _HEAP_TYPE:
+                        named.classes += item.__mro__
+                        yield item
+                continue
+            seen.add(id(item))
+            yield item
+            waiting.extend(_referents(item, kind))
+            if cls is FunctionType:
+                named.names |= names_in(item.__code__)
+            if given and id(item) in given:
+                waiting.extend(given[id(item)][1])
+        waiting = named.attributes()
+
+
+class _Named:
+    """The names in functions, and classes, whose attributes by these names are met as well."""
+
+    def __init__(self) -> None:
+        self.classes: list[type] = []
+        self.names = {"__call__"}
+        self._met: set[tuple[int, str]] = set()
+
+    def attributes(self) -> list[Any]:
+        """The attributes that were not given before."""
+        found = []
+        for cls in dict.fromkeys(self.classes):
+            if cls.__flags__ & _HEAP_TYPE and not _is_without_programs(cls.__module__):
+                own = vars(cls)
+                names = own if len(self.names) > 1 else own.keys() & self.names
+                new = [x for x in names if (id(cls), x) not in self._met and self._asks(cls, x, own[x])]
+                self._met.update((id(cls), x) for x in new)
+                found += [_function_in(own[x]) for x in new]
+        return found
+
+    def _asks(self, cls: type, name: str, held: Any) -> bool:
+        """Whether functions may ask for an attribute: operators have no names, and who names a class may call it."""
+        if name in ("__init__", "__new__"):
+            return cls.__name__ in self.names
+        special = len(self.names) > 1 and type(held) is FunctionType and name[:2] == "__" == name[-2:]
+        return special or name in self.names
+
+
+def _function_in(attribute: Any) -> Any:
+    """The function that a descriptor calls, else the attribute of a class itself."""
+    if isinstance(attribute, (staticmethod, classmethod)):
+        attribute = attribute.__func__
+    elif isinstance(attribute, property):
+        attribute = attribute.fget
+    elif isinstance(attribute, cached_property):
+        attribute = attribute.func
+    return wrapped_by(attribute) if type(attribute) is FunctionType else attribute
+
+
+def _is_without_programs(module: Any) -> bool:
+    return str(module).partition(".")[0] in _WITHOUT_PROGRAMS
 
 
 def _referents(item: Any, kind: str) -> list[Any]:
@@ -95,12 +145,22 @@ _DICTS_ASIDE: Final = sys.version_info >= (3, 13)
 
 
 def globals_of(function: FunctionType) -> list[Any]:
-    """The containers and functions of its module that a function of a program names."""
-    globals_ = function.__globals__
-    if str(globals_.get("__name__")).partition(".")[0] in _WITHOUT_PROGRAMS:
+    """The containers, functions and classes that a function of a program names, in its module and others."""
+    names = names_in(function.__code__)
+    found = [held[name] for held in namespaces_of(function, names) for name in names if name in held]
+    return [x for x in found if kind_of(type(x)) not in ("number", "inert") or isinstance(x, type)]
+
+
+def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any]]:
+    """The globals of a function of a program, and those of the modules that it names."""
+    found = [function.__globals__]
+    if _is_without_programs(found[0].get("__name__")):
         return []
-    found = [globals_[name] for name in names_in(function.__code__) if name in globals_]
-    return [x for x in found if kind_of(type(x)) not in ("number", "inert")]
+    for held in found:  # it grows
+        modules = [x for x in map(held.get, names) if isinstance(x, ModuleType)]
+        others = [vars(x) for x in modules if not _is_without_programs(x.__name__)]
+        found += [x for x in others if not any(x is known for known in found)]
+    return found
 
 
 def names_in(code: CodeType) -> set[str]:

@@ -39,7 +39,7 @@ class Halves(NamedTuple):
     reverse: Any
     arity: int
     roots: tuple[tuple[Any, Any], ...]
-    """The namespaces and cells that it reads data from, with the names; (None, index) is a cell of its own."""
+    """Where it reads what is outside (``CodeGuards.roots``)."""
     callees: tuple[FunctionType, ...]
 
 

@@ -90,7 +90,7 @@ class Call:
     def may_move(self, names):
         """Whether any of the arguments with these names may have a derivative."""
         moving = some([self.tokens.get(name) for name in names])
-        return moving or any(reaches(self.alg, self.arguments[name]) for name in names)
+        return moving or reaches(self.alg, *[self.arguments[name] for name in names])
 
     def make_tuple(self, args, token):
         """Make the further arguments of the callback the tuple that ``target`` makes of them."""

@@ -240,7 +240,33 @@ def of_tables_that_change(x):
     return y * z
 
 
+class Settings:
+    factor = 1.0
+    factors = [1.0, 2.0]
+
+    def scaled(self, xs):
+        return self.factor * xs[0]
+
+    @classmethod
+    def scaled_by_class(cls, xs):
+        return cls.factors[0] * xs[0]
+
+
+def by_settings(xs, options={"factor": 1.0}):  # noqa: B006
+    return Settings.factor * xs[0] * options["factor"]
+
+
+def of_settings(x):
+    odd()
+    options = by_settings.__defaults__[0]
+    Settings.factor, Settings.factors[0], options["factor"] = x, x * x, 3.0 * x
+    y = by_settings([x, 1.0]) + Settings().scaled([x, x]) * Settings.scaled_by_class([x, 1.0])
+    Settings.factor, Settings.factors[0], options["factor"] = 1.0, 1.0, 1.0
+    return y
+
+
 PROGRAMS = [
+    of_settings,
     *(of_lists, of_lists_that_change_afterwards, of_results_in_containers, of_arrays, of_views, of_what_is_given_back),
     *(of_objects, of_objects_that_are_changed, of_one_list_twice, of_constants_outside, of_changed_lists),
     *(of_exceptions, of_infinite_slopes, of_a_closure, of_marked_globals, of_tables_that_change),

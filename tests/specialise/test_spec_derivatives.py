@@ -22,7 +22,7 @@ VECTOR = np.array([0.4, -0.2, 0.7])
 def programs_of(f):
     """How many programs there are of derivatives of a function."""
     known = specialising._known.found.get(id(f.__code__), {})
-    return sum(len(x.entries) for (_, _, works), x in known.items() if works)
+    return sum(len(x.entries) for (_, _, works, _), x in known.items() if works)
 
 
 def quartic(x, w=0.5):

@@ -1,0 +1,179 @@
+"""Functions that a solver calls, and what they read by other names than their own: classes, modules, methods."""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+from autodiff_hook import gradient
+
+PARAMS = {"k": 1.0}
+MODULE = ModuleType("settings")
+MODULE.__dict__.update(k=1.0, params={"k": 1.0}, inner=ModuleType("settings.inner"))
+
+
+class Config:
+    k = 1.0
+    params = {"k": 1.0}
+    named = SimpleNamespace(k=1.0)
+
+
+class Model:
+    weight = 1.0
+
+    def rate(self, t):
+        return PARAMS["k"] * t
+
+    @property
+    def slope(self):
+        return PARAMS["k"]
+
+    @staticmethod
+    def plain(t):
+        return PARAMS["k"] * t
+
+    @classmethod
+    def weighed(cls, t):
+        return cls.weight * t
+
+    def through_itself(self, t):
+        return self.rate(t) * t
+
+    def __mul__(self, t):
+        return PARAMS["k"] * t
+
+    def __call__(self, t):
+        return PARAMS["k"] * t * t
+
+
+class Derived(Model):
+    def through_super(self, t):
+        return super().through_itself(t)
+
+
+class Made:
+    def __init__(self, t):
+        self.value = PARAMS["k"] * t
+
+
+MODEL = Model()
+
+
+def rate():
+    return PARAMS["k"]
+
+
+def area(f):
+    return integrate.quad(f, 0.0, 2.0)[0]
+
+
+def of_class_attributes(x):
+    Config.k = x
+    return area(lambda t: Config.k * t)
+
+
+def of_dicts_of_classes(x):
+    Config.params["k"] = x
+    return area(lambda t: Config.params["k"] * t)
+
+
+def of_objects_of_classes(x):
+    Config.named.k = x
+    return area(lambda t: Config.named.k * t)
+
+
+def of_modules(x):
+    MODULE.k = x
+    return area(lambda t: MODULE.k * t)
+
+
+def of_dicts_of_modules(x):
+    MODULE.params["k"] = x
+    return area(lambda t: MODULE.params["k"] * t)
+
+
+def of_modules_of_modules(x):
+    MODULE.inner.k = x
+    return area(lambda t: MODULE.inner.k * t)
+
+
+def of_roots(x):
+    Config.k = x
+    return optimize.brentq(lambda z: z**3 - Config.k, 0.0, 5.0)
+
+
+def of_steps(x):
+    Config.k = x
+    return integrate.odeint(lambda y, t: -Config.k * y, [1.0], [0.0, 1.0])[-1, 0]
+
+
+def of_vectorized(x):
+    Config.params["k"] = x
+    return np.vectorize(lambda t: Config.params["k"] * t)(np.arange(3.0)).sum()
+
+
+def with_params(f):
+    """The area below a function that is made when the item of a global dict has been assigned."""
+
+    def of_params(x):
+        PARAMS["k"] = x
+        return area(f())
+
+    return of_params
+
+
+def of_class_methods(x):
+    Model.weight = x
+    return area(functools.partial(lambda s, t: Model.weighed(t) * s, 2.0))
+
+
+def of_methods_and_roots(x):
+    PARAMS["k"] = x
+    return optimize.brentq(lambda z: z**3 - MODEL.rate(1.0), 0.0, 5.0)
+
+
+def of_methods_and_steps(x):
+    PARAMS["k"] = x
+    return integrate.odeint(lambda y, t: -MODEL.slope * y, [1.0], [0.0, 1.0])[-1, 0]
+
+
+CALLED_BACK = {
+    "functions": lambda: lambda t: rate() * t,
+    "bound methods": lambda: MODEL.through_itself,
+    "methods of objects": lambda: lambda t: MODEL.rate(t),
+    "methods of captured objects": lambda: (lambda model: lambda t: model.rate(t))(Model()),
+    "properties": lambda: lambda t: MODEL.slope * t,
+    "static methods": lambda: lambda t: Model.plain(t),
+    "objects": lambda: MODEL,
+    "operators": lambda: lambda t: MODEL * t,
+    "methods of base classes": lambda: Derived().through_super,
+    "constructors": lambda: lambda t: Made(t).value,
+}
+
+PROGRAMS = [
+    *(of_class_attributes, of_dicts_of_classes, of_objects_of_classes, of_modules, of_dicts_of_modules),
+    *(of_modules_of_modules, of_roots, of_steps, of_vectorized, of_class_methods, of_methods_and_roots),
+    of_methods_and_steps,
+    *(pytest.param(with_params(f), id=name) for name, f in CALLED_BACK.items()),
+]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_what_is_read_by_another_name_is_differentiated(f):
+    for x in (0.7, 1.3, 0.7):
+        expected = (f(x + 1e-4) - f(x - 1e-4)) / 2e-4
+        for _ in range(3):
+            assert gradient(f, x) == (pytest.approx(expected, rel=1e-5),)
+
+
+def test_what_nobody_asks_for_is_no_derivative():
+    def f(x):
+        PARAMS["k"] = x
+        return area(lambda t: Model.weight * t) * x
+
+    Model.weight = 1.0
+    assert gradient(f, 0.7) == (pytest.approx(2.0),)
