@@ -92,11 +92,12 @@ class _Named:
 
 def _function_in(attribute: Any) -> Any:
     """The function that a descriptor calls, else the attribute of a class itself."""
-    if isinstance(attribute, (staticmethod, classmethod)):
+    cls = type(attribute)
+    if issubclass(cls, (staticmethod, classmethod)):
         attribute = attribute.__func__
-    elif isinstance(attribute, property):
+    elif issubclass(cls, property):
         attribute = attribute.fget
-    elif isinstance(attribute, cached_property):
+    elif issubclass(cls, cached_property):
         attribute = attribute.func
     return wrapped_by(attribute) if type(attribute) is FunctionType else attribute
 
@@ -148,7 +149,7 @@ def globals_of(function: FunctionType) -> list[Any]:
     """The containers, functions and classes that a function of a program names, in its module and others."""
     names = names_in(function.__code__)
     found = [held[name] for held in namespaces_of(function, names) for name in names if name in held]
-    return [x for x in found if kind_of(type(x)) not in ("number", "inert") or isinstance(x, type)]
+    return [x for x in found if kind_of(type(x)) not in ("number", "inert") or issubclass(type(x), type)]
 
 
 def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any]]:
@@ -157,8 +158,8 @@ def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any
     if _is_without_programs(found[0].get("__name__")):
         return []
     for held in found:  # it grows
-        modules = [x for x in map(held.get, names) if isinstance(x, ModuleType)]
-        others = [vars(x) for x in modules if not _is_without_programs(x.__name__)]
+        modules = [vars(held[name]) for name in names if name in held and issubclass(type(held[name]), ModuleType)]
+        others = [x for x in modules if not _is_without_programs(x.get("__name__"))]
         found += [x for x in others if not any(x is known for known in found)]
     return found
 
