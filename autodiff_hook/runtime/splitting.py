@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.attempts import came_to, program, refusal, report
+from autodiff_hook.runtime.attempts import Stopped, came_to, program, refusal, report
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Form
@@ -28,6 +28,11 @@ _WORTH: Final = 200
 """After how many nodes that its calls have left on tapes a function is specialised that is given more than numbers."""
 _LEAST: Final = 8
 """And how many these are in a call at least."""
+_LATER: Final = 10
+"""How many times as many make it worth more time."""
+_SECONDS: Final = 0.1
+_PER_NODE: Final = 2e-5
+"""How long making such a program may take, in seconds: at least, and for each node."""
 NUMBERS: Final[set[type]] = {float, int, bool, str, type(None)}
 """The types of what a program for numbers takes."""
 
@@ -46,16 +51,20 @@ class Halves(NamedTuple):
 class Split:
     """What is specialised of one code object, at its first call or when it has come to pay."""
 
-    __slots__ = ("calls", "given_up", "halves", "misses", "nodes", "used")
+    __slots__ = ("calls", "given_up", "halves", "misses", "nodes", "postponed", "used")
 
     def __init__(self, given_up: bool) -> None:
         self.given_up, self.used, self.misses = given_up, False, 0
         self.halves: Halves | None = None
-        self.calls = self.nodes = 0
+        self.calls = self.nodes = self.postponed = 0
 
     def pays(self) -> bool:
         """Whether what it has left on tapes was worth a program."""
-        return self.nodes >= _WORTH and self.nodes >= _LEAST * self.calls
+        return self.nodes >= max(_WORTH, self.postponed, _LEAST * self.calls)
+
+    def postpone(self) -> None:
+        """A program would have taken too long to make, for what its calls have left on tapes so far."""
+        self.postponed = _LATER * max(_WORTH, self.nodes)
 
     def note(self, nodes: int) -> None:
         """A call was carried, which left so many nodes on a tape."""
@@ -112,16 +121,20 @@ def ran(
 def _halves(split: Split, function: FunctionType, args: tuple[Any, ...], form: Form) -> Halves | None:
     with making(split) as alone:
         if alone and split.halves is None and not split.given_up:
-            split.halves = _made(function, args, form)
-            split.given_up = split.halves is None
+            split.halves = _made(split, function, args, form)
     return split.halves
 
 
-def _made(function: FunctionType, args: tuple[Any, ...], form: Form) -> Halves | None:
+def _made(split: Split, function: FunctionType, args: tuple[Any, ...], form: Form) -> Halves | None:
+    seconds = MOST if form == "split" else min(MOST, _SECONDS + split.nodes * _PER_NODE)
     try:
-        made, (forward, reverse) = program(Call.plain(function, args), form, seconds=MOST)
+        made, (forward, reverse) = program(Call.plain(function, args), form, seconds=seconds)
     except Refused as reason:
         refusal(function, reason)
+        if isinstance(reason, Stopped) and seconds < MOST:
+            split.postpone()
+        else:
+            split.given_up = True
         return None
     report(function, made, "apart")
     callees = tuple(f for f in made.functions if f.__defaults__ or f.__kwdefaults__)

@@ -322,3 +322,24 @@ def test_nothing_is_made_before_it_pays(monkeypatch):
     ad.gradient(f, 0.7)
     split = splitting.split_of(sums, False)
     assert split.halves is None and split.calls == 1 and split.nodes >= 2
+
+
+def test_what_takes_too_long_to_make_is_made_when_more_is_carried(monkeypatch):
+    def sums(xs):
+        return sum(math.sin(v) * v for v in xs)
+
+    def f(x):
+        odd()
+        return sums([x, x * x])
+
+    monkeypatch.setattr(splitting, "_SECONDS", 0.0)
+    monkeypatch.setattr(splitting, "_PER_NODE", 0.0)
+    expected = generic_gradient(f, 0.7)
+    ad.gradient(f, 0.7)
+    split = splitting.split_of(sums, False)
+    assert split.halves is None and not split.given_up and split.calls == 0
+    monkeypatch.setattr(splitting, "_SECONDS", 10.0)
+    monkeypatch.setattr(split, "postponed", 8)
+    for _ in range(3):
+        assert ad.gradient(f, 0.7) == pytest.approx(expected)
+    assert split.halves is not None and split.used
