@@ -20,6 +20,14 @@ _MANY: Final = 2000
 """Of how much no copies are made."""
 
 
+class _Plain:
+    pass
+
+
+_SIZE: Final = _Plain.__basicsize__
+"""How large objects are that have nothing but a ``__dict__``: no slots, and no base class written in C."""
+
+
 class Unfit(Exception):
     """Something that is not to be copied, or of which no derivative is known."""
 
@@ -60,7 +68,7 @@ class Private:
         if cls is dict:
             copied = self.made[id(value)] = {}
             return copied, self._dict(value, copied)
-        if is_plain_object(value) and not has_in_type(cls, "__del__") and not hasattr(cls, "__slots__"):
+        if is_plain_object(value) and cls.__basicsize__ == _SIZE and not has_in_type(cls, "__del__"):
             copied = self.made[id(value)] = object.__new__(cls)
             return copied, self._dict(value.__dict__, copied.__dict__)
         raise Unfit

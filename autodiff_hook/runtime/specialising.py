@@ -299,7 +299,7 @@ def _code_in(f: Any) -> tuple[int, ...]:
     for cell in f.__closure__ or ():
         with suppress(ValueError):
             held.append(cell.cell_contents)
-    codes = [x.__code__ if type(x) is FunctionType else x if isinstance(x, type) else type(x) for x in held]
+    codes = [x.__code__ if type(x) is FunctionType else x if issubclass(type(x), type) else type(x) for x in held]
     return tuple([id(x) for x in codes if type(x) is CodeType or x.__flags__ & _HEAP_TYPE])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import sys
 
 import numpy as np
@@ -343,3 +344,21 @@ def test_what_takes_too_long_to_make_is_made_when_more_is_carried(monkeypatch):
     for _ in range(3):
         assert ad.gradient(f, 0.7) == pytest.approx(expected)
     assert split.halves is not None and split.used
+
+
+def test_objects_of_classes_written_in_c_are_not_copied():
+    class Drawing(random.Random):
+        """Has a state that no attribute shows."""
+
+    def noisy(generator, xs):
+        return sum(x * generator.random() for x in xs)
+
+    def f(x):
+        odd()
+        generator = Drawing(7)
+        return noisy(generator, [x, x * x]) + noisy(generator, [x, 1.0])
+
+    same = random.Random(7)
+    drawn = [same.random() for _ in range(3)]
+    for x in (0.7, 1.3, 0.7):
+        assert ad.gradient(f, x) == (pytest.approx(drawn[0] + 2.0 * x * drawn[1] + drawn[2]),)

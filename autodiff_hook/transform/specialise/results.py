@@ -143,8 +143,10 @@ def outcome(
 
 def _of_nothing(value: Any) -> Abstract | None:
     """What is known of an array that holds None alone: nobody stores into it, so it says nothing but its shape."""
-    holds = type(value) is np.ndarray and value.ndim > 0 and all(x is None for x in value.flat)
-    return Array(value.dtype, value.ndim, example=value) if holds and value.size else None
+    if type(value) is not np.ndarray or value.dtype != object or not value.ndim or not value.size:
+        return None
+    holds = all(x is None for x in value.reshape(-1).tolist())
+    return Array(value.dtype, value.ndim, example=value) if holds else None
 
 
 def _is_there(value: Abstract) -> bool:
