@@ -93,11 +93,11 @@ class CodeGuards(Guards):
 
     def reads(self, owner: Any, name: str) -> None:
         """Note that an attribute of a module or a class is read."""
-        for each in owner.__mro__ if isinstance(owner, type) else (owner,):
-            if isinstance(each, ModuleType):
-                self.root(vars(each), name)
-            elif isinstance(each, type) and each.__flags__ & _HEAP_TYPE:
-                self.root(behind(each.__dict__), name)
+        if issubclass(type(owner), ModuleType):
+            self.root(vars(owner), name)
+        for base in owner.__mro__ if issubclass(type(owner), type) else ():
+            if base.__flags__ & _HEAP_TYPE:
+                self.root(behind(base.__dict__), name)
 
     def root(self, holder: Any, name: Any) -> None:
         """Note that data are read from a namespace or a cell."""
