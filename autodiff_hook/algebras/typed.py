@@ -92,7 +92,7 @@ def _holds(tape: Tape, reference: Any) -> bool:
 
 def _data_of(function: FunctionType, halves: Halves | None) -> list[Any]:
     """The data that a program loads on entry, which are more than numbers."""
-    found = [_read(function, *root) for root in halves.roots if root[1] is not None] if halves is not None else []
+    found = [_read(function, *root) for root in halves.roots] if halves is not None else []
     return [value for value in found if kind_of(type(value)) not in ("number", "inert")]
 
 
@@ -103,7 +103,7 @@ def _read(function: FunctionType, holder: Any, name: Any) -> Any:
     if isinstance(holder, CellType):
         return holder.cell_contents
     try:
-        return holder[name]
+        return None if name is None else holder[name]
     except LookupError:
         return None
 
