@@ -57,7 +57,7 @@ class CodeGuards(Guards):
         self.functions: list[FunctionType] = []
         """The functions whose default values are taken for constants."""
         self.roots: dict[tuple[Any, Any], Any] = {}
-        """Where data are read: namespaces, with names or None for all, and cells; (None, index) is a cell of its own."""
+        """Where data are read: namespaces, with names or None for all; cells; (None, index) for one of its own."""
 
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of a module or a class."""
