@@ -8,6 +8,7 @@ import pytest
 from specialised_cases import check, check_all_ways
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 VALUES = [0.4, -0.7, 1.3, 0.2]
 
@@ -128,7 +129,7 @@ def test_methods_of_given_dicts_as_functions():
         get = p.get
         return get("a") * x + sum(map(get, ["a", "b"])) + get("missing", x)
 
-    check(f, {"a": 0.7, "b": 1.3}, 0.4)
+    check(f, {"a": 0.7, "b": 1.3}, 0.4, specialised=None if ONE_WAY else True)
     check(f, {"a": 0.1, "b": 1.9}, 0.8)
 
 
