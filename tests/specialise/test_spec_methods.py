@@ -129,8 +129,9 @@ def test_methods_of_given_dicts_as_functions():
         get = p.get
         return get("a") * x + sum(map(get, ["a", "b"])) + get("missing", x)
 
-    check(f, {"a": 0.7, "b": 1.3}, 0.4, specialised=None if ONE_WAY else True)
-    check(f, {"a": 0.1, "b": 1.9}, 0.8)
+    typed = None if ONE_WAY else True
+    check(f, {"a": 0.7, "b": 1.3}, 0.4, specialised=typed)
+    check(f, {"a": 0.1, "b": 1.9}, 0.8, specialised=typed)
 
 
 @pytest.mark.parametrize("f", [put_in_and_taken_out, turned_and_sorted, extended, looked_up, entered, counted])
