@@ -6,7 +6,6 @@ attribute, element, or 0 for a cell. The keys of a dict are slots of it, too, by
 
 from __future__ import annotations
 
-import gc
 from array import array
 from collections import deque
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
@@ -19,7 +18,7 @@ from autodiff_hook.algebras.lifetimes import MANY, enter_weakly
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
+from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, find_in_type
 from autodiff_hook.runtime.reachable import captured_by, defaults_of, names_in, namespaces_of, reachable
 from autodiff_hook.runtime.slots import Attribute
 
@@ -109,7 +108,7 @@ class _Search:
             return True
         if cls is FunctionType and self._reads(item):
             return True
-        if form == "object" and cls.__flags__ & _HEAP_TYPE and self._captures(cls):
+        if form == "object" and cls.__flags__ & HEAP_TYPE and self._captures(cls):
             return True
         if id(item) in alg.shadows:
             return holds(alg, item)
@@ -130,9 +129,6 @@ class _Search:
             held = (*captured_by(cls), *defaults_of(cls))
             found = self._classes[cls] = any([id(reference) in self._alg.shadows for reference in held])
         return found
-
-
-_HEAP_TYPE: Final = 1 << 9
 
 
 def check_length(reference: Any, tokens: Any) -> None:
@@ -207,7 +203,7 @@ def keep_attribute(alg: Algebra, owner: Any, name: str, token: Token) -> None:
 def holder_of(owner: Any, name: str) -> Any:
     """The reference that an attribute of ``owner`` is a slot of: its ``__dict__``, or ``owner`` itself."""
     if issubclass(type(owner), type):
-        return gc.get_referents(owner.__dict__)[0]
+        return behind(owner.__dict__)
     dictionary = dictionary_of(owner)
     if type(dictionary) is dict and (name in dictionary or not isinstance(find_in_type(type(owner), name), _SLOTS)):
         return dictionary

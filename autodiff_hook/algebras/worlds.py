@@ -5,16 +5,14 @@ from __future__ import annotations
 import functools
 import gc
 from types import CodeType, FunctionType
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import attributes_of as attributes_of
 from autodiff_hook.semantics.scope import is_own
-
-_HEAP_TYPE: Final = 1 << 9
-"""Classes made by Python code."""
 
 
 class World:
@@ -86,7 +84,7 @@ def _content(item: Any, kind: str) -> list[Any]:
         return [*(item.__closure__ or ()), *(item.__defaults__ or ()), *_globals(item), *attributes]
     if type(item).__module__.startswith("autodiff_hook"):
         return []
-    if type(item).__flags__ & _HEAP_TYPE:
+    if type(item).__flags__ & HEAP_TYPE:
         return [value for _, value in attributes_of(item)]
     return gc.get_referents(item)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -121,7 +122,7 @@ def common(held: Sequence[Any]) -> Abstract | None:
 def is_plain_object(value: Any) -> bool:
     """Whether a value is an object of a class written in Python, with attributes that are looked up plainly."""
     cls = type(value)
-    if kind_of(cls) != "object" or issubclass(cls, enum.Enum) or not cls.__flags__ & _HEAP_TYPE:
+    if kind_of(cls) != "object" or issubclass(cls, enum.Enum) or not cls.__flags__ & HEAP_TYPE:
         return False
     try:
         lookup(cls, "__dict__")
@@ -130,7 +131,6 @@ def is_plain_object(value: Any) -> bool:
     return cls.__module__.partition(".")[0] not in _NATIVE
 
 
-_HEAP_TYPE: Final = 1 << 9
 _NATIVE: Final = ("builtins", "numpy", "functools", "collections", "itertools", "operator", "types")
 
 

@@ -10,15 +10,15 @@ from collections import deque
 from collections.abc import Container
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
-from autodiff_hook.runtime.fitting import behind, elsewhere, given_ids, is_alone, itself
+from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
-from autodiff_hook.runtime.lookup import home_of
+from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, home_of
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import Abstract
@@ -27,9 +27,6 @@ from autodiff_hook.transform.specialise.objects import is_descriptor
 from autodiff_hook.transform.specialise.places import copied_from, place_of
 from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
-
-_HEAP_TYPE: Final = 1 << 9
-"""The flag of classes that can be changed."""
 
 LACKED: set[str] = set()
 """The modules that programs were refused for, because they were not imported."""
@@ -96,7 +93,7 @@ class CodeGuards(Guards):
         if issubclass(type(owner), ModuleType):
             self.root(vars(owner), name)
         for base in owner.__mro__ if issubclass(type(owner), type) else ():
-            if base.__flags__ & _HEAP_TYPE:
+            if base.__flags__ & HEAP_TYPE:
                 self.root(behind(base.__dict__), name)
 
     def root(self, holder: Any, name: Any) -> None:
@@ -137,7 +134,7 @@ class CodeGuards(Guards):
     def is_subclass(self, cls: type, base: type) -> bool:
         """Whether a class is derived from another one, guarded where that may change."""
         found = issubclass(cls, base)
-        certain = type(base) is type and (cls is base or not cls.__flags__ & _HEAP_TYPE)
+        certain = type(base) is type and (cls is base or not cls.__flags__ & HEAP_TYPE)
         if not certain and self.is_new("subclass", id(cls), id(base)):
             self.require_same(self.call(issubclass, Constant(cls), Constant(base)), found)
         return found

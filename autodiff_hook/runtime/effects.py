@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import builtin_behind
+from autodiff_hook.runtime.lookup import HEAP_TYPE, builtin_behind
 from autodiff_hook.runtime.native import STANDARD, package_of, places_of_native
 from autodiff_hook.runtime.reading import only_reads
 
@@ -65,7 +65,4 @@ def _calls_back(value: Any) -> bool:
     cls = value if isinstance(value, type) else type(value)
     if kind_of(type(value)) != "object" and not isinstance(value, type):
         return False
-    return cls is functools.partial or bool(cls.__flags__ & _HEAP_TYPE) and package_of(cls) not in STANDARD
-
-
-_HEAP_TYPE: Final = 1 << 9
+    return cls is functools.partial or bool(cls.__flags__ & HEAP_TYPE) and package_of(cls) not in STANDARD

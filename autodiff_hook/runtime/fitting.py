@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter, countOf, itemgetter
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -132,11 +130,6 @@ def elsewhere(outside: Any, given: set[int]) -> bool:
     """Whether what is from outside is none of what is given, and holds none of it."""
     mine = given_ids(outside) if type(outside) in (list, dict, tuple) else {id(outside)}
     return mine.isdisjoint(given)
-
-
-def behind(view: MappingProxyType[Any, Any]) -> Any:
-    """What a view of a mapping shows."""
-    return gc.get_referents(view)[0]
 
 
 def itself(reference: Any) -> set[int]:

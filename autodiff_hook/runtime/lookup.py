@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final, TypeGuard, cast
 
 MISSING: Final = object()
+HEAP_TYPE: Final = 1 << 9
+"""The flag of classes that can be changed."""
 
 
 def find_in_type(cls: type, name: str) -> Any:
@@ -17,6 +20,11 @@ def find_in_type(cls: type, name: str) -> Any:
         if found is not MISSING:
             return wrapped_by(found) if type(found) is FunctionType else found
     return None
+
+
+def behind(view: Any) -> Any:
+    """The mapping behind a ``MappingProxyType``, or a view of its keys, values or items."""
+    return gc.get_referents(view)[0]
 
 
 def standing_for(method: FunctionType, run: Callable[..., Any]) -> FunctionType:

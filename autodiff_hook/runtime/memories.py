@@ -17,6 +17,7 @@ import numpy as np
 
 from autodiff_hook.runtime.effects import places_written
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.native import STANDARD, package_of
 
 _WITHOUT: Final = STANDARD | {"numpy", "numba", "gmpy2", "pandas"}
@@ -24,7 +25,6 @@ _WITHOUT: Final = STANDARD | {"numpy", "numba", "gmpy2", "pandas"}
 
 _BORROWING: Final = (pickle.PickleBuffer, type(struct.iter_unpack("B", b"")))
 _FUNCTIONS: Final = ("cython_function_or_method", "fused_cython_function")
-_HEAP_TYPE: Final = 1 << 9
 _hiding: dict[int, tuple[bool, weakref.ref[type]]] = {}
 
 
@@ -48,7 +48,7 @@ def _may_hide(cls: type) -> bool:
 
 def _is_of_python(cls: type) -> bool:
     """Whether a class was made by a class statement: its instances have a dict, or slots, and nothing more."""
-    if not cls.__flags__ & _HEAP_TYPE:
+    if not cls.__flags__ & HEAP_TYPE:
         return False
     meta: type = type(cls)
     if not all([package_of(base) in STANDARD or _is_of_python(base) for base in meta.__mro__]):

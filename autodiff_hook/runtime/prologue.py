@@ -15,9 +15,9 @@ from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
-from autodiff_hook.runtime.fitting import apart, behind
+from autodiff_hook.runtime.fitting import apart
 from autodiff_hook.runtime.guards import identity
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import behind, dictionary_of
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.transform.specialise.abstract import (

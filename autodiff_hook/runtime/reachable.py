@@ -14,9 +14,8 @@ import numpy as np
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import dictionary_of, wrapped_by
+from autodiff_hook.runtime.lookup import HEAP_TYPE, dictionary_of, wrapped_by
 
-_HEAP_TYPE: Final = 1 << 9
 _WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas"}
 """Packages whose globals hold nothing that a program has made."""
 _LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
@@ -48,7 +47,7 @@ def reachable(
                 if issubclass(cls, type):
                     seen.add(id(item))
                     waiting.extend(captured_by(item))
-                    if item.__flags__ & _HEAP_TYPE:
+                    if item.__flags__ & HEAP_TYPE:
                         named.classes += item.__mro__
                         yield item
                 continue
@@ -74,7 +73,7 @@ class _Named:
         """The attributes that were not given before."""
         found = []
         for cls in dict.fromkeys(self.classes):
-            if cls.__flags__ & _HEAP_TYPE and not _is_without_programs(cls.__module__):
+            if cls.__flags__ & HEAP_TYPE and not _is_without_programs(cls.__module__):
                 own = vars(cls)
                 names = own if len(self.names) > 1 else own.keys() & self.names
                 new = [x for x in names if (id(cls), x) not in self._met and self._asks(cls, x, own[x])]

@@ -30,6 +30,7 @@ from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, r
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.code_guards import LACKED
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import CUT, Form
 from autodiff_hook.runtime.second_order import Postponed
@@ -300,10 +301,7 @@ def _code_in(f: Any) -> tuple[int, ...]:
         with suppress(ValueError):
             held.append(cell.cell_contents)
     codes = [x.__code__ if type(x) is FunctionType else x if issubclass(type(x), type) else type(x) for x in held]
-    return tuple([id(x) for x in codes if type(x) is CodeType or x.__flags__ & _HEAP_TYPE])
-
-
-_HEAP_TYPE: Final = 1 << 9
+    return tuple([id(x) for x in codes if type(x) is CodeType or x.__flags__ & HEAP_TYPE])
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.shadows import Algebra, Result
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import MEANINGS, Args, Kwargs, apply
 from autodiff_hook.semantics.opaque import call_opaque
@@ -20,14 +20,13 @@ def constructors(cls: Any) -> tuple[Any, bool, Any]:
     new = new.__func__ if issubclass(type(new), staticmethod) else new
     is_code = type(new) is FunctionType or type(init) is FunctionType
     known = type(new) is FunctionType or id(new) in MEANINGS or new in _BLANK
-    heap = bool(cls.__flags__ & _HEAP_TYPE) and new is not object.__new__
+    heap = bool(cls.__flags__ & HEAP_TYPE) and new is not object.__new__
     if not known or not is_code and not heap and cls is not OrderedDict and not issubclass(cls, BaseException):
         return None, False, None
     return new, new in _BLANK, init if type(init) is FunctionType or id(init) in MEANINGS else None
 
 
 _BLANK: Final = (object.__new__, dict.__new__, list.__new__, OrderedDict.__new__, deque.__new__)
-_HEAP_TYPE: Final = 1 << 9
 
 
 def blank(cls: Any) -> Any:

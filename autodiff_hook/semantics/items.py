@@ -30,10 +30,10 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.algebras.shadows import some as any_of
 from autodiff_hook.errors import CONSTANT, CUT, NotDifferentiable, user_location
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import behind, find_in_type
 from autodiff_hook.runtime.typed_arrays import is_shown
 from autodiff_hook.semantics.arrays import part_of, store_array
-from autodiff_hook.semantics.iteration import behind, flattened, get_iter, python_method
+from autodiff_hook.semantics.iteration import flattened, get_iter, python_method
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.opaque import call_opaque, describe_type, fail
 from autodiff_hook.semantics.records import item_of_record, store_in_record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import operator
 from array import array
 from collections import OrderedDict, deque
@@ -15,7 +14,7 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, load_key, lose, reaches, some
 from autodiff_hook.runtime.kinds import WRITTEN
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import behind, find_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.semantics.arrays import part_of
@@ -57,11 +56,6 @@ def is_iteration(value: Any) -> bool:
 def is_view(value: Any) -> bool:
     """Whether ``value`` is a view of the values, items or keys of a dict."""
     return isinstance(value, VIEWS)
-
-
-def behind(view: Any) -> Any:
-    """The mapping behind a ``MappingProxyType``, or a view of its keys, values or items."""
-    return gc.get_referents(view)[0]
 
 
 def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:

@@ -30,6 +30,7 @@ from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.losses import failure, is_changed, plain
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.typed_arrays import is_shown, is_typed_array
@@ -166,10 +167,7 @@ def remembers(function: Any) -> bool:
     receiver = getattr(function, "__self__", None)
     if type(receiver).__module__ == "_queue" or getattr(function, "__objclass__", type).__module__ == "_queue":
         return True
-    return receiver is not None and kind(receiver) == "object" and not type(receiver).__flags__ & _HEAP_TYPE
-
-
-_HEAP_TYPE: Final = 1 << 9
+    return receiver is not None and kind(receiver) == "object" and not type(receiver).__flags__ & HEAP_TYPE
 
 
 def is_written(alg: Algebra, array: Any) -> bool:

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result
+from autodiff_hook.runtime.lookup import behind
 from autodiff_hook.semantics import calls
-from autodiff_hook.semantics.iteration import behind
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
 
 natively(MappingProxyType)

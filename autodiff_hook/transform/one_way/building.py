@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from types import MemberDescriptorType
-from typing import Any, Final
+from typing import Any
 
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.transform.specialise.objects import lookup
 
 
 def is_buildable(cls: type) -> bool:
     """Whether an object of a class is no more than its attributes."""
-    return all(base is object or base.__flags__ & _HEAP_TYPE for base in cls.__mro__)
-
-
-_HEAP_TYPE: Final = 1 << 9
+    return all(base is object or base.__flags__ & HEAP_TYPE for base in cls.__mro__)
 
 
 def built_object(cls: type, names: tuple[str, ...], *values: Any) -> Any:

@@ -6,11 +6,12 @@ from types import FunctionType
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.objects import ABSTRACT, HEAP_TYPE, is_called_plainly, look
+from autodiff_hook.transform.specialise.objects import ABSTRACT, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.fitting import behind
+from autodiff_hook.runtime.lookup import behind
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (

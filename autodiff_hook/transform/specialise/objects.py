@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import (
+    HEAP_TYPE,
     asked_in_turn,
     find_in_type,
     has_in_type,
@@ -105,7 +106,7 @@ def is_descriptor(found: Any) -> bool:
 def is_object(world: World, found: Any) -> bool:
     """Whether a value that is no argument is an object of a class written in Python."""
     cls = type(found)
-    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
+    if not cls.__flags__ & HEAP_TYPE or issubclass(cls, (type, ModuleType, Enum)) or hasattr(cls, "__get__"):
         return False
     if cls.__module__.partition(".")[0] in _LIBRARIES:
         return False
@@ -113,7 +114,6 @@ def is_object(world: World, found: Any) -> bool:
     return call is None or type(call) is FunctionType and world.in_scope(call)
 
 
-_HEAP_TYPE: Final = 1 << 9
 _LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")
 
 
@@ -168,7 +168,6 @@ _COPYING: Final = (
     *("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__", "__new__"),
     "__setattr__",
 )
-HEAP_TYPE: Final = 1 << 9
 ABSTRACT: Final = 1 << 20
 
 

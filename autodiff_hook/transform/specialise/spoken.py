@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Statement
+from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.native import STANDARD, package_of
 from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, UNARY_METHODS
 from autodiff_hook.transform.specialise.abstract import Abstract, Known
@@ -17,7 +18,6 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.wording import named
 
-_HEAP_TYPE: Final = 1 << 9
 _NATIVE: Final = STANDARD | {"numpy", "scipy"}
 _NUMBER: Final = ("__float__", "__index__", "__int__", "__complex__", "__trunc__", "__floor__", "__ceil__")
 _TEXT: Final = ("__format__", "__str__", "__repr__")
@@ -64,7 +64,7 @@ def _require_native(inf: Inference, value: Any, names: tuple[str, ...]) -> None:
     if isinstance(value, type) and "__class_getitem__" in names and _is_own(value, "__class_getitem__"):
         raise Refused(f"the items of {named(Known(value))}")
     cls = type(value)
-    if cls.__flags__ & _HEAP_TYPE and package_of(cls) not in _NATIVE:
+    if cls.__flags__ & HEAP_TYPE and package_of(cls) not in _NATIVE:
         if any(_is_own(cls, name) for name in names):
             raise Refused(f"an operation that {cls.__qualname__} defines")
         inf.world.members(cls)
