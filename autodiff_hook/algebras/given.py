@@ -19,7 +19,7 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.mirror import Mirror, form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED, array_of
-from autodiff_hook.runtime.reachable import globals_of, reachable
+from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SHARED: Final = "a store into an array whose memory several arguments show: whose derivative it changes is not known"
@@ -171,8 +171,6 @@ def _environment(function: Any) -> dict[int, Any]:
             if len(found) >= _SCAN_LIMIT:
                 return found
             found[id(item)] = item
-            if type(item) is FunctionType:
-                stack += globals_of(item)
-            else:
+            if type(item) is not FunctionType:
                 stack += [f for cls in type(item).__mro__ for f in vars(cls).values() if type(f) is FunctionType]
     return found

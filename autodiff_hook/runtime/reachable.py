@@ -109,7 +109,7 @@ def _referents(item: Any, kind: str) -> list[Any]:
     cls = type(item)
     if cls is FunctionType:
         return [
-            *globals_of(item),
+            *_globals_of(item),
             *(item.__closure__ or ()),
             *(item.__defaults__ or ()),
             item.__kwdefaults__,
@@ -144,7 +144,7 @@ _DICTS_ASIDE: Final = sys.version_info >= (3, 13)
 """Whether an object refers to what its dict holds, and not to that."""
 
 
-def globals_of(function: FunctionType) -> list[Any]:
+def _globals_of(function: FunctionType) -> list[Any]:
     """The containers, functions and classes that a function of a program names, in its module and others."""
     names = names_in(function.__code__)
     found = [held[name] for held in namespaces_of(function, names) for name in names if name in held]
