@@ -6,7 +6,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from types import CodeType
 from typing import Any, Literal, ParamSpec
 
@@ -133,7 +133,9 @@ def explain(f: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Explan
         told, error = _told(pullback, f, args, kwargs)
         notes.append("the value is no scalar: this is its pullback")
     notes += [str(report) for report in told if report.kind == "nothing" or report.code is None]
-    return Explanation(tuple(_functions(told)), tuple(dict.fromkeys(notes)), None if error is None else str(error))
+    return Explanation(
+        tuple(_with_regions([*_functions(told)])), tuple(dict.fromkeys(notes)), None if error is None else str(error)
+    )
 
 
 def _told(
@@ -164,6 +166,21 @@ def _functions(told: list[Report]) -> Iterator[Function]:
         for report in of_code:
             if report.kind == "typed" and not _is_given_up(report, of_code):
                 yield from _typed(report, of_code)
+
+
+def _with_regions(functions: list[Function]) -> Iterator[Function]:
+    """Functions that are carried, with the lines that are typed apart."""
+    for function in functions:
+        if function.how == "carried":
+            apart = [x for x in functions if x.how == "typed" and _place(x) == _place(function)]
+            typed = {line.number for other in apart for line in other.lines if line.how == "typed"}
+            lines = [replace(x, how="typed") if x.number in typed and not x.reason else x for x in function.lines]
+            function = replace(function, lines=tuple(lines))
+        yield function
+
+
+def _place(function: Function) -> tuple[str, str, int]:
+    return function.name, function.filename, function.first_line
 
 
 def _is_given_up(typed: Report, of_code: list[Report]) -> bool:

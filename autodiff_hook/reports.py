@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from dataclasses import field
 from threading import get_ident
 from types import CodeType
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from autodiff_hook import telling
 from autodiff_hook.records import record
+
+if TYPE_CHECKING:
+    from autodiff_hook.ir.types import Position
 
 Kind = Literal["typed", "not typed", "not typed any more", "run again", "carried", "opaque", "nothing"]
 """``carried``: the carried program was made; ``opaque``: a call that no derivative is known of was given some;
@@ -25,6 +28,8 @@ class Reason:
     filename: str | None = None
     line: int | None = None
     prefix: str = ""
+    around: Position | None = None
+    """Where the function that was to be typed has that line, or calls what has it."""
 
     def __str__(self) -> str:
         place = "" if self.filename is None else f"{self.filename}:{self.line}: "

@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Key, Token, keep_all, known, load, reaches, some
 from autodiff_hook.registry import is_exact
-from autodiff_hook.runtime.arguments import constant_kind, is_plain_object
+from autodiff_hook.runtime.arguments import Unread, constant_kind, is_plain_object
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import has_in_type
 
@@ -97,8 +97,19 @@ class Private:
             raise Unfit
         trees = {}
         for key, item in list(value.items()):
-            copied[key], trees[key] = self.taken(item, load(self.alg, value, key, item))
+            copied[key], trees[key] = self._part(item, load(self.alg, value, key, item))
         return trees if some(trees.values()) else None
+
+    def _part(self, item: Any, token: Token) -> tuple[Any, Any]:
+        """A copy of a part and its tokens; of one that is unfit nothing is known, as programs read some parts only."""
+        count, known_before = self.count, len(self.made)
+        try:
+            return self.taken(item, token)
+        except Unfit:
+            self.count = count
+            for key in list(self.made)[known_before:]:
+                del self.made[key]
+            return Unread, None
 
 
 def _together(trees: list[Any]) -> Any:

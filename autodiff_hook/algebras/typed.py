@@ -26,11 +26,13 @@ from autodiff_hook.semantics.structures import gather
 def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]) -> Result | None:
     """Value and token of a call by a typed program; None if there is none for it."""
     if NUMBERS.issuperset(map(type, args)):
+        split = split_of(function, True)
         moving = [token for token, x in zip(t[1:], args) if token is not None and type(x) is not str]
         if not moving or len(moving) < len([token for token in t[1:] if token is not None]):
             return None
-        found = ran(split_of(function, True), function, args, lambda halves: _is_live(tape, function, halves))
-        return None if found is None else _recorded(tape, function, args, t[1:], *found)
+        if not split.given_up:
+            found = ran(split, function, args, lambda halves: _is_live(tape, function, halves))
+            return None if found is None else _recorded(tape, function, args, t[1:], *found)
     return None if function.__code__.co_flags & _SUSPENDS else _typed_of_anything(tape, t, function, args)
 
 
@@ -47,11 +49,12 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
         result = enter_carried(tape, t, function, args, {})
         split.note(len(tape.nodes) - before)
         return result
-    private = Private(tape)
+    private, pairs = Private(tape), []
     try:
-        pairs = [private.taken(x, token) for x, token in zip(args, t[1:])]
+        for x, token in zip(args, t[1:]):
+            pairs.append(private.taken(x, token))
     except Unfit:
-        split.given_up = True
+        split.give_up_where_used(function.__code__, len(pairs))
         return None
     trees = [tree for _, tree in pairs]
     if all(tree is None for tree in trees):

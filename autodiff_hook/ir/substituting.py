@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autodiff_hook.ir.types import Block, Operand
+from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Terminator, Variable
 
 
 def resolve(operand: Operand, known: Mapping[Any, Operand]) -> Operand:
@@ -27,3 +27,30 @@ def substitute(blocks: Iterable[Block], mapping: Mapping[Any, Operand]) -> None:
         block.terminator.operands = [resolve(x, mapping) for x in block.terminator.operands]
         for edge in block.edges():
             edge.args = [resolve(x, mapping) for x in edge.args]
+
+
+def copy_blocks(blocks: Iterable[Block], names: dict[Operand, Operand]) -> dict[Block, Block]:
+    """Copies of blocks, by what they are copies of; edges that lead elsewhere still do.
+
+    ``names`` says what stands for some operands, and what makes these is left out; the new variables are added to it.
+    """
+    given, own = set(names), dict[Operand, Variable]()
+    for block in blocks:
+        own.update((param, Variable(param.name)) for param in block.params)
+        for s in block.statements:
+            if s.result is not None and s.result not in given:
+                own[s.result] = Variable(s.result.name)
+    names |= own
+    known = names.get
+    copies = {block: Block([own[p] for p in block.params]) for block in blocks}
+    for block, new in copies.items():
+        new.statements = [
+            Statement(s.op, [known(x, x) for x in s.operands], own.get(s.result), s.data, s.position)  # type: ignore[arg-type]
+            for s in block.statements
+            if s.result not in given
+        ]
+        end = block.terminator
+        edges = [Edge(copies.get(e.target, e.target), [known(x, x) for x in e.args]) for e in block.edges()]
+        new.handler = edges.pop() if block.handler is not None else None
+        new.terminator = Terminator(end.kind, [known(x, x) for x in end.operands], edges, end.position)
+    return copies

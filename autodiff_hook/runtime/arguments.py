@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import sys
+from collections import deque
 from collections.abc import Container, Sequence
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, UnionType
 from typing import Any, Final
@@ -44,12 +45,22 @@ def constant_kind(value: Any) -> bool:
     )
 
 
+class Unread:
+    """Stands for a part of an argument that a program is not given: one that reads it is refused."""
+
+
+def _require_read(value: Any) -> None:
+    if value is Unread:
+        raise Refused("a part of an argument of which no copy can be made")
+
+
 _KEYS: Final = 12
 """A dict with more keys is not known in all its parts."""
 
 
 def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Abstract:
     """The abstract value of an argument, or of data in a global or a closure cell."""
+    _require_read(value)
     if value is None or issubclass(type(value), (bool, str)) or constant_kind(value) or is_fixed(value):
         return Known(value)
     if type(value) is frozenset and not one_way and {float, int, *_INERT}.issuperset(map(type, value)):
@@ -81,6 +92,8 @@ _INERT: Final = (str, bool, type(None))
 def common(held: Sequence[Any]) -> Abstract | None:
     """What is known of all of some values; None if they are of several kinds."""
     types, first = set(map(type, held)), held[0]
+    if type in types:
+        deque(map(_require_read, held), 0)
     if types <= {float, int}:
         return Number(frozenset(types), example=first)
     if type(None) in types and len(types) > 1:

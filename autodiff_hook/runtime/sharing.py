@@ -114,6 +114,10 @@ class ByNamespace(Generic[B]):
         """Give up everything."""
         self._made.clear()
 
+    def remove(self, code: CodeType) -> None:
+        """Give up what is made of a code object."""
+        self._found.pop(id(code), None)
+
     def _new(self, by_globals: dict[int, B], code: CodeType, globals_: dict[str, Any]) -> B:
         key = id(globals_)
         with making((id(by_globals), key)), uncollected():

@@ -29,6 +29,7 @@ from autodiff_hook.runtime.altering import restoring
 from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
 from autodiff_hook.runtime.code_guards import LACKED
+from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.preparing import prepare as prepare_session
@@ -385,6 +386,7 @@ def _run(
                 known.one_way = True
                 _withdraw(known, call, entry)
                 refusal(call.function, came_to(error))
+                gave_up(call.function.__code__, error.reason)
                 return MISS
         if known.traps >= _TRAPS or fresh:
             _give_up(known, call.function, came_to(error, "what is carried: "))
@@ -461,6 +463,8 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
             return None, all_ways
         except Refused as reason:
             refusal(f, reason)
+            if all_ways:
+                gave_up(code, reason.reason)
             if not all_ways or not known.follows:
                 known.refused.add(_types(call))
                 return None, all_ways

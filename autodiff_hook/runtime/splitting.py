@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
+from autodiff_hook.reports import Reason
+from autodiff_hook.runtime import giving_up
 from autodiff_hook.runtime.attempts import Stopped, came_to, program, refusal, report
 from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.sharing import ByCode, making
@@ -66,6 +71,15 @@ class Split:
         """A program would have taken too long to make, for what its calls have left on tapes so far."""
         self.postponed = _LATER * max(_WORTH, self.nodes)
 
+    def give_up_where_used(self, code: CodeType, index: int) -> None:
+        """What is given for a parameter is nothing for a program; what does not use it may be one."""
+        self.given_up = True
+        ir = shared(code)
+        if not isinstance(ir, Unsupported):
+            param = ir.entry.params[index]
+            for s in [s for block in ir.blocks for s in block.statements if param in s.operands]:
+                gave_up(code, Reason("what is given", around=s.position))
+
     def note(self, nodes: int) -> None:
         """A call was carried, which left so many nodes on a tape."""
         self.calls += 1
@@ -104,6 +118,7 @@ def ran(
             give_up_all(error)
             split.given_up = True
             refusal(function, came_to(error, "what is carried: "))
+            gave_up(function.__code__, error.reason)
         result = MISS
     except MemoryError:
         raise
@@ -135,6 +150,7 @@ def _made(split: Split, function: FunctionType, args: tuple[Any, ...], form: For
             split.postpone()
         else:
             split.given_up = True
+            gave_up(function.__code__, reason.reason)
         return None
     report(function, made, "apart")
     callees = tuple(f for f in made.functions if f.__defaults__ or f.__kwdefaults__)
@@ -151,6 +167,7 @@ def forget() -> None:
     """Give up everything."""
     _of_numbers.clear()
     _of_anything.clear()
+    giving_up.forget()
 
 
 if not GENERIC:

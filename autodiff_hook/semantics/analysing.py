@@ -9,7 +9,9 @@ from typing import Any, Final
 from autodiff_hook.errors import Unsupported, located, place_of
 from autodiff_hook.ir.types import IR, Statement
 from autodiff_hook.lift import lift
+from autodiff_hook.runtime.giving_up import places
 from autodiff_hook.transform.generic.primal import Primal
+from autodiff_hook.transform.generic.regions import give_functions
 
 _CONSTANT_GLOBALS: Final = (FunctionType, type, ModuleType, type(len))
 _ASYNCHRONOUS: Final = ("aiter", "anext", "enter_async")
@@ -31,6 +33,9 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
             if statement.op in _ASYNCHRONOUS:
                 _refuse_statement(ir, statement, "async for and async with are not differentiated")
     refuse_frame_access(ir, globals_)
+    where = places(code)
+    if where:
+        give_functions(ir, where)
     return Primal(
         ir,
         lambda name: _is_constant(name, globals_),

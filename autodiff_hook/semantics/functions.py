@@ -12,6 +12,7 @@ from autodiff_hook.debugging import NANS
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import Signature
+from autodiff_hook.runtime.giving_up import when_noted
 from autodiff_hook.runtime.sharing import ByNamespace
 from autodiff_hook.semantics.analysing import GlobalFacts, analyse
 from autodiff_hook.semantics.generators import started
@@ -59,6 +60,7 @@ _carried_for: Final = ByNamespace(_carry)
 _watched_for: Final = ByNamespace(_watch)
 """The same for ``debug_nans``."""
 forget: Final = _carried_for.clear
+when_noted(_carried_for.remove)
 _program_of: Final = _carried_for.__call__
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -11,7 +11,8 @@ import numpy as np
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import closure, successors
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Position, Statement, Terminator, Variable
+from autodiff_hook.ir.substituting import copy_blocks
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Position, Statement, Variable
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.records import record
 from autodiff_hook.reports import Reason
@@ -24,13 +25,15 @@ class Refused(Exception):
         super().__init__(message)
         self.statement = statement
         self.place: tuple[str, int | None] | None = None
+        self.around: Position | None = None
         self.seconds = 0.0
         """What was spent until that was known."""
 
     @property
     def reason(self) -> Reason:
         """Why, and where."""
-        return Reason(self.args[0], *self.place or ())
+        filename, line = self.place or (None, None)
+        return Reason(self.args[0], filename, line, around=self.around)
 
     def __str__(self) -> str:
         return str(self.reason)
@@ -45,7 +48,7 @@ def refused_for(reasons: Sequence[Reason]) -> Refused:
     """The refusal for several reasons, at the place of the first."""
     first, *others = reasons
     refused = Refused("; ".join((first.text, *map(str, others))))
-    refused.place = None if first.filename is None else (first.filename, first.line)
+    refused.place, refused.around = None if first.filename is None else (first.filename, first.line), first.around
     return refused
 
 
@@ -124,33 +127,6 @@ def copied(ir: IR, load: Load, handlers: bool = False) -> Body:
 
 def _going_on(block: Block) -> list[Block]:
     return [edge.target for edge in block.terminator.edges]
-
-
-def copy_blocks(blocks: Iterable[Block], names: dict[Operand, Operand]) -> dict[Block, Block]:
-    """Copies of blocks, by what they are copies of; edges that lead elsewhere still do.
-
-    ``names`` says what stands for some operands, and what makes these is left out; the new variables are added to it.
-    """
-    given, own = set(names), dict[Operand, Variable]()
-    for block in blocks:
-        own.update((param, Variable(param.name)) for param in block.params)
-        for s in block.statements:
-            if s.result is not None and s.result not in given:
-                own[s.result] = Variable(s.result.name)
-    names |= own
-    known = names.get
-    copies = {block: Block([own[p] for p in block.params]) for block in blocks}
-    for block, new in copies.items():
-        new.statements = [
-            Statement(s.op, [known(x, x) for x in s.operands], own.get(s.result), s.data, s.position)  # type: ignore[arg-type]
-            for s in block.statements
-            if s.result not in given
-        ]
-        end = block.terminator
-        edges = [Edge(copies.get(e.target, e.target), [known(x, x) for x in e.args]) for e in block.edges()]
-        new.handler = edges.pop() if block.handler is not None else None
-        new.terminator = Terminator(end.kind, [known(x, x) for x in end.operands], edges, end.position)
-    return copies
 
 
 def _write_displays(block: Block) -> None:

@@ -6,12 +6,13 @@ A program that raises is run again carried, so all ends are those where nothing 
 from __future__ import annotations
 
 from autodiff_hook.ir.analysis import closure, successors
+from autodiff_hook.ir.substituting import copy_blocks
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.records import record
 from autodiff_hook.semantics.equivalents import managing
 from autodiff_hook.transform.specialise import producers
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Producer
-from autodiff_hook.transform.specialise.bodies import Body, Refused, copy_blocks
+from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.infer import Inference
 
 

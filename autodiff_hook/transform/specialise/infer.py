@@ -235,6 +235,8 @@ class Inference:
         self.activations: dict[int, tuple[tuple[Any, Any], ...]] = {}
         """With which arguments the functions were entered that are around blocks, by the identity of their chain."""
         self.kept: list[tuple[Any, ...]] = []
+        self.called_at: dict[int, Position | None] = {}
+        """Where the function itself calls what leads to the blocks of a chain, by the identity of that."""
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}
         self.wanted: dict[Any, None] = {}
@@ -524,11 +526,17 @@ class Inference:
         """The file that the code of a block is from."""
         return str(self.chains[block][-1].co_filename)
 
+    def _around(self, block: Block, position: Position | None) -> Position | None:
+        """The place in the function itself that leads to a place in a block."""
+        return self.called_at.get(id(self.chains[block]), position)
+
     def locate(self, reason: Refused) -> None:
         """Find the file of the statement for which a program is refused."""
         if reason.statement is None:
             return
         homes = [block for block in self.chains if reason.statement in block.statements]
+        if homes and reason.around is None:
+            reason.around = self._around(homes[0], reason.statement.position)
         files = {self.filename_of(block) for block in homes or self.chains}
         if len(files) == 1:
             reason.at(files.pop(), reason.statement.position)
@@ -536,6 +544,7 @@ class Inference:
     def _trap(self, block: Block, reason: Refused, position: Position | None) -> None:
         """What is not understood is given up where the program comes to it; then the function is carried."""
         reason.at(self.filename_of(block), position)
+        reason.around = reason.around or self._around(block, position)
         self.trapped[block] = reason.reason, block.statements[self.index :], block.terminator
         del block.statements[self.index :]
         block.terminator = self._giving_up(block, reason.reason)
@@ -568,6 +577,7 @@ class Inference:
         self.plans |= dict.fromkeys(tests, PURE)
         refused = Refused(reason)
         refused.at(self.filename_of(block), position)
+        refused.around = self._around(block, position)
         trap.terminator = self._giving_up(block, refused.reason)
         self.fork(block, tests, trap, True, renamed)
 
@@ -674,7 +684,9 @@ class Inference:
         block = self.block
         assert block is not None
         chain = self.chains[block]
+        around = self._around(block, statement.position)
         chain = self._entered(chain, code, call)
+        self.called_at[id(chain)] = around
         if code.co_flags & CO_GENERATOR:
             producers.begin(self, statement, producers.Suspended(code, globals_, call, cells, chain))
             return

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autodiff_hook.ir.analysis import Loop, closure, count_uses, dominates, dominators, natural_loops, reverse_postorder
-from autodiff_hook.ir.substituting import substitute
+from autodiff_hook.ir.substituting import copy_blocks, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Producer
-from autodiff_hook.transform.specialise.bodies import Body, Parameters, Refused, cleans_up, copy_blocks, lifted
+from autodiff_hook.transform.specialise.bodies import Body, Parameters, Refused, cleans_up, lifted
 from autodiff_hook.transform.specialise.versions import Versions
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.substituting import copy_blocks, resolve, substitute
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.records import record
 from autodiff_hook.short_forms import EXPRESSIONS
-from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, copy_blocks, lifted
+from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted
 
 
 @record
