@@ -1,8 +1,8 @@
 """Regions: parts of a function that is carried, each of which is given a function of its own and may be typed.
 
-Where a typed program gives up is known as a place in the source. A region is the largest part around a loop that has no
-such place. Control enters it at one block, and leaves it for one other block, or by returning; what it is given are the
-parameters of its function, and what is used behind it is what that returns.
+Where a typed program gives up is known as a place in the source. A region is the largest part around a loop, or a few
+calls, that has no such place. Control enters it at one block, and leaves it for one other block, or by returning; what
+it is given are the parameters of its function, and what is used behind it is what that returns.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Set
 from typing import Final
 
 from autodiff_hook.ir.analysis import (
-    Loop,
     closure,
     dominates,
     dominators,
@@ -38,6 +37,8 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.transform.generic.outlining import Outlining, cells_of, used_behind
 
+_CALLS: Final = frozenset({"call", "call_method", "call_ex", "call_loaded"})
+_SEVERAL: Final = 2
 _LARGEST: Final = 400
 """How many blocks a function may have."""
 _PLAIN: Final = frozenset({"jump", "return"})
@@ -123,15 +124,28 @@ class _Finder:
     def regions(self) -> Iterator[tuple[Block, list[Block], Block | None]]:
         """The first block, all blocks, and the block behind them, which is None where the region returns."""
         taken: set[Block] = set()
-        for loop in natural_loops(self.ir):
-            if taken.isdisjoint(loop.body) and self.left.isdisjoint(loop.body):
-                found = self._around(loop, taken)
+        for first, body in self._worth():
+            if taken.isdisjoint(body) and self.left.isdisjoint(body):
+                found = self._around(first, body, taken)
                 if found is not None:
                     taken.update(found[1])
                     yield found
 
-    def _around(self, loop: Loop, taken: set[Block]) -> tuple[Block, list[Block], Block | None] | None:
-        entries = [loop.header]
+    def _worth(self) -> Iterator[tuple[Block, set[Block]]]:
+        """What regions are looked for around: loops, and what calls several functions outside of these."""
+        inside = set[Block]()
+        for loop in natural_loops(self.ir):
+            inside |= loop.body
+            yield loop.header, loop.body
+        for block in self.order:
+            if block not in inside and sum([s.op in _CALLS for s in block.statements]) >= _SEVERAL:
+                yield block, {block}
+
+    def _around(
+        self, first: Block, body: set[Block], taken: set[Block]
+    ) -> tuple[Block, list[Block], Block | None] | None:
+        """The largest region that has all of ``body``, where control comes to ``first``."""
+        entries = [first]
         while self.idom[entries[-1]] is not entries[-1]:
             entries.append(self.idom[entries[-1]])
         for entry in reversed(entries):
@@ -140,7 +154,7 @@ class _Finder:
                 if self._may_be(entry, rest, None, taken):
                     return entry, rest, None
                 for region, leads_to in reversed(self._grown(entry, taken)):
-                    if loop.body.issubset(region) and self._may_be(entry, region, leads_to, taken):
+                    if body.issubset(region) and self._may_be(entry, region, leads_to, taken):
                         return entry, region, leads_to
         return None
 
