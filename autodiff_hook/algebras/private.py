@@ -5,6 +5,8 @@ What a program that is cut in two was given may not change before its reverse ha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from operator import is_
 from types import FunctionType
 from typing import Any, Final
 
@@ -15,6 +17,7 @@ from autodiff_hook.registry import is_exact
 from autodiff_hook.runtime.arguments import Unread, constant_kind, is_plain_object
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import has_in_type
+from autodiff_hook.runtime.reachable import reachable
 
 _MANY: Final = 2000
 """Of how much no copies are made."""
@@ -38,6 +41,7 @@ class Private:
     def __init__(self, alg: Algebra) -> None:
         self.alg, self.made, self.count = alg, dict[int, Any](), 0
         self.kept: list[Any] = []
+        """What was copied."""
 
     def taken(self, value: Any, token: Token) -> tuple[Any, Any]:
         """A copy of a value, and the tokens in it in its form; what is met again has them where it was met first."""
@@ -57,7 +61,11 @@ class Private:
             return value, None
         if cls is tuple:
             parts = [self.taken(x, None if token is None else token[i]) for i, x in enumerate(value)]
-            return tuple([x for x, _ in parts]), _together([tree for _, tree in parts])
+            copied, trees = tuple([x for x, _ in parts]), _together([tree for _, tree in parts])
+            if all(map(is_, copied, value)):
+                return value, trees
+            self.kept.append(value)
+            return copied, trees
         if id(value) in self.made:
             return self.made[id(value)], None
         if id(value) in self.alg.losses:
@@ -72,6 +80,11 @@ class Private:
             copied = self.made[id(value)] = object.__new__(cls)
             return copied, self._dict(value.__dict__, copied.__dict__)
         raise Unfit
+
+    def is_met_in(self, values: Iterable[Any]) -> bool:
+        """Whether what was copied can be reached from any of some values: a copy is not what is found there."""
+        copied = set(map(id, self.kept))
+        return any(id(item) in copied for value in values for item in reachable(value))
 
     def _sure(self, token: Token) -> Token:
         if token is not None and self.alg.is_unknown(token):

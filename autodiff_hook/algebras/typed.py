@@ -60,7 +60,11 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
     if all(tree is None for tree in trees):
         return None
     values = tuple([value for value, _ in pairs])
-    found = ran(split, function, values, lambda halves: _is_live(tape, function, halves), "apart")
+
+    def live(halves: Halves) -> bool:
+        return _is_live(tape, function, halves) or private.is_met_in(_read_by(function, halves))
+
+    found = ran(split, function, values, live, "apart")
     if found is None or not _arrays_in(found[0]).isdisjoint(_arrays_in(values)):
         return None
     for value in (*values, *_data_of(function, split.halves)):
@@ -91,6 +95,13 @@ def _is_live(tape: Tape, function: FunctionType, halves: Halves) -> bool:
 
 def _holds(tape: Tape, reference: Any) -> bool:
     return id(reference) in tape.shadows or id(reference) in tape.losses
+
+
+def _read_by(function: FunctionType, halves: Halves) -> list[Any]:
+    """What a program may compare with what it is given: data from outside, and default values."""
+    functions = (function, *halves.callees)
+    defaults = [x for f in functions for x in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())]
+    return [*_data_of(function, halves), *defaults]
 
 
 def _data_of(function: FunctionType, halves: Halves | None) -> list[Any]:

@@ -267,8 +267,29 @@ def of_settings(x):
     return y
 
 
+SPRING, PAIR = Spring(1.5, 0.2), (WEIGHTS, 2.0)
+
+
+class Registry:
+    springs = (SPRING,)
+
+
+def by_identity(known, x, default=SPRING):
+    s = 0.0
+    for i in range(12):
+        s += math.sin(x * i) * (2.0 if known is WEIGHTS else 3.0) * (5.0 if known is PAIR or known is default else 7.0)
+    return s * (11.0 if known is Registry.springs[0] else 13.0) * (17.0 if known == SPRING else 19.0)
+
+
+def of_what_is_known_by_identity(x):
+    odd()
+    known = SPRING
+    return sum([by_identity(known, x), by_identity(WEIGHTS, x), by_identity(PAIR, x), by_identity([1.0], x)])
+
+
 PROGRAMS = [
     of_settings,
+    of_what_is_known_by_identity,
     *(of_lists, of_lists_that_change_afterwards, of_results_in_containers, of_arrays, of_views, of_what_is_given_back),
     *(of_objects, of_objects_that_are_changed, of_one_list_twice, of_constants_outside, of_changed_lists),
     *(of_exceptions, of_infinite_slopes, of_a_closure, of_marked_globals, of_tables_that_change),
