@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from functools import cached_property
+from functools import _lru_cache_wrapper, cached_property
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -105,6 +105,11 @@ def _is_without_programs(module: Any) -> bool:
     return str(module).partition(".")[0] in _WITHOUT_PROGRAMS
 
 
+def _is_of_library(function: Any) -> bool:
+    """Whether what a cache of a function holds is, like its globals, nothing that a program has made."""
+    return type(function) is FunctionType and _is_without_programs(function.__globals__.get("__name__"))
+
+
 def _referents(item: Any, kind: str) -> list[Any]:
     cls = type(item)
     if cls is FunctionType:
@@ -117,6 +122,8 @@ def _referents(item: Any, kind: str) -> list[Any]:
         ]
     if issubclass(cls, BuiltinFunctionType):
         return [item.__self__]
+    if cls is _lru_cache_wrapper and _is_of_library(item.__wrapped__):
+        return [item.__wrapped__]
     if kind == "array":
         return _referents_of_array(item)
     if cls is memoryview:
@@ -154,7 +161,7 @@ def _globals_of(function: FunctionType) -> list[Any]:
 def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any]]:
     """The globals of a function of a program, and those of the modules that it names."""
     found = [function.__globals__]
-    if _is_without_programs(found[0].get("__name__")):
+    if _is_of_library(function):
         return []
     for held in found:  # it grows
         modules = [vars(held[name]) for name in names if name in held and issubclass(type(held[name]), ModuleType)]

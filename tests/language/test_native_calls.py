@@ -9,6 +9,7 @@ import marshal
 import pickle
 import re
 import struct
+import typing
 
 import numpy as np
 import pytest
@@ -513,6 +514,17 @@ def test_what_a_rule_calls_is_not_searched_for_what_the_engine_keeps():
     from autodiff_rules.numpy.ufuncs import require_same
 
     assert list(reachable(require_same, True)) == [require_same]
+
+
+class Named:
+    held = [0.0]
+
+
+def test_caches_of_the_standard_library_are_not_searched_for_what_all_programs_have_asked_them():
+    from autodiff_hook.runtime.reachable import reachable
+
+    assert any(x is Named for x in reachable(typing.Optional[Named]))
+    assert not any(x is Named for x in reachable(typing.Literal["a", "b"]))
 
 
 def test_pandas_remembers_nothing_of_a_program_but_what_can_be_seen():

@@ -80,6 +80,7 @@ def texts(x, y):
     return total * 2 if first + second == "ab" and name[0] == "s" and message.find("of") > 0 else total
 
 
+CHECKED = """
 def checked(x, y):
     if not isinstance(x, (int, float, np.floating)) or type(y) is not float:
         raise TypeError(type(x).__name__)
@@ -87,6 +88,8 @@ def checked(x, y):
         raise ValueError(f"{x!r} is not finite")
     assert -10 < x < 10, f"{x} is out of range"
     return x * y if hasattr(x, "real") and callable(abs) and hash("x") is not None else y
+"""
+checked = scope(CHECKED, math=math, np=np)["checked"]  # pytest writes other code for what is asserted in a test file
 
 
 def of_kinds(x, y):
