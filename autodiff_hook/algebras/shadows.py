@@ -19,7 +19,7 @@ from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, find_in_type
-from autodiff_hook.runtime.reachable import captured_by, defaults_of, names_in, namespaces_of, reachable
+from autodiff_hook.runtime.reachable import captured_by, methods_of, names_in, namespaces_of, reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -126,8 +126,9 @@ class _Search:
         """Whether a method of a class has captured a variable that may have a token, or has a default that may."""
         found = self._classes.get(cls)
         if found is None:
-            held = (*captured_by(cls), *defaults_of(cls))
-            found = self._classes[cls] = any([id(reference) in self._alg.shadows for reference in held])
+            methods = methods_of(cls)
+            held = (*captured_by(methods), *methods, *[method.__kwdefaults__ for method in methods])
+            found = self._classes[cls] = not self._alg.shadows.keys().isdisjoint(map(id, held))
         return found
 
 

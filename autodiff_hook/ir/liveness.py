@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from autodiff_hook.ir.analysis import passed_on
+from autodiff_hook.ir.analysis import passed_on, postorder
 from autodiff_hook.ir.types import RECEIVED, Block, Operand, Variable
 
 
 def live_out(blocks: list[Block]) -> dict[Block, set[Variable]]:
     """The variables that are used after each block, what its edges bind included."""
-    uses: dict[Block, set[Variable]] = {}
-    defines: dict[Block, set[Variable]] = {}
-    bound: dict[Block, set[Variable]] = {}
+    after, before, defines = {}, {}, {}
     for block in blocks:
         terminator = block.terminator
-        operands: list[Operand] = [x for s in block.statements for x in s.operands] + terminator.operands
-        uses[block] = {x for x in operands if isinstance(x, Variable)}
-        defines[block] = {s.result for s in block.statements if s.result is not None} | set(block.params)
-        bound[block] = {x for e in terminator.edges for x in e.args if isinstance(x, Variable)}
+        read = {x for s in block.statements for x in s.operands if isinstance(x, Variable)}
+        ends = {x for x in terminator.operands if isinstance(x, Variable)}
+        after[block] = {x for e in terminator.edges for x in e.args if isinstance(x, Variable)}
         if RECEIVED.get(terminator.kind, (0,))[0]:
-            bound[block] |= uses[block] & set(terminator.operands)
-    after = {block: set(bound[block]) for block in blocks}
-    before: dict[Block, set[Variable]] = {block: set() for block in blocks}
+            after[block] |= ends
+        defines[block] = {*block.params, *(s.result for s in block.statements if s.result is not None)}
+        before[block] = ((read | ends) | after[block]) - defines[block]
+    order = postorder(blocks, lambda block: [edge.target for edge in block.terminator.edges])
     changed = True
     while changed:
         changed = False
-        for block in reversed(blocks):
-            terminator = block.terminator
-            live = after[block].union(*(before[edge.target] for edge in terminator.edges))
-            after[block] = live
-            entering = (live | uses[block]) - defines[block]
-            if entering != before[block]:
-                before[block] = entering
+        for block in order:
+            live = after[block]
+            known = len(live)
+            live.update(*[before[edge.target] for edge in block.terminator.edges])
+            if len(live) > known:
+                before[block] |= live - defines[block]
                 changed = True
     return after
 

@@ -46,7 +46,7 @@ def reachable(
             if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
                 if issubclass(cls, type):
                     seen.add(id(item))
-                    waiting.extend(captured_by(item))
+                    waiting.extend(captured_by(methods_of(item)))
                     if item.__flags__ & HEAP_TYPE:
                         named.classes += item.__mro__
                         yield item
@@ -139,12 +139,14 @@ def _referents(item: Any, kind: str) -> list[Any]:
     return gc.get_referents(item)
 
 
-def captured_by(cls: type) -> Iterator[CellType]:
-    """The variables that the methods of a class have captured."""
-    for base in cls.__mro__:
-        for method in vars(base).values():
-            if type(method) is FunctionType:
-                yield from wrapped_by(method).__closure__ or ()
+def methods_of(cls: type) -> list[FunctionType]:
+    """The methods of a class and of those that it is derived from."""
+    return [wrapped_by(x) for base in cls.__mro__ for x in vars(base).values() if type(x) is FunctionType]
+
+
+def captured_by(methods: list[FunctionType]) -> list[CellType]:
+    """The variables that methods have captured."""
+    return [cell for method in methods for cell in method.__closure__ or ()]
 
 
 _DICTS_ASIDE: Final = sys.version_info >= (3, 13)
@@ -173,15 +175,6 @@ def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any
 def names_in(code: CodeType) -> set[str]:
     """The names of globals, and of attributes, in code and the code of functions in it."""
     return {*code.co_names, *(n for c in code.co_consts if type(c) is CodeType for n in names_in(c))}
-
-
-def defaults_of(cls: type) -> Iterator[Any]:
-    """What the methods of a class hold of the values of their defaults: themselves, and the dicts of keywords."""
-    for base in cls.__mro__:
-        for method in vars(base).values():
-            if type(method) is FunctionType:
-                yield wrapped_by(method)
-                yield wrapped_by(method).__kwdefaults__
 
 
 def _referents_of_array(array: Any) -> list[Any]:
