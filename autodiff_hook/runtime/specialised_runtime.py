@@ -312,14 +312,8 @@ def gradient_shortcut(site: Site, value: Operand, cotangent: Operand) -> Operand
     return site.method("copy", cotangent)
 
 
-@typed(array_gradient)
-def gradient_typing(site: Site, value: Operand, cotangent: Operand) -> Fact | None:
-    """Like the value."""
-    return site.fact(value) if site.is_double(value) else None
-
-
-@typed(zeros_like)
-def zeros_typing(site: Site, array: Operand) -> Fact | None:
+@typed(array_gradient, zeros_like)
+def alike_typing(site: Site, array: Operand, *cotangent: Operand) -> Fact | None:
     """Like the array."""
     return site.fact(array) if site.is_double(array) else None
 

@@ -19,7 +19,7 @@ from autodiff_hook.extend import (
     zeros,
 )
 from autodiff_rules.numpy import decompositions, joining, linalg, powers, products, rearranging
-from autodiff_rules.numpy.shortcuts import is_double_dtype, like, unbroadcast_typing
+from autodiff_rules.numpy.shortcuts import like, unbroadcast_typing
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE, NUMBER, ZERO
 
 borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
@@ -74,12 +74,6 @@ def square_typing(site, a, upper=None):
 @typed(np.tril, np.triu, decompositions.one_triangle, decompositions.half_triangle)
 def triangle_typing(site, m, k=ZERO):
     return site.fact(m) if site.is_double(m) and len(site.dims(m)) > 1 else None
-
-
-@typed(rearranging.diagonal_matrix)
-def diagonal_matrix_typing(site, shape, dtype, offset, axis1, axis2, c):
-    known = site.fact(shape)
-    return ArrayFact(DOUBLE, known.dims) if isinstance(known, ShapeFact) and is_double_dtype(site, dtype) else None
 
 
 @typed(np.diag)

@@ -31,8 +31,8 @@ def reshape_shortcut(site, a, shape, order=NONE, copy=NONE):
     return site.method("reshape", a, shape) if plain else None
 
 
-@typed(np.zeros_like, np.ones_like, np.empty_like)
-def alike_typing(site, array):
+@typed(np.zeros_like, np.ones_like, np.empty_like, updated, cleared)
+def alike_typing(site, array, *store):
     return site.fact(array) if site.is_array(array) else None
 
 
@@ -78,11 +78,6 @@ def summands_shortcut(site, ȳ, items, y):
 
 
 # Stores
-
-
-@typed(updated, cleared)
-def updated_typing(site, array, *store):
-    return site.fact(array) if site.is_array(array) else None
 
 
 @typed(stored_cotangent)

@@ -16,7 +16,7 @@ from autodiff_hook.extend import (
     typed,
     viewing,
 )
-from autodiff_rules.numpy import _shared, arithmetic, creation, extremes, indexing, selection
+from autodiff_rules.numpy import _shared, arithmetic, creation, extremes, indexing, rearranging, selection
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
 
 K_ORDER, NOTHING = Constant("K"), Constant(np._NoValue)
@@ -270,8 +270,8 @@ def scattered(site, shape, index, c):
     return out
 
 
-@typed(indexing.scatter_add)
-def scatter_add_typing(site, shape, dtype, index, c):
+@typed(indexing.scatter_add, rearranging.diagonal_matrix)
+def scattered_typing(site, shape, dtype, *placed):
     known = site.fact(shape)
     return ArrayFact(DOUBLE, known.dims) if isinstance(known, ShapeFact) and is_double_dtype(site, dtype) else None
 

@@ -87,7 +87,7 @@ from autodiff_hook.transform.specialise.plans import (
     require_value,
     spread,
 )
-from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS, checked
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
 from autodiff_hook.transform.specialise.wording import named
@@ -224,11 +224,7 @@ def exactly(items: list[Any], count: int) -> None:
         raise Given("a list of another length")
 
 
-def _counted(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return pure(inf, s, Known(None))
-
-
-QUESTIONS[exactly] = _counted
+QUESTIONS[exactly] = checked
 QUESTIONS[raises_when.has_item] = raises_when.has_item_answered
 
 
