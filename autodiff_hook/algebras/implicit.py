@@ -18,12 +18,14 @@ from autodiff_hook.runtime.lookup import home_of, standing_for, wrapped_by
 from autodiff_hook.runtime.native import STANDARD, package_of
 from autodiff_hook.runtime.reading import only_reads
 from autodiff_hook.semantics.meanings import TABLE
+from autodiff_hook.semantics.scope import in_scope
 
 
 class _Running(threading.local):
-    """The algebra that carries what runs on this thread."""
+    """The algebra that carries what runs on this thread, and whether native code runs that it knows all about."""
 
     algebra: Any = None
+    native: bool = False
 
 
 _running: Final = _Running()
@@ -40,15 +42,24 @@ class Carrying:
         self._algebra = algebra
 
     def __enter__(self) -> None:
-        self._before = _running.algebra
-        _running.algebra = self._algebra
+        self._before = _running.algebra, _running.native
+        _running.algebra, _running.native = self._algebra, False
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _running.algebra = self._before
+        _running.algebra, _running.native = self._before
         if error is None:
             self._algebra.lifetimes.check()
+
+
+def run_natively(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call what reaches no token, or whose caller compares all that it reaches: others' code is not carried there."""
+    before, _running.native = _running.native, True
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _running.native = before
 
 
 def watch(cls: type) -> None:
@@ -79,14 +90,17 @@ _OWN: Final = (STANDARD | LIBRARIES | {"autodiff_hook", "autodiff_rules"}) - {"b
 
 def ask(method: Any, *given: Any) -> Any:
     """Call what native code asks of an object, carried if that is what this thread does."""
-    return method(*given) if _running.algebra is None else _carried(_running.algebra, method, given)
+    algebra = _running.algebra
+    if algebra is None or _running.native and not in_scope(algebra, method):
+        return method(*given)
+    return _carried(algebra, method, given)
 
 
 def run(method: Any, *given: Any) -> None:
     """Call what the interpreter calls where something dies; it drops what that raises, so errors of ours are kept."""
     algebra = _running.algebra
     try:
-        ask(method, *given)
+        method(*given) if algebra is None else _carried(algebra, method, given)
     except AutodiffError as error:
         if algebra is None:
             raise
@@ -94,4 +108,8 @@ def run(method: Any, *given: Any) -> None:
 
 
 def _carried(algebra: Any, method: Any, given: tuple[Any, ...]) -> Any:
-    return TABLE["call"](algebra, (None,) * (1 + len(given)), (), method, *given)[0]
+    before, _running.native = _running.native, False
+    try:
+        return TABLE["call"](algebra, (None,) * (1 + len(given)), (), method, *given)[0]
+    finally:
+        _running.native = before

@@ -71,12 +71,12 @@ def idle(alg: Algebra) -> bool:
     return not (alg.shadows or alg.buffers or alg.losses or alg.held or alg.iterates or alg.files)
 
 
-def reaches(alg: Algebra, *values: Any) -> bool:
-    """Whether something with a token can be reached from one of ``values`` by reference."""
+def reaches(alg: Algebra, *values: Any, names: bool = True) -> bool:
+    """Whether something with a token can be reached from one of ``values`` by reference, or by ``names``."""
     if idle(alg):
         return False
     value = values[0] if len(values) == 1 else values
-    return any(map(_Search(alg).finds, reachable(value, bool(alg.buffers), alg.memories.given)))
+    return any(map(_Search(alg).finds, reachable(value, bool(alg.buffers), alg.memories.given, names=names)))
 
 
 def holds(alg: Algebra, reference: Any) -> bool:

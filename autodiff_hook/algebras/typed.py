@@ -68,7 +68,7 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
     if found is None or not _arrays_in(found[0]).isdisjoint(_arrays_in(values)):
         return None
     for value in (*values, *_data_of(function, split.halves)):
-        for item in reachable(value, True):
+        for item in reachable(value, True, names=False):
             if kind_of(type(item)) == "array":
                 tape.buffered.hold(item)
     return _recorded(tape, function, values, tuple(trees), *found)
@@ -90,7 +90,8 @@ def _is_live(tape: Tape, function: FunctionType, halves: Halves) -> bool:
             return True
     if any(_holds(tape, f) or _holds(tape, f.__kwdefaults__) for f in (function, *halves.callees)):
         return True
-    return any(reaches(tape, value) for value in _data_of(function, halves))
+    # What functions and classes name is among what the program reads, if it calls or asks them.
+    return any(reaches(tape, value, names=False) for value in _data_of(function, halves))
 
 
 def _holds(tape: Tape, reference: Any) -> bool:
@@ -124,7 +125,7 @@ def _read(function: FunctionType, holder: Any, name: Any) -> Any:
 
 def _arrays_in(value: Any) -> set[int]:
     """The memories of the arrays in a value."""
-    return {id(root_of(x)) for x in reachable(value, True) if isinstance(x, np.ndarray)}
+    return {id(root_of(x)) for x in reachable(value, True, names=False) if isinstance(x, np.ndarray)}
 
 
 class TypedPullback:

@@ -18,6 +18,8 @@ from autodiff_hook.runtime.lookup import HEAP_TYPE, dictionary_of, wrapped_by
 
 _WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas"}
 """Packages whose globals hold nothing that a program has made."""
+_ATTACHED: Final = frozenset({"J"})
+"""The attributes that the loader gives to functions."""
 _LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
 """What refers to nothing that matters; most of what large structures hold."""
 
@@ -27,14 +29,15 @@ def reachable(
     arrays: bool = False,
     given: dict[int, tuple[Any, list[Any]]] | None = None,
     seen: set[int] | None = None,
+    names: bool = True,
 ) -> Iterator[Any]:
     """``value`` and what it refers to: elements, attributes, captured cells, bound objects, and what functions name.
 
-    That is globals, and, of classes that are met, methods and other attributes. What is ``seen`` is passed by, and
-    grows by what is met.
+    That is globals, and, of classes that are met, methods and other attributes; not if ``names`` is false. What is
+    ``seen`` is passed by, and grows by what is met.
     """
     seen = set() if seen is None else seen
-    waiting, named = [value], _Named()
+    waiting, named, bases = [value], _Named(), set[int]()
     while waiting:
         for item in waiting:  # it grows: what is near comes first
             cls = type(item)
@@ -44,9 +47,11 @@ def reachable(
             if kind == "number" or kind == "array" and not (arrays or item.dtype.hasobject):
                 continue
             if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
-                if issubclass(cls, type):
+                if names and issubclass(cls, type):
                     seen.add(id(item))
-                    waiting.extend(captured_by(methods_of(item)))
+                    new = [base for base in item.__mro__ if id(base) not in bases]
+                    bases.update(map(id, new))
+                    waiting.extend(captured_by([method for base in new for method in _methods_in(base)]))
                     if item.__flags__ & HEAP_TYPE:
                         named.classes += item.__mro__
                         yield item
@@ -54,7 +59,8 @@ def reachable(
             seen.add(id(item))
             yield item
             waiting.extend(_referents(item, kind))
-            if cls is FunctionType:
+            if names and cls is FunctionType:
+                waiting.extend(_globals_of(item))
                 named.names |= names_in(item.__code__)
             if given and id(item) in given:
                 waiting.extend(given[id(item)][1])
@@ -67,19 +73,27 @@ class _Named:
     def __init__(self) -> None:
         self.classes: list[type] = []
         self.names = {"__call__"}
-        self._met: set[tuple[int, str]] = set()
+        self._asked: set[str] = set()
+        self._left: dict[int, tuple[type, dict[str, Any]]] = {}
 
     def attributes(self) -> list[Any]:
         """The attributes that were not given before."""
+        new = self.names - self._asked
+        operators_from_now = len(self._asked) < 2 <= len(self.names)
+        self._asked |= new
+        classes, self.classes = self.classes, []
         found = []
-        for cls in dict.fromkeys(self.classes):
-            if cls.__flags__ & HEAP_TYPE and not _is_without_programs(cls.__module__):
-                own = vars(cls)
-                names = own if len(self.names) > 1 else own.keys() & self.names
-                new = [x for x in names if (id(cls), x) not in self._met and self._asks(cls, x, own[x])]
-                self._met.update((id(cls), x) for x in new)
-                found += [_function_in(own[x]) for x in new]
+        for cls, left in self._left.values():
+            if operators_from_now or cls.__name__ in new or not left.keys().isdisjoint(new):
+                found += self._taken(cls, left)
+        for cls in classes:
+            if id(cls) not in self._left and cls.__flags__ & HEAP_TYPE and not _is_without_programs(cls.__module__):
+                self._left[id(cls)] = cls, left = cls, dict(vars(cls))
+                found += self._taken(cls, left)
         return found
+
+    def _taken(self, cls: type, left: dict[str, Any]) -> list[Any]:
+        return [_function_in(left.pop(x)) for x in [x for x in left if self._asks(cls, x, left[x])]]
 
     def _asks(self, cls: type, name: str, held: Any) -> bool:
         """Whether functions may ask for an attribute: operators have no names, and who names a class may call it."""
@@ -113,12 +127,12 @@ def _is_of_library(function: Any) -> bool:
 def _referents(item: Any, kind: str) -> list[Any]:
     cls = type(item)
     if cls is FunctionType:
+        own = item.__dict__
         return [
-            *_globals_of(item),
             *(item.__closure__ or ()),
             *(item.__defaults__ or ()),
             item.__kwdefaults__,
-            item.__dict__ or None,
+            own if own.keys() - _ATTACHED else None,
         ]
     if issubclass(cls, BuiltinFunctionType):
         return [item.__self__]
@@ -140,13 +154,19 @@ def _referents(item: Any, kind: str) -> list[Any]:
 
 
 def methods_of(cls: type) -> list[FunctionType]:
-    """The methods of a class and of those that it is derived from."""
-    return [wrapped_by(x) for base in cls.__mro__ for x in vars(base).values() if type(x) is FunctionType]
+    """The methods of a class and of those that it is derived from, if they may know something of a program."""
+    return [method for base in cls.__mro__ for method in _methods_in(base)]
 
 
 def captured_by(methods: list[FunctionType]) -> list[CellType]:
     """The variables that methods have captured."""
     return [cell for method in methods for cell in method.__closure__ or ()]
+
+
+def _methods_in(cls: type) -> list[FunctionType]:
+    if not cls.__flags__ & HEAP_TYPE or _is_without_programs(cls.__module__) and "<" not in cls.__qualname__:
+        return []
+    return [wrapped_by(x) for x in vars(cls).values() if type(x) is FunctionType]
 
 
 _DICTS_ASIDE: Final = sys.version_info >= (3, 13)

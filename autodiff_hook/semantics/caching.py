@@ -17,7 +17,7 @@ _NUMBERS: Final = frozenset({int, float})
 def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) -> Result:
     """Ask the cache, or call its function if that has to do with derivatives: once for the same arguments."""
     if not loses(alg, t[1:], cache.__wrapped__, args, kwargs):
-        return call_constant(alg, cache, args, kwargs)
+        return call_constant(alg, cache, args, kwargs, searched=True)
     parameters = cache.cache_parameters()
     if parameters["maxsize"] == 0:
         return apply(alg, t, cache.__wrapped__, args, kwargs)

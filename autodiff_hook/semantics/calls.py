@@ -440,7 +440,7 @@ def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwar
         if at_once or loses(alg, t[1:], function, args, kwargs):
             return enter(alg, t, function, args, kwargs)
         if not alg.memories.of_call(function):
-            return call_constant(alg, function, args, kwargs)
+            return call_constant(alg, function, args, kwargs, searched=True)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
 
 

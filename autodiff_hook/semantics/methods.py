@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.runtime.lookup import asked_in_turn, dictionary_of, find_in_type
+from autodiff_hook.semantics.equivalents.operating import differs
 from autodiff_hook.semantics.meanings import apply
 
 _GETATTRIBUTE: Final = object.__dict__["__getattribute__"]
@@ -56,15 +57,8 @@ def attempts(a: Any, b: Any, own: str, reflected: str, compares: bool = False) -
 def _special(cls: type, name: str) -> Any:
     found = find_in_type(cls, name)
     if found is object.__ne__ and type(find_in_type(cls, "__eq__")) is FunctionType:
-        return _differs
+        return differs
     return found
-
-
-def _differs(a: Any, b: Any) -> Any:
-    """What ``object.__ne__`` does for a class that has an ``__eq__``."""
-    equal: Any = type(a).__eq__
-    result = equal(a, b)
-    return result if result is NotImplemented else not result
 
 
 def apply_method(alg: Algebra, t: Any, method: Any, a: Any, b: Any, reflected: bool) -> Result:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import reports
+from autodiff_hook.algebras.implicit import run_natively
 from autodiff_hook.algebras.object_slots import overwrite_objects
 from autodiff_hook.algebras.shadows import (
     Algebra,
@@ -43,7 +44,7 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
     found = alg.memories.of_call(function)
     if not some(t) and not any(token is not None or is_written(alg, array) for token, array in found):
         if not reaches(alg, *values):
-            return call_constant(alg, function, args, kwargs)
+            return call_constant(alg, function, args, kwargs, searched=True)
     refusal = registry.refusal(function)
     reason = reason if refusal is None else f"which {refusal}"
     reason = _SHOWS if any(map(is_typed_array, values)) else reason
@@ -56,8 +57,9 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
     written = [*written_by(function, args, kwargs), *[array for _, array in found], *filter(is_typed_array, values)]
     before = list(contents(written))
     arrays = list(memory(alg, written, everything=True))
+    run = run_natively if is_compared(alg, values, written, before) else call_natively
     try:
-        result = function(*args, **kwargs)
+        result = run(function, args, kwargs)
     except BaseException as error:
         lose(alg, error, unknown)
         raise
@@ -84,12 +86,26 @@ _SUSPENDED: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 """What runs after the call that has made it."""
 
 
-def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Result:
-    """Call natively where no derivative flows in: what it writes are constants."""
+def is_compared(alg: Algebra, values: Args, written: list[Any], before: list[Any]) -> bool:
+    """Whether all that a call is given is compared with what it was before, and nothing of it runs carried code."""
+    if not {*map(id, values)} <= {*map(id, written)}:
+        return False
+    return not any([type(x).__name__ == "CarriedIterator" or id(x) in alg.generators for x, _ in before])
+
+
+def call_natively(function: Any, args: Args, kwargs: Kwargs) -> Any:
+    return function(*args, **kwargs)
+
+
+def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs, searched: bool = False) -> Result:
+    """Call natively where no derivative flows in: what it writes are constants.
+
+    Where it was ``searched`` for tokens it reaches none, so only what pullbacks hold can be written to.
+    """
     if idle(alg):
         return function(*args, **kwargs), None
-    arrays = list(memory(alg, written_by(function, args, kwargs)))
-    result = function(*args, **kwargs)
+    arrays = [] if searched and not alg.held else list(memory(alg, written_by(function, args, kwargs)))
+    result = (run_natively if searched else call_natively)(function, args, kwargs)
     for array, before in arrays:
         if is_changed(array, before):
             overwritten(alg, array, before, None)
@@ -179,10 +195,11 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
     """The arrays that a call may write to, with copies of them; only those that matter, or all."""
     if not everything and not alg.held and not alg.buffers and not alg.shadows:
         return
+    seen: set[int] = set()
     for value in values:
         if kind_of(type(value)) in ("number", "inert"):
             continue
-        for array in reachable(value, True, alg.memories.given):
+        for array in reachable(value, True, alg.memories.given, seen):
             if kind_of(type(array)) != "array" or not array.flags.writeable:
                 continue
             if everything or id(root_of(array)) in alg.held or is_written(alg, array):
@@ -191,12 +208,13 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
 
 def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
     """The references that can be reached from what a call is given, with what they hold."""
-    for reference in (found for value in values for found in reachable(value)):
+    seen: set[int] = set()
+    for reference in (found for value in values for found in reachable(value, seen=seen)):
         form = kind(reference)
         if form == "list":
             yield reference, list(reference)
         elif form == "dict":
-            yield reference, dict(reference)
+            yield reference, _by_identity(reference)
         elif form == "cell":
             yield reference, _of_cell(reference)
         elif form not in ("tuple", "inert", "number", "array"):
@@ -218,15 +236,20 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
                 if old is not new:
                     keep(alg, reference, index, lose(alg, new, unknown))
     else:
-        now = _of_cell(reference) if isinstance(reference, CellType) else reference
-        for key, new in now.items():
-            if key not in before or before[key] is not new:
+        now = _of_cell(reference) if isinstance(reference, CellType) else _by_identity(reference)
+        for place, (key, new) in now.items():
+            if place not in before or before[place][1] is not new:
                 keep(alg, reference, key, lose(alg, new, unknown))
 
 
-def _of_cell(cell: CellType) -> dict[int, Any]:
+def _by_identity(reference: dict[Any, Any]) -> dict[int, tuple[Any, Any]]:
+    """The items of a dict, found without a look at what keys say of themselves: the program has not asked them."""
+    return {id(key): (key, value) for key, value in dict.items(reference)}
+
+
+def _of_cell(cell: CellType) -> dict[int, tuple[Any, Any]]:
     try:
-        return {0: cell.cell_contents}
+        return {0: (0, cell.cell_contents)}
     except ValueError:
         return {}
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import array
 import ctypes
+import functools
 import json
 import marshal
 import pickle
+import queue
 import re
 import struct
 import typing
+from typing import Optional
 
 import numpy as np
 import pytest
 from helpers import assert_gradients
 
 from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, nondifferentiable, pullback
+from autodiff_hook.algebras import shadows, typed
 from autodiff_hook.registry import writes
+from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.reading import only_reads
+from autodiff_hook.semantics import opaque as opaque_calls
 from autodiff_hook.testing import check_gradient
 
 
@@ -510,7 +516,6 @@ def test_what_is_found_only_behind_many_others_is_lost_as_well(operator):
 
 def test_what_a_rule_calls_is_not_searched_for_what_the_engine_keeps():
     """Else each call of it looks through all programs that there are."""
-    from autodiff_hook.runtime.reachable import reachable
     from autodiff_rules.numpy.ufuncs import require_same
 
     assert list(reachable(require_same, True)) == [require_same]
@@ -527,10 +532,110 @@ def test_caches_of_the_standard_library_are_not_searched_for_what_all_programs_h
     assert not any(x is Named for x in reachable(typing.Literal["a", "b"]))
 
 
+def searched_in(operator, f, x):
+    """What is searched for derivatives while ``f`` is carried."""
+    found = []
+
+    def noting(*args, **kwargs):
+        for item in reachable(*args, **kwargs):
+            found.append(item)
+            yield item
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (shadows, opaque_calls, typed):
+            patch.setattr(module, "reachable", noting)
+        operator(f, x)
+    return found
+
+
+class Remote:
+    """What only a cache of ``typing`` holds, among much else."""
+
+
+@functools.lru_cache
+def cached(i, kind=Optional[int]):  # noqa: UP045
+    return i * 0.5
+
+
+def test_what_the_standard_library_keeps_for_itself_is_not_searched():
+    assert Optional[Remote]  # noqa: UP045
+
+    def f(x):
+        queue.SimpleQueue().put(1)
+        held = [x * x]
+        return held[0] * cached(3)
+
+    assert gradient(f, X)[0] == 3.0 * X
+    assert Remote not in searched_in(gradient, f, X)
+
+
+class Length:
+    def __init__(self, x):
+        self.x = x
+
+    @functools.partial(lambda given, method: lambda self: method(self) or given, None)
+    def table(self):
+        return LENGTHS
+
+
+LENGTHS = {i: Length(float(i)) for i in range(100)}
+KINDS = (Length, float)
+
+
+def scaled_by_kind(x):
+    for _ in range(3):
+        x = x * 2.0 if isinstance(x, KINDS) else x
+    return x
+
+
+def test_what_classes_name_is_not_searched_where_a_typed_program_asks_for_them():
+    def f(x):
+        queue.SimpleQueue().put(1)
+        held = [x * x]
+        return sum([scaled_by_kind(held[0]) for _ in range(3)])
+
+    for _ in range(4):
+        assert gradient(f, X)[0] == 48.0 * X
+    assert LENGTHS[3] not in searched_in(gradient, f, X)
+
+
+KEY = """
+class Key:
+    asked = []
+    def __init__(self, name):
+        self.name = name
+    def __hash__(self):
+        self.seen = True
+        Key.asked.append(self)
+        return hash(self.name)
+    def __eq__(self, other):
+        return self.name == other.name
+
+KEYS = {Key(str(i)): float(i) for i in range(20)}
+def f(x):
+    return x * KEYS[Key("3")]
+"""
+
+
+def test_the_keys_of_others_are_asked_as_often_as_in_the_plain_run():
+    look_up = opaque(KEY)
+    asked = look_up.__globals__["Key"].asked
+
+    def f(x):
+        look_up.__globals__["Key"]("met")
+        look_up(x)
+        return x * x
+
+    asked.clear()
+    f(X)
+    plain = len(asked)
+    asked.clear()
+    assert pullback(f, X)[1](1.0) == (2.0 * X,)
+    assert len(asked) == plain
+
+
 def test_pandas_remembers_nothing_of_a_program_but_what_can_be_seen():
     pd = pytest.importorskip("pandas")
-    from autodiff_hook.runtime.reachable import reachable
-
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
 
     def f(x):

@@ -160,6 +160,7 @@ STORED = {
     "set of a list": lambda o, p: set([o]),  # noqa: C405
     "set.add": lambda o, p: set().add(o),
     "lru_cache": cached,
+    "!=": lambda o, p: o != p,
     "== of lists": lambda o, p: [o] == [p],
     "== of tuples": lambda o, p: (1, o) == (1, p),
     "== of dicts": lambda o, p: {1: o} == {1: p},

@@ -56,6 +56,13 @@ def equal(a: Any, b: Any, first: Any, second: Any) -> Any:
     return a is b if result is NotImplemented else result
 
 
+def differs(a: Any, b: Any) -> Any:
+    """``a != b`` as ``object.__ne__`` answers for a class that has an ``__eq__``."""
+    equal: Any = type(a).__eq__
+    result = equal(a, b)
+    return result if result is NotImplemented else not result
+
+
 @nondifferentiable
 def held(owner: Any, name: Any) -> Any:
     """What an object itself holds by a name."""
