@@ -165,3 +165,17 @@ def test_long_texts_are_not_written_out():
         return sum(json.loads(text)) * x
 
     check(total, 0.7, specialised=None)
+
+
+def outside_is_no_number(x):
+    if x < 0.0:
+        return float("nan")
+    total = 0
+    for i in range(4):
+        total = total + x**i
+    return total
+
+
+def test_a_call_that_gives_what_is_not_equal_to_itself():
+    check_all_ways(outside_is_no_number, 1.5)
+    assert math.isnan(ad.withgradient(outside_is_no_number, -1.5)[0])

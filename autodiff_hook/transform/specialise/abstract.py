@@ -70,7 +70,10 @@ class Known(Abstract):
         if not isinstance(other, Known):
             return False
         a, b = self.value, other.value
-        return a is b or (type(a) is type(b) and issubclass(type(a), _COMPARED) and a == b and repr(a) == repr(b))
+        if a is b or type(a) is not type(b) or not issubclass(type(a), _COMPARED):
+            return a is b
+        # A call gives another nan each time it is interpreted; none is equal to itself.
+        return bool(a == b or a != a) and repr(a) == repr(b)
 
     def __hash__(self) -> int:
         return hash(type(self.value))
