@@ -27,6 +27,8 @@ def written_by(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return written_by(method, (function.__self__, *args), kwargs)
     if type(function) is MethodType:
         return written_by(function.__func__, (function.__self__, *args), kwargs)
+    if type(function) is functools._lru_cache_wrapper:
+        return written_by(function.__wrapped__, args, kwargs)
     places = places_written(function)
     declared = registry.written(function) is not None
     if places is None or not declared and any(map(_calls_back, values[1:])) or _overwrites(kwargs):

@@ -569,6 +569,22 @@ def test_what_the_standard_library_keeps_for_itself_is_not_searched():
     assert Remote not in searched_in(gradient, f, X)
 
 
+@functools.lru_cache
+def kept(i):
+    return Remote()
+
+
+def test_what_a_cache_keeps_is_not_written_to_by_asking_it():
+    def f(x):
+        queue.SimpleQueue().put(1)
+        held = np.array([x, 2.0])
+        squares = held * held
+        return squares.sum() if kept(3) else x
+
+    assert gradient(f, X)[0] == 2.0 * X
+    assert kept(3) not in searched_in(gradient, f, X)
+
+
 class Length:
     def __init__(self, x):
         self.x = x
