@@ -3,9 +3,11 @@
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
+from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import conj, reshaped, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
+from autodiff_rules.numpy.indexing import take_along_axis_cotangent
 
 PRODUCTS = "a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True"
 
@@ -83,3 +85,37 @@ def cumprod_cotangent(ȳ, a, y, axis):
         parts.append(times(running, conj(y[..., i - 1])) if i else running)
         running = times(running, conj(x[..., i]))
     return from_last(np.stack(parts[::-1], -1), a, axis)
+
+
+def greatest_so_far(a, axis=0):
+    """``np.maximum.accumulate``."""
+    return np.maximum.accumulate(a, axis)
+
+
+def least_so_far(a, axis=0):
+    """``np.minimum.accumulate``."""
+    return np.minimum.accumulate(a, axis)
+
+
+cotangents(
+    greatest_so_far,
+    "a, axis=0",
+    a=lambda ȳ, a, axis: take_along_axis_cotangent(ȳ, a, record_places(np.maximum, a, axis), axis),
+)
+cotangents(
+    least_so_far,
+    "a, axis=0",
+    a=lambda ȳ, a, axis: take_along_axis_cotangent(ȳ, a, record_places(np.minimum, a, axis), axis),
+)
+
+
+@nondifferentiable
+def record_places(ufunc, a, axis):
+    """Where along ``axis`` the greatest (or least) element so far is; of equal ones the first."""
+    records = np.moveaxis(ufunc.accumulate(a, axis), axis, 0)
+    rows = np.moveaxis(a, axis, 0)
+    numbers = np.arange(len(rows)).reshape([-1] + [1] * (rows.ndim - 1))
+    passed = records[1:] != records[:-1]
+    passed &= ~(np.isnan(records[1:]) & np.isnan(records[:-1]))
+    found = np.where(np.concatenate([np.ones_like(rows[:1], bool), passed]), numbers, 0)
+    return np.moveaxis(np.maximum.accumulate(found), 0, axis)

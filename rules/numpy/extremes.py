@@ -52,6 +52,42 @@ def of_initial(ȳ, y, initial):
     return unbroadcast(np.where(np.equal(y, initial) | np.isnan(initial), ȳ, 0.0), initial)
 
 
+OF_NUMBERS = "a, axis=0, out=None, keepdims=False, initial=np._NoValue, where=True"
+
+
+def greatest_number(a, axis=0, out=None, keepdims=False, initial=ABSENT, where=True):
+    """``np.fmax.reduce``: what is no number is passed over."""
+    return np.fmax.reduce(a, axis, None, out, keepdims, initial, where)
+
+
+def least_number(a, axis=0, out=None, keepdims=False, initial=ABSENT, where=True):
+    """``np.fmin.reduce``."""
+    return np.fmin.reduce(a, axis, None, out, keepdims, initial, where)
+
+
+@cotangents(greatest_number, OF_NUMBERS, 1, "a, initial")
+def greatest_number_cotangents(ȳ, y, a, axis, keepdims, initial, where):
+    return among_numbers(ȳ, y, a, np.argmax, -np.inf, axis, keepdims, initial, where)
+
+
+@cotangents(least_number, OF_NUMBERS, 1, "a, initial")
+def least_number_cotangents(ȳ, y, a, axis, keepdims, initial, where):
+    return among_numbers(ȳ, y, a, np.argmin, np.inf, axis, keepdims, initial, where)
+
+
+def among_numbers(ȳ, y, a, choose, last, axis, keepdims, initial, where):
+    """The cotangents of ``a`` and of ``initial``, which is met first; ``last`` is what comes after all numbers."""
+    present = np.where(np.isnan(a) | np.logical_not(where), last, a)
+    if initial is ABSENT:
+        return selected(
+            ȳ, np.where(np.isnan(restore_axes(y, a, axis, keepdims)), a, present), choose, axis, keepdims
+        ), None
+    first = np.equal(y, initial)
+    c = np.where(first, 0.0, ȳ)
+    ā = selected(c, present, choose, axis, keepdims) if np.size(a) else np.zeros(np.shape(a))
+    return unbroadcast(ā, a), unbroadcast(np.where(first, ȳ, 0.0), initial)
+
+
 @cotangents(np.ptp, "a, axis=None, out=None, keepdims=False")
 def ptp_cotangent(ȳ, a, axis, keepdims):
     greatest = selected(ȳ, a, np.argmax, axis, keepdims)

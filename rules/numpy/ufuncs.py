@@ -12,6 +12,8 @@ from autodiff_hook.semantics.meanings import apply, means, natively
 from autodiff_hook.semantics.subclasses import call_behind, is_subclass
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype, into
+from autodiff_rules.numpy.accumulations import greatest_so_far, least_so_far
+from autodiff_rules.numpy.extremes import greatest_number, least_number
 from autodiff_rules.numpy.indexing import scatter_add
 from autodiff_rules.numpy.log_sums import log2_sum, log_sum
 
@@ -20,11 +22,18 @@ REDUCTIONS = {
     np.multiply: np.prod,
     np.maximum: np.max,
     np.minimum: np.min,
+    np.fmax: greatest_number,
+    np.fmin: least_number,
     np.logaddexp: log_sum,
     np.logaddexp2: log2_sum,
 }
 """The functions that ``ufunc.reduce`` is the core of."""
-ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
+ACCUMULATIONS = {
+    np.add: np.cumsum,
+    np.multiply: np.cumprod,
+    np.maximum: greatest_so_far,
+    np.minimum: least_so_far,
+}
 """Those that ``ufunc.accumulate`` is."""
 
 OPTIONS = ("axis", "dtype", "out", "keepdims", "initial", "where")
@@ -167,10 +176,6 @@ def reduced(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initi
         options["where"] = where
     if ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](a, axis, keepdims=keepdims, **options)
-    if ufunc is np.fmax:
-        return np.max(without_nans(a, axis, -np.inf), axis, keepdims=keepdims, **options)
-    if ufunc is np.fmin:
-        return np.min(without_nans(a, axis, np.inf), axis, keepdims=keepdims, **options)
     y = folded(ufunc, a, axis, initial, where)
     require_same(ufunc, a, axis, initial, where, y)
     return np.expand_dims(y, tuple(range(np.ndim(a))) if axis is None else axis) if keepdims else y
@@ -181,12 +186,6 @@ def require_same(ufunc, a, axis, initial, where, computed):
     """Raise where NumPy's vector loops reduce to something else (2.4: ``np.power``, ``np.arctan2``)."""
     if not np.allclose(ufunc.reduce(a, axis, initial=initial, where=where), computed, equal_nan=True):
         raise NotDifferentiable(f"np.{ufunc.__name__}.reduce does not give what the calls of np.{ufunc.__name__} give")
-
-
-def without_nans(a, axis, last):
-    """``a`` with ``last`` for nan, where along ``axis`` there is anything else."""
-    absent = np.isnan(a)
-    return np.where(absent & ~np.all(absent, axis, keepdims=True), last, a)
 
 
 def folded(ufunc, a, axis, initial, where):
@@ -218,8 +217,6 @@ def accumulate(ufunc, array, /, axis=0, dtype=None, out=None):
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     if ufunc in ACCUMULATIONS:
         return ACCUMULATIONS[ufunc](a, axis)
-    if ufunc in (np.maximum, np.minimum):
-        return np.take_along_axis(a, record_places(ufunc, a, axis), axis)
     rows = np.moveaxis(a, axis, 0)
     parts = []
     for i in range(len(rows)):
@@ -237,18 +234,6 @@ def accumulation(ufunc, args, kwargs):
 
 
 method_of(np.ufunc.accumulate, accumulation)
-
-
-@nondifferentiable
-def record_places(ufunc, a, axis):
-    """Where along ``axis`` the greatest (or least) element so far is; of equal ones the first."""
-    records = np.moveaxis(ufunc.accumulate(a, axis), axis, 0)
-    rows = np.moveaxis(a, axis, 0)
-    numbers = np.arange(len(rows)).reshape([-1] + [1] * (rows.ndim - 1))
-    passed = records[1:] != records[:-1]
-    passed &= ~(np.isnan(records[1:]) & np.isnan(records[:-1]))
-    found = np.where(np.concatenate([np.ones_like(rows[:1], bool), passed]), numbers, 0)
-    return np.moveaxis(np.maximum.accumulate(found), 0, axis)
 
 
 @defines(np.ufunc.reduceat)

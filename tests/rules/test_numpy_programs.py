@@ -13,6 +13,7 @@ from scipy import special
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.testing import check_gradient
 
 X, V, P = normal(3, 4), normal(5), positive(5)
@@ -94,6 +95,33 @@ def test_options_of_reductions(name, options):
     if name != "logaddexp" or options["axis"] == 1:
         check_orders(lambda x: f.reduce(x, **options), x)
         check_orders(lambda x: f.reduce(x, 1, out=x[:, 0] * 0.0), x)
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin"])
+@pytest.mark.parametrize("options", [{}, {"axis": (0, 1)}, {"axis": 1, "keepdims": True}, {"initial": 0.9}], ids=str)
+def test_reductions_that_pass_over_what_is_no_number(name, options):
+    f, of_all, last = (np.fmax, np.max, -np.inf) if name == "fmax" else (np.fmin, np.min, np.inf)
+    x = positive(3, 4)
+    x[0, 1] = x[2, 2] = np.nan
+    options = {"axis": 0, **options}
+
+    def known(x):
+        return np.sum(of_all(np.where(np.isnan(x), last, x), **options) ** 2)
+
+    expected = ad.gradient(known, x)[0]
+    assert np.array_equal(ad.gradient(lambda x: np.sum(f.reduce(x, **options) ** 2), x)[0], expected)
+
+
+@pytest.mark.parametrize(
+    "f", [np.nanmin, np.nanmax, lambda x: np.minimum.accumulate(x)[-1], lambda x: np.maximum.accumulate(x).sum()]
+)
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+def test_extremes_are_typed(f):
+    def loss(x):
+        return f(x * x)
+
+    ad.gradient(loss, V)
+    assert ad.explain(loss, V).functions[0].how == "typed"
 
 
 @pytest.mark.parametrize("f", [np.logaddexp, np.logaddexp2])
