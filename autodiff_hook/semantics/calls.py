@@ -354,6 +354,8 @@ def unfolding(function: Any) -> tuple[str, Any]:
         return "bound", builtin_behind(function)
     if issubclass(cls, BuiltinFunctionType) and isinstance(function.__self__, type):
         method = find_in_type(function.__self__, function.__name__)
+        if method is None and (method := builtin_behind(function)) is not None:  # of the class of the class
+            return "bound", method
         return ("method", method) if id(method) in MEANINGS else ("opaque", None)
     if issubclass(cls, type):
         return "class", None
