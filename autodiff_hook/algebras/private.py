@@ -61,11 +61,11 @@ class Private:
             return value, None
         if cls is tuple:
             parts = [self.taken(x, None if token is None else token[i]) for i, x in enumerate(value)]
-            copied, trees = tuple([x for x, _ in parts]), _together([tree for _, tree in parts])
-            if all(map(is_, copied, value)):
+            others, trees = tuple([x for x, _ in parts]), _together([tree for _, tree in parts])
+            if all(map(is_, others, value)):
                 return value, trees
             self.kept.append(value)
-            return copied, trees
+            return others, trees
         if id(value) in self.made:
             return self.made[id(value)], None
         if id(value) in self.alg.losses:
