@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from specialised_cases import check
+from specialised_cases import GENERIC, check, has_all_ways
+
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 VALUES = [0.1, 0.2, 0.3, 0.4]
 
@@ -128,3 +131,76 @@ def used_at_once(xs):
 
 def test_expressions_that_are_used_at_once_are_specialised():
     check(used_at_once, VALUES)
+
+
+def over_what_it_fills(x, n):
+    held = []
+    for i in range(n):
+        s = 0.0
+        for h in held:
+            s += h * h
+        held.append(x * (i + 1) + 0.1 * s)
+    return held[-1]
+
+
+TABLEAU = [[], [0.5], [0.1, 0.4]]
+
+
+def over_stages(x, n):
+    stages = []
+    for row in TABLEAU[:n]:
+        y = x
+        for a, k in zip(row, stages):
+            y = y + a * k
+        stages.append(y * np.cos(y))
+    return sum(b * k for b, k in zip((0.2, 0.3, 0.5), stages)) + sum(stages)
+
+
+def over_what_it_fills_backwards(x, n):
+    held = []
+    for i in range(n):
+        s = 0.0
+        for k, h in enumerate(reversed(held)):
+            s += h / (1 + k)
+        held.append(x * i + 0.1 * s)
+    return sum([h * x for h in held])
+
+
+def over_a_dict_that_it_fills(x, n):
+    held = {}
+    for i in range(n):
+        s = sum(held.values())
+        for key, value in held.items():
+            s += value / (1 + key)
+        for key in held:
+            s += held[key] * x
+        held[i] = x * i + 0.1 * s
+    return held[n - 1]
+
+
+def over_what_stays_empty(x, n):
+    held, named = [], {}
+    s = x
+    for h in held:
+        s += h * x
+    for h, k in zip((), held):
+        s += h * k
+    for _, value in named.items():
+        s += value * x
+    return s * n
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(over_what_it_fills, over_stages, over_what_it_fills_backwards, over_a_dict_that_it_fills),
+        over_what_stays_empty,
+    ],
+)
+def test_loops_over_what_is_empty_at_first(f):
+    specialised = None if ONE_WAY else True
+    check(f, 0.7, 3, specialised=specialised)
+    check(f, 0.9, 3, specialised=specialised)
+    if not (GENERIC or ONE_WAY):
+        assert has_all_ways(f, "gradient", "value")
+    check(f, 0.8, 1, specialised=None)

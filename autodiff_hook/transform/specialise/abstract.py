@@ -269,6 +269,14 @@ class Optional(Abstract):
 
 
 @record(frozen=True)
+class Nothing(Abstract):
+    """The item of what is empty as far as is known: no iteration begins."""
+
+
+NOTHING: Final = Nothing()
+
+
+@record(frozen=True)
 class Iterator(Abstract):
     """What a ``for`` runs over."""
 

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Iterator, Known, Outside, Site, Tuple
+from autodiff_hook.transform.specialise.abstract import NOTHING, Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.lattice import built_class, built_of, inert_class, item_like, number_types
@@ -92,6 +92,11 @@ def item_by_unknown_key(inf: Inference, s: Statement, owner: Tuple) -> Abstract:
     raise Changes("an item of a dict that is written out is read by an unknown key", owner.place)
 
 
+def is_empty(owner: Dict) -> bool:
+    """Whether nothing is put into a dict so far."""
+    return built_class(owner) is None and owner.site.key is None and not owner.site.kinds()
+
+
 def any_key(inf: Inference, owner: Dict) -> Abstract:
     """What is known of the keys of a dict."""
     if built_class(owner) is not None:
@@ -110,11 +115,11 @@ def view(inf: Inference, s: Statement, name: str) -> Abstract:
     if not isinstance(kind, Dict) or inf.one_way:
         raise Refused(f"dict.{name}")
     inf.plans[s] = PURE
+    if is_empty(kind):
+        return Iterator(NOTHING)
     key = any_key(inf, kind)
     if name == "keys":
         return Iterator(key)
-    if not kind.site.kinds():
-        raise Refused("the items of a dict into which nothing is put so far")
     item = reduce(inf.joined, kind.site.kinds())
     return Iterator(item if name == "values" else Tuple((key, item)))
 

@@ -37,6 +37,7 @@ from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
+    NOTHING,
     Abstract,
     Array,
     Bound,
@@ -348,6 +349,8 @@ class Inference:
             raise Changes("attributes are assigned again", *self.wanted)
         for block in self.program.blocks:
             block.handler = None
+        for block in [b for b in self.program.blocks if b in self.visited and self._is_empty(b.terminator)]:
+            self._confirm_empty(block)
         self._confirm()
         producers.confirm(self)
         if any(self.given in s.operands for block in self.visited for s in block.statements):
@@ -549,6 +552,19 @@ class Inference:
         del block.statements[self.index :]
         block.terminator = self._giving_up(block, reason.reason)
 
+    def _is_empty(self, terminator: Terminator) -> bool:
+        return terminator.kind == "next" and self._item(terminator) == NOTHING
+
+    def _confirm_empty(self, block: Block) -> None:
+        """The program gives up where an item comes out of what is taken to be empty."""
+        refused = Refused("an item of a list that nothing is appended to so far")
+        refused.at(self.filename_of(block), block.terminator.position)
+        trap = Block([Variable()], [], self._giving_up(block, refused.reason))
+        self.types[trap.params[0]] = NOTHING
+        block.terminator.edges[0].target, block.terminator.edges[0].args = trap, []
+        self.add(block, trap)
+        self.visited.add(trap)
+
     def _giving_up(self, block: Block, reason: Reason) -> Terminator:
         chain = tuple(map(weakref.ref, self.chains[block]))
         return Terminator("raise", [Constant(type("Given", (Given,), {"reason": reason, "chain": chain}))])
@@ -615,6 +631,8 @@ class Inference:
             truth = is_true(self.type_of(terminator.operands[0]))
             if truth is not None:
                 edges = edges[:1] if truth else edges[1:]
+        elif self._is_empty(terminator):
+            edges = edges[1:]
         elif terminator.kind == "return" and self._returns_none(block, terminator):
             return
         elif _gives_up(terminator):

@@ -15,6 +15,7 @@ from autodiff_hook.ir.types import UNBOUND
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     MISSING,
+    NOTHING,
     Abstract,
     Array,
     Bound,
@@ -46,6 +47,8 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     """The least that is true of both."""
     if a == b:
         return a
+    if isinstance(a, Iterator) and isinstance(b, Iterator) and NOTHING in (a.item, b.item):
+        return b if a.item == NOTHING else a
     a, b = map(_in_parts, (a, b))
     numbers = number_types(a), number_types(b)
     if numbers[0] is not None and numbers[1] is not None:

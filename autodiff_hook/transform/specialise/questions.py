@@ -15,6 +15,7 @@ from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
     MISSING,
+    NOTHING,
     Abstract,
     Array,
     Bound,
@@ -94,11 +95,16 @@ def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
 
 def _enumerate(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     item = item_of(inf, inf.type_of(_listed(inf, s, args)[0]))
-    return pure(inf, s, Iterator(Tuple((Number(INT.types, example=0), item))))
+    return pure(inf, s, Iterator(_together(Number(INT.types, example=0), item)))
 
 
 def _zip(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    return pure(inf, s, Iterator(Tuple(tuple(item_of(inf, inf.type_of(x)) for x in _listed(inf, s, args)))))
+    return pure(inf, s, Iterator(_together(*[item_of(inf, inf.type_of(x)) for x in _listed(inf, s, args)])))
+
+
+def _together(*items: Abstract) -> Abstract:
+    """A tuple of items, of each iteration one."""
+    return NOTHING if NOTHING in items else Tuple(items)
 
 
 def _reversed(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -111,12 +117,12 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
         return value.item
     dicts.ask_for_any_key(inf, value)
     if isinstance(value, List):
-        return lists.item_of_list(value)
+        return NOTHING if value.item is None else value.item
     if isinstance(value, Tuple) and value.cls is dict and value.keys:
         keys: list[Abstract] = list(map(Known, value.keys))
         return reduce(join, keys)
     if isinstance(value, Dict):
-        return dicts.any_key(inf, value)
+        return NOTHING if dicts.is_empty(value) else dicts.any_key(inf, value)
     if isinstance(value, Instance) and value.cls is range:
         return Number(INT.types, example=value.example[0] if value.example else 0)
     if inert_class(value) is str:
@@ -125,8 +131,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
     items = tuple(map(Known, value.value)) if isinstance(value, Known) and is_set(value) else items_of(value)
     if items is not None:
         ask_for_objects(inf, *items)
-        # Of nothing no item comes.
-        return reduce(join if inf.one_way else inf.joined, items) if items else Known(None)
+        return reduce(join if inf.one_way else inf.joined, items) if items else NOTHING
     if isinstance(value, Array) and value.ndim and len(value.example):
         return abstract_of(value.example[0])
     raise Refused(f"an iteration over {named(value)}")

@@ -7,7 +7,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import lists
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Dict, Fresh, Known, List, Producer, Tuple
+from autodiff_hook.transform.specialise.abstract import BOOL, NOTHING, Abstract, Dict, Fresh, Known, Producer
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.dicts import any_key, enter, standing_for
@@ -50,14 +50,7 @@ def _keys(inf: Inference, kinds: list[Abstract]) -> list[Abstract]:
     """What may come out of some sets or other iterables that no code of the program is behind."""
     if any(isinstance(kind, (Producer, Fresh)) for kind in kinds):
         raise Refused("a set is made of what code gives one by one")
-    return [item_of(inf, kind) for kind in kinds if not _is_empty(kind)]
-
-
-def _is_empty(kind: Abstract) -> bool:
-    """Whether nothing is put into a value so far."""
-    if isinstance(kind, Dict) and is_set(kind):
-        return kind.site.key is None
-    return kind.item is None if isinstance(kind, List) else isinstance(kind, Tuple) and not kind.items
+    return [key for key in (item_of(inf, kind) for kind in kinds) if key != NOTHING]
 
 
 def _new(inf: Inference, s: Statement, cls: type, keys: list[Abstract]) -> Dict:
