@@ -16,6 +16,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.transform.specialise.abstract import (
+    ANY,
     Abstract,
     Array,
     Dict,
@@ -30,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_plain_key, number_types
 from autodiff_hook.transform.specialise.objects import lookup
 from autodiff_hook.transform.specialise.places import assigned_to
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed
@@ -56,6 +57,8 @@ def _require_read(value: Any) -> None:
 
 _KEYS: Final = 12
 """A dict with more keys is not known in all its parts."""
+_NAMES: Final = 64
+"""How many names items may have by which each is of its own kind."""
 
 
 def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Abstract:
@@ -83,7 +86,8 @@ def _of_one_kind(value: Any, one_way: bool) -> Abstract | None:
     """A list or a dict whose items are of one kind; on one way, numbers of one type."""
     if one_way and (type(value) is dict or set(map(type, value)) not in ({float}, {int})):
         return None
-    return common([value])
+    found = common([value])
+    return None if isinstance(found, Dict) and found.site.named else found
 
 
 _INERT: Final = (str, bool, type(None))
@@ -110,13 +114,7 @@ def common(held: Sequence[Any]) -> Abstract | None:
         items = tuple(map(common, zip(*held)))
         return None if None in items else Tuple(items, example=first)  # type: ignore[arg-type]
     if cls in (list, dict):
-        inner = [x for value in held for x in (value.values() if cls is dict else value)]
-        item = common(inner) if inner else None
-        if item is None or cls is dict and not all(type(key) is str for value in held for key in value):
-            return None
-        if cls is list:
-            return List(Site(item, given=True), example=first)
-        return Dict(Site(item, True, Instance(str, example="")), example=first)
+        return _containers(cls, held)
     if cls in _INERT:
         return Instance(cls, example=first)
     if is_plain_object(first):
@@ -130,6 +128,25 @@ def common(held: Sequence[Any]) -> Abstract | None:
     alike = all(kind == kinds[0] for kind in kinds)
     numbers = number_types(kinds[0]) is not None
     return kinds[0] if alike and (numbers or isinstance(kinds[0], Array) and kinds[0].ndim) else None
+
+
+def _containers(cls: type, held: Sequence[Any]) -> Abstract | None:
+    """What is known of lists, or of dicts whose keys no code compares: of all items, else of those by each name."""
+    inner = [x for value in held for x in (value.values() if cls is dict else value)]
+    item = common(inner) if inner else None
+    if cls is list:
+        return None if inner and item is None else List(Site(item, given=True), example=held[0])
+    keys = [key for value in held for key in value]
+    key = common(keys) if keys else None
+    if keys and (key is None or not is_plain_key(key)):
+        return None
+    site = Site(item, True, key)
+    if inner and item is None:
+        names = dict.fromkeys(keys)
+        if set(map(type, keys)) != {str} or len(names) > _NAMES:
+            return None
+        site.named |= {name: common([x[name] for x in held if name in x]) or ANY for name in names}
+    return Dict(site, example=held[0])
 
 
 def is_plain_object(value: Any) -> bool:
@@ -180,10 +197,13 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
     """
     if constant_kind(value) and not issubclass(type(value), type) and not is_lasting(value):
         raise Refused("a callable as an argument that is made anew, or has captured something")
-    if type(value) is dict and all(type(key) is str for key in value):
-        found = described(value, one_way, by_any_key=place in changed or len(value) > _KEYS)
+    named = type(value) is dict and all(type(key) is str for key in value)
+    if named or type(value) is dict and not one_way:
+        found = described(value, one_way, by_any_key=place in changed or len(value) > _KEYS or not named)
         if isinstance(found, Dict):
             return found
+        if not named:
+            raise Refused("an argument of type dict, whose keys or items are of several kinds")
         return _of_parts(value, tuple(value.values()), tuple(value), one_way, changed, place)
     if type(value) is tuple or type(value) is list and one_way:
         return _of_parts(value, tuple(value), (), one_way, changed, place)
@@ -194,9 +214,9 @@ def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), pl
         found = Outside(list, example=value)
     whole = one_way or type(value) in GENERATORS or assigned_to(value) in changed
     if isinstance(found, Outside) and not whole:
-        record = common([value])
-        if isinstance(record, Record):
-            return record
+        together = common([value])
+        if isinstance(together, (Record, List)):
+            return together
         raise Refused(f"an argument of type {type(value).__qualname__}")
     return found
 

@@ -71,7 +71,7 @@ def fits(items: Any, kind: Any, later: Later) -> bool:
             return all([fits(part, x, later) for part, x in zip(zip(*items), inner)])
         return all([_parts_fit(itemgetter(i), items, x, later) for i, x in enumerate(inner)])
     if cls is dict:
-        return all([fits(x, frozenset({str}), later) and fits(x.values(), inner[0], later) for x in items])
+        return _are_dicts(items, later, *inner)
     if cls is list:
         return all([fits(x, inner[0], later) for x in items])
     return all([x.dtype == inner[0] and x.ndim == inner[1] for x in items])
@@ -89,6 +89,18 @@ def _parts_fit(part: Callable[[Any], Any], items: Any, kind: Any, later: Later) 
     """Whether one part of all items is of a kind."""
     found = map(part, items)
     return _are(found, kind, len(items)) if type(kind) is frozenset else fits(list(found), kind, later)
+
+
+def _are_dicts(items: Any, later: Later, item: Any, key: Any, named: dict[str, Any]) -> bool:
+    """Whether all items of dicts are of one kind, or those by each name; None: of whatever kind."""
+    keys = list(chain.from_iterable(items))
+    if not fits(keys, key, later):
+        return False
+    if not named:
+        return fits(list(chain.from_iterable(map(dict.values, items))), item, later)
+    known = [name for name, kind in named.items() if kind is not None]
+    held = {name: [x[name] for x in items if name in x] for name in known}
+    return named.keys() >= set(keys) and all([fits(values, named[name], later) for name, values in held.items()])
 
 
 def _are_objects(
@@ -188,7 +200,7 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
             if kinds == {tuple}:
                 kinds = set(map(type, chain.from_iterable(items)))
             if not kinds <= _ATOMS:
-                pending += items
+                pending += [x for x in items if type(x) not in _ATOMS]
         elif cls not in _ATOMS and kind_of(cls) == "object":
             seen.add(id(found))
             held = attributes_of(found)

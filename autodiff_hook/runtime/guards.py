@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.fitting import Kind, is_of
 from autodiff_hook.transform.specialise.abstract import (
+    ANY,
     Abstract,
     Array,
     Dict,
@@ -162,4 +163,10 @@ def _kind_of_reference(value: Reference, around: Mapping[Site, Kind]) -> Any:
         named = tuple([(name, _kind(kind, around)) for name, kind in value.site.named.items()])
         return "record", value.cls, named, frozenset(value.site.absent)
     assert isinstance(value, (List, Dict))
-    return value.cls, _kind(value.site.item, around) if value.site.item is not None else frozenset()
+    site = value.site
+    # What was empty stays so: of no types are no items.
+    parts = [frozenset() if part is None else _kind(part, around) for part in (site.item, site.key)]
+    if isinstance(value, List):
+        return list, parts[0]
+    by_name = site.named if site.item is None else {}
+    return dict, *parts, {name: None if kind is ANY else _kind(kind, around) for name, kind in by_name.items()}

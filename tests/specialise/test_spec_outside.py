@@ -256,8 +256,6 @@ def fails(x):
 """
 TYPED = "swings goes_on keeps_the_best appends appends_and_reads counts stores slots in_a_dict".split()
 TYPED += "in_place_by_an_attribute clears counts_in_a_class".split()
-READING = ["clears", "appends_and_reads"]
-"""They add up what a list from outside has, whose tangent is zero: in second order that is carried."""
 
 
 def made():
@@ -304,7 +302,7 @@ def test_outside(name):
         called.append(x)
     if name in TYPED and not (GENERIC or specialising.ONE_WAY):
         assert has_all_ways(f)
-        assert has_all_ways(getattr(bent, name)) is (name not in READING)
+        assert has_all_ways(getattr(bent, name))
 
 
 def objects():

@@ -9,9 +9,8 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import NOTHING, Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
-from autodiff_hook.transform.specialise.lattice import built_class, built_of, inert_class, item_like, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, built_of, is_plain_key, item_like
 from autodiff_hook.transform.specialise.lists import has_slots, put
-from autodiff_hook.transform.specialise.plans import items_of
 
 
 def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> None:
@@ -32,18 +31,9 @@ def name_of(key: Abstract) -> str | None:
     """The name that a key is; None for keys of which only the kind is known."""
     if isinstance(key, Known) and type(key.value) is str:
         return key.value
-    if not _is_plain_key(key):
+    if not is_plain_key(key):
         raise Refused("a key that may have methods of its own")
     return None
-
-
-def _is_plain_key(key: Abstract) -> bool:
-    """Whether a key is a number, a text, or a tuple or a frozenset of these."""
-    parts = items_of(key)
-    if parts is not None and not isinstance(key, Tuple) or isinstance(key, Tuple) and key.cls is tuple:
-        return all(map(_is_plain_key, parts or ()))
-    frozen = isinstance(key, Dict) and key.site.cls is frozenset
-    return frozen or number_types(key) is not None or inert_class(key) is not None
 
 
 def item_of_dict(inf: Inference, owner: Dict, key: Abstract) -> Abstract:
@@ -72,13 +62,13 @@ def store_slot(inf: Inference, s: Statement, owner: Operand, kind: Dict, name: s
 
 
 def ask_for_any_key(inf: Inference, value: Abstract | None) -> None:
-    """A dict from outside is not asked for one key: the program is followed again, with one of which any is known."""
-    if not isinstance(value, Outside) or value.cls is not dict or inf.one_way:
+    """A dict or a list from outside is not asked for one item: the program is followed again, knowing any of them."""
+    if not isinstance(value, Outside) or value.cls not in (dict, list) or inf.one_way:
         return
-    place = "outside", id(value.example)
+    name, place = value.cls.__name__, ("outside", id(value.example))
     if place in inf.program.changed:
-        raise Refused("a dict of several kinds of things is asked for more than known keys")
-    raise Changes("a dict from outside is asked for more than known keys", place)
+        raise Refused(f"a {name} of several kinds of things is asked for more than known items")
+    raise Changes(f"a {name} from outside is asked for more than known items", place)
 
 
 def item_by_unknown_key(inf: Inference, s: Statement, owner: Tuple) -> Abstract:

@@ -178,6 +178,16 @@ def item_like(value: Abstract) -> Abstract | None:
     return value if isinstance(value, Array) and value.ndim and not value.scalar else None
 
 
+def is_plain_key(key: Abstract) -> bool:
+    """Whether a key is a number, a text, or a tuple or a frozenset of these."""
+    if isinstance(key, Tuple):
+        return key.cls is tuple and all(map(is_plain_key, key.items))
+    if isinstance(key, Known) and type(key.value) is tuple:
+        return all(map(is_plain_key, map(Known, key.value)))
+    frozen = isinstance(key, Dict) and key.site.cls is frozenset
+    return frozen or number_types(key) is not None or inert_class(key) is not None
+
+
 _CODE: Final = (FunctionType, BuiltinFunctionType, type)
 
 

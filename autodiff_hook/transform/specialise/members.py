@@ -179,8 +179,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
             dicts.ask_for_any_key(inf, value)
         if value.cls is list:
             changing.ask_for_list(inf, owner, value, name)
-        if value.cls is dict and name == "get" and not names:
-            return _item_or_default(inf, s, value, owner, inf.type_of(args[0]))
+        if value.cls is dict and name == "get" and not names and len(args) in (1, 2):
+            return _item_or_default(inf, s, value, owner, *args)
     if isinstance(value, Tuple) and named_tuples.is_named(value) and name == "_replace" and len(args) == len(names):
         return named_tuples.replaced(inf, s, value, dict(zip(names, args)))
     if isinstance(value, Tuple) and named_tuples.is_named(value) and name == "_asdict" and not args:
@@ -267,11 +267,17 @@ def _is_object(value: Abstract) -> bool:
     return class_of(value) is not None and (not isinstance(value, Tuple) or named_tuples.is_named(value))
 
 
-def _item_or_default(inf: Inference, s: Statement, value: Outside, owner: Operand, key: Abstract) -> Abstract:
-    """``owner.get(key)`` of a dict from outside."""
-    if not isinstance(key, Known) or not is_hashable(key.value) or key.value not in value.example:
+def _item_or_default(
+    inf: Inference, s: Statement, value: Outside, owner: Operand, named: Operand, default: Operand | None = None
+) -> Abstract:
+    """``owner.get(key, default)`` of a dict from outside."""
+    key, home = inf.type_of(named), inf.final(owner)
+    if not isinstance(key, Known) or not is_hashable(key.value):
+        dicts.ask_for_any_key(inf, value)
         raise Refused("dict.get of an unknown key")
-    return alias(inf, s, inf.world.part(inf.final(owner), value.example, key.value, True))
+    if not inf.world.holds(home, value.example, key.value):
+        return alias(inf, s, Constant(None) if default is None else default)
+    return alias(inf, s, inf.world.part(home, value.example, key.value, True))
 
 
 def method_loaded(inf: Inference, s: Statement) -> Abstract | None:

@@ -154,7 +154,7 @@ def _is_there(value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return all(map(_is_there, value.items))
     if isinstance(value, List):
-        return value.item is not None and _is_there(value.item)
+        return value.item is None or _is_there(value.item)
     return not isinstance(value, Optional)
 
 

@@ -1,0 +1,223 @@
+"""Dicts and lists that are given: of whatever plain keys, with items of several kinds by name, and empty ones."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import math
+
+import numpy as np
+import pytest
+from specialised_cases import GENERIC, check, has_all_ways, oracle, same
+
+import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
+
+ALL_WAYS = not (GENERIC or ONE_WAY)
+TABLES = [
+    {1: 2.0, 3: 4.0},
+    {(1, 2): 0.5, (2, 1): 0.7},
+    {("a", 0.5): 1.5, ("b", 1.5): 2.5},
+    {0.5: 1.0, 1.5: 2.0},
+    {np.int64(3): 1.5, np.int64(4): 0.5},
+    {name: float(i) for i, name in enumerate("abcdefghijklmn")},
+]
+SODIUM = {"name": "Na", "place": [0.1, 0.2], "width": 1.2, "count": 3, "flag": True}
+CHLORINE = {"name": "Cl", "place": [0.4, 0.7], "width": 0.9, "count": 2, "flag": False, "share": 0.5}
+OXYGEN = {"name": "O", "place": [0.3, 0.6], "width": 1.9, "count": 1, "flag": True, "note": None}
+
+
+def over_a_table(x, table):
+    s = x
+    for key, value in table.items():
+        s += value * x * (1 if key in table else 0)
+    for key in table:
+        s += table[key] ** 2
+    return s + table.get("nobody", 3.0) * len(table)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_keys_of_any_plain_kind(table):
+    check(over_a_table, 1.3, table)
+    if ALL_WAYS:
+        assert has_all_ways(over_a_table, "gradient")
+    same(ad.gradient(lambda x: over_a_table(x, table), 1.3), oracle(lambda x: over_a_table(x, table), 1.3)[1])
+
+
+def by_pairs(x, table, pairs):
+    return sum(table[i, j] * x**i for i, j in pairs)
+
+
+def test_items_by_pairs():
+    table = {(i, j): 0.1 * i + j for i in range(4) for j in range(4)}
+    check(by_pairs, 1.3, table, [(1, 2), (3, 3), (1, 2)])
+    if ALL_WAYS:
+        assert has_all_ways(by_pairs, "gradient")
+
+
+def test_keys_that_are_others_later():
+    check(over_a_table, 0.7, {1: 2.0})
+    check(over_a_table, 0.7, {1.5: 2.0})
+    check(over_a_table, 0.7, {(1, 2): 2.0})
+    check(over_a_table, 0.7, {(1, 2): 2.0, "a": 1.0}, specialised=None)
+    check(over_a_table, 0.7, {})
+
+
+def named(x, rows):
+    s = 0.0
+    for row in rows:
+        s += row["width"] * x * sum(row["place"]) * row.get("share", 1.0)
+        s += row["count"] * x if row["flag"] else len(row["name"])
+        if "share" in row:
+            s += row["share"] ** 2
+    return s
+
+
+def of_the_widest(x, rows):
+    widest = rows[0]
+    for row in rows:
+        if row["width"] > widest["width"]:
+            widest = row
+    first = sorted(rows, key=lambda row: -row["width"])[-1]
+    return widest["width"] * x + first["place"][1] ** 2 + sum(len(row) for row in rows)
+
+
+def by_name(x, rows):
+    found = {row["name"]: row for row in rows}
+    return sum(found[name]["width"] * x * found[name]["count"] for name in found)
+
+
+def of_dicts_in_dicts(x, rows):
+    return sum(row["inner"]["a"] * row["inner"]["b"][0] * x for row in rows)
+
+
+def of_arrays(x, rows):
+    return sum(row["place"] @ row["place"] * row["width"] * x for row in rows)
+
+
+def of_dates_that_nobody_asks(x, rows):
+    return sum(row["width"] * x for row in rows)
+
+
+ROWS = [SODIUM, CHLORINE, OXYGEN] * 3
+DATES = [{"day": datetime.date(2020, 1, 1 + i), "width": 1.0 + i} for i in range(8)]
+NESTED = [{"inner": {"a": 1.0 * i, "b": [2.0, 3.0], "text": "x"}, "width": 2.0, "text": "y"} for i in range(8)]
+ARRAYS = [{"place": np.ones(2) * i, "width": 0.5 * i, "text": "y"} for i in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("f", "rows"),
+    [
+        *((named, ROWS), (of_the_widest, ROWS), (by_name, ROWS), (of_dicts_in_dicts, NESTED), (of_arrays, ARRAYS)),
+        (of_dates_that_nobody_asks, DATES),
+    ],
+)
+def test_rows_whose_items_are_of_several_kinds(f, rows):
+    for x in (1.3, 0.7):
+        check(f, x, copy.deepcopy(rows) if rows is not ROWS else [dict(row, place=[*row["place"]]) for row in rows])
+    if ALL_WAYS:
+        assert has_all_ways(f, "gradient", "value")
+
+    def captured(x):
+        return f(x, rows)
+
+    check(captured, 1.3)
+    if ALL_WAYS:
+        assert has_all_ways(captured, "gradient", "value")
+
+
+def of_known_functions(x, rows):
+    return sum(row["f"](row["width"]) * x for row in rows)
+
+
+def with_items(x, rows):
+    s = 0.0
+    for row in rows:
+        for key, value in row.items():
+            if key == "width":
+                s += value * x
+    return s
+
+
+def changed(x, rows):
+    for row in rows:
+        row["width"] = row["width"] * x
+    return sum(row["width"] ** 2 for row in rows)
+
+
+def test_what_is_not_known_of_rows():
+    check(of_known_functions, 1.3, [{"f": (math.sin, math.cos)[i % 2], "width": 0.3 * i} for i in range(8)])
+    check(with_items, 1.3, [dict(SODIUM, width=0.2 * i, place=[0.1]) for i in range(8)])
+    rows = [dict(SODIUM, width=0.2 * i, place=[0.1]) for i in range(8)]
+    expected = oracle(changed, 1.3, copy.deepcopy(rows))[1]
+    for _ in range(3):
+        same(ad.gradient(changed, 1.3, copy.deepcopy(rows)), expected)
+
+
+def test_rows_that_are_of_other_kinds_later():
+    rows = [{"width": 0.2 * i, "count": 2, "flag": True, "name": "a", "place": [0.1]} for i in range(8)]
+    for change in ({}, {"width": 3}, {"count": 1.5}, {"more": 1.0}, {"name": None}, {"place": []}, {"flag": 1}):
+        others = [dict(row, place=[*row["place"]]) for row in rows]
+        others[5] |= change
+        if change.get("name", "a") is not None:
+            check(named, 1.3, others, specialised=None)
+        else:
+            with pytest.raises(TypeError):
+                ad.gradient(lambda x, others=others: named(x, [dict(row, flag=False) for row in others]), 1.3)
+
+
+OFTEN_EMPTY: list[float] = []
+
+
+class Held:
+    def __init__(self):
+        self.items, self.named = [], {}
+
+
+def over_what_is_given_empty(x, weights, held):
+    s = x * x + sum(weights) + len(held.items)
+    for w in weights:
+        s += w * x
+    for w in OFTEN_EMPTY:
+        s += w * x * x
+    for w in held.items:
+        s += w * x
+    for key, w in held.named.items():
+        s += w * x * len(key)
+    return s + np.sum(np.array(weights)) if weights else s + max(OFTEN_EMPTY, default=2.0) * x
+
+
+def test_what_was_empty_may_hold_something_later():
+    held = Held()
+    check(over_what_is_given_empty, 0.7, [], held)
+    if ALL_WAYS:
+        assert has_all_ways(over_what_is_given_empty, "gradient")
+    check(over_what_is_given_empty, 0.7, [0.1, 0.2], held, specialised=None)
+    OFTEN_EMPTY.append(3.0)
+    held.items.append(0.3)
+    try:
+        check(over_what_is_given_empty, 0.7, [], held, specialised=None)
+        held.named["ab"] = 0.5
+        check(over_what_is_given_empty, 0.7, [0.3], held, specialised=None)
+    finally:
+        OFTEN_EMPTY.clear()
+    check(over_what_is_given_empty, 0.7, [], Held(), specialised=None)
+
+
+SETTINGS = {"rate": 0.5, "name": "a"}
+
+
+def with_options(x):
+    return x * SETTINGS.get("rate") * SETTINGS.get("scale", 2.0) + (1.0 if SETTINGS.get("note") is None else x)
+
+
+def test_options_that_are_not_there():
+    check(with_options, 0.7)
+    if ALL_WAYS:
+        assert has_all_ways(with_options, "gradient")
+    SETTINGS["scale"] = 3.0
+    try:
+        check(with_options, 0.7, specialised=None)
+    finally:
+        del SETTINGS["scale"]
+    check(with_options, 0.7, specialised=None)
