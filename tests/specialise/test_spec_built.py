@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways, check_slopes
+from specialised_cases import GENERIC, check, check_all_ways, check_slopes, has_all_ways
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 
 class Body:
@@ -235,6 +236,41 @@ def one_function_each(x):
     return sum([v.x * v.y for v in made]) + sum([f(x) for f in functions])
 
 
+@dataclass(frozen=True)
+class Ray:
+    place: Vector
+    heading: Vector
+    alive: bool = True
+
+
+def met(ray, c):
+    if c < 0.75:
+        return ray.place + ray.heading * c, Vector(0.0, -1.0)
+    reach = c - ray.place.y
+    if reach < 0.0:
+        return None
+    place = ray.place + ray.heading * math.sqrt(reach)
+    return place, (place + ray.heading) * c
+
+
+def traced(ray, x):
+    for i in range(3):
+        found = met(ray, x * (1.0 + 0.1 * i))
+        if found is None:
+            return replace(ray, alive=False)
+        place, heading = found
+        ray = Ray(place, heading)
+    return ray
+
+
+def pairs_or_none(x):
+    total = 0.0
+    for i in range(6):
+        ray = traced(Ray(Vector(0.1 * i, 0.3 * i), Vector(0.6, 0.1)), x)
+        total += ray.place.x + ray.heading.y * x if ray.alive else x
+    return total
+
+
 PROGRAMS = [
     *(bodies, layers, vectors, fields, groups, by_names, linked, derived, of_one_object, chosen, in_tuples),
     *(stepped, best_or_none, kept_through_branches, one_function_each),
@@ -245,6 +281,13 @@ PROGRAMS = [
 def test_built(f):
     for x in (0.7, 1.2):
         check_all_ways(f, x)
+
+
+def test_pairs_of_objects_that_may_be_absent():
+    for x in (0.7, 1.2):
+        check(pairs_or_none, x, specialised=None)
+    if not (GENERIC or ONE_WAY):
+        assert has_all_ways(pairs_or_none, "gradient")
 
 
 def other_functions(x):

@@ -87,6 +87,14 @@ def operators(a, b):
     return v * v + (v + Scale(b)) + (Vector(a, 1.0) * Louder(b, a)).x + (Louder(a, b) + v).y
 
 
+def constant_factors(a, b, h=0.5):
+    v = Vector(a, b)
+    for _ in range(3):
+        k = (h / 2.0) * Vector(v.y, a) + 2.0 * v
+        v = v + (h / 6.0) * k
+    return v.x * v.y
+
+
 def comparisons(a, b):
     total, first, unit = 0.0, Vector(a, b), Vector(1.0, 0.0)
     for i in range(4):
@@ -329,7 +337,7 @@ def copies_in_lists(a, b):
     return sum([p.x * q.x + p.v * q.v for p, q in zip(found, other)])
 
 
-OPERATORS = [operators, comparisons, identities, in_place, in_place_in_lists, iterations]
+OPERATORS = [operators, constant_factors, comparisons, identities, in_place, in_place_in_lists, iterations]
 CACHED = [cached, cached_before_a_change, cached_or_assigned, cached_in_lists]
 COPIES = [copies, shallow_and_deep, copies_in_lists]
 

@@ -61,7 +61,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
-from autodiff_hook.transform.specialise.lattice import is_none, is_true, join, sites_in
+from autodiff_hook.transform.specialise.lattice import is_none, is_true, join, number_types, sites_in
 from autodiff_hook.transform.specialise.merging import Merging
 from autodiff_hook.transform.specialise.refining import Test, refine
 from autodiff_hook.transform.specialise.worklist import Worklist
@@ -781,8 +781,9 @@ def _gives_up(terminator: Terminator) -> bool:
 
 def _called(found: Abstract) -> Any:
     """What of a value decides about a call: the object itself, or the class of the receiver, whose fields are read."""
+    types = number_types(found)
     if isinstance(found, Known):
-        return found.value
+        return found.value if types is None else Number(types)
     if isinstance(found, Dict) and found.site.cls is not None:
         return found.site.cls
     return found.cls if isinstance(found, (Fresh, Outside, Record, Tuple)) else found

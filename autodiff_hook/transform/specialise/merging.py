@@ -245,8 +245,9 @@ def _held_in(objects: list[Any], names: list[str]) -> list[Any]:
 
 
 def _is_object_or_none(a: Abstract, b: Abstract) -> bool:
-    """Whether an object that the program makes comes by the same name as None, or as one that is in a list."""
-    return any(isinstance(x, Fresh) and (is_none(y) or isinstance(content_of(y), Dict)) for x, y in ((a, b), (b, a)))
+    """Whether objects that the program makes come by the same name as None, or as one that is in a list."""
+    pairs = ((a, b), (b, a))
+    return any(_made(x) and is_none(y) or isinstance(x, Fresh) and isinstance(content_of(y), Dict) for x, y in pairs)
 
 
 def ask_for_built(inf: Inference, a: Abstract, b: Abstract) -> None:
