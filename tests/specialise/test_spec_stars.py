@@ -313,3 +313,60 @@ def test_arrays_of_several_lengths():
         x = np.arange(1.0, 1.0 + length)
         check(of_any_length, x)
         assert ad.gradient(of_any_length, x)[0].shape == (length,)
+
+
+class Stage:
+    def __init__(self, gain):
+        self.gain = gain
+
+    def __call__(self, x):
+        return math.sin(self.gain * x)
+
+
+class Chain:
+    def __init__(self, *stages):
+        self.stages = list(stages)
+
+    def __call__(self, x):
+        for stage in self.stages:
+            x = stage(x)
+        return x
+
+
+def stages_and_one(x, y, n=3):
+    return Chain(*(Stage(y * i) for i in range(1, n)), Stage(x))(x) + Chain(Stage(y), *[Stage(x)] * n)(y)
+
+
+def numbers_around(x, y, n=3):
+    held = [x, *[y * i for i in range(n)], *range(n)]
+    whole = (*[y * i for i in range(n)], x)
+    return sum(a * a for a in held) * held[1 + n - n] + whole[-1] * sum(whole)
+
+
+def counted_out(x, y):
+    points = [(x, y), (y, 2.0), (1.0, x)]
+    total = 0.0
+    for place in ((0, 1), (1, 2), (2, 0)):
+        total += spanned(*[points[i] for i in place], x)
+        total += spanned(points[0], *[points[i] for i in place[1:]], factor=y)
+    return total
+
+
+def spanned(a, b, factor):
+    return (a[0] * b[1] - a[1] * b[0]) * factor
+
+
+@pytest.mark.parametrize("f", [stages_and_one, numbers_around, counted_out])
+def test_lists_beside_other_parts(f):
+    for x, y in ((0.7, 0.4), (1.2, 0.9)):
+        check_all_ways(f, x, y)
+
+
+def test_a_list_that_a_call_has_no_room_for():
+    def f(x, n):
+        return spanned(*[(x, 1.0 + i) for i in range(n)], x)
+
+    for _ in range(2):
+        assert ad.gradient(f, 2.0, 2) == (4.0, 0.0)
+        with pytest.raises(TypeError, match="positional"):
+            ad.gradient(f, 2.0, 3)

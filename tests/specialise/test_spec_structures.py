@@ -266,7 +266,25 @@ def test_objects_that_are_more_than_their_attributes(f):
         check(f, x, y, specialised=None)
 
 
-@pytest.mark.parametrize("f", [arrays_taken_apart, lists_in_rows, named_in_a_loop, nearest, coloured, slots])
+def in_turn(x, y):
+    numbers, pairs, lists = [x, y, x * y], [(x, 1.0), (2.0, y)], [[x, 1.0, y], [2.0, y, x]]
+    arrays, total = [np.array([x, y]), np.array([1.0, x])], 0.0
+    for i in range(6):
+        a, b = pairs[i % 2]
+        total += numbers[i % 3] * a * b + arrays[i % 2] @ arrays[(i + 1) % 2] * lists[i % 2][i % 3]
+    return total
+
+
+def in_parts(x, y):
+    weights, total = [x, 2.0, y, 4.0], 0.0
+    for n in range(5):
+        total += sum(w * x for w in weights[:n]) - sum([w * y for w in weights[n:]])
+    return total + weights[-1]
+
+
+@pytest.mark.parametrize(
+    "f", [in_turn, in_parts, arrays_taken_apart, lists_in_rows, named_in_a_loop, nearest, coloured, slots]
+)
 def test_structures(f):
     for x, y in [(1.3, 0.72), (0.931, -0.41), (-0.563, 1.73)]:
         check_all_ways(f, x, y)

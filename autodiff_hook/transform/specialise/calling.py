@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from inspect import CO_VARARGS
 from types import (
     BuiltinMethodType,
@@ -163,31 +163,33 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     made = following.one_by_one(inf, s, args)
     if made is not None:
         return inf.evaluate(inf, made)
-    args = of_one_length(inf, args, _arity(inf, function))
+    whole = inf.type_of(kwargs)
+    named = whole.keys if isinstance(whole, Tuple) else ()
+    args = of_one_length(inf, args, arity(inf, function, named))
     if isinstance(inf.type_of(args), List) and not inf.one_way:
         values: list[Operand] = [Rest("rest", inf.before(s, "call", [Constant(tuple), args], ()))]
     else:
         values = spread(inf, args)
-    whole = inf.type_of(kwargs)
     if isinstance(whole, Known) and whole.value is None:
         s.op, s.operands, s.data = "call", [function, *values], ()
         return call(inf, s, function, values, {})
     if not isinstance(whole, Tuple) or whole.cls is not dict:
         raise Refused("a call with **kwargs that are not known")
-    named = spread(inf, kwargs, whole.keys)
-    return call(inf, s, function, values, dict(zip(whole.keys, named)))
+    return call(inf, s, function, values, dict(zip(whole.keys, spread(inf, kwargs, whole.keys))))
 
 
-def _arity(inf: Inference, function: Operand) -> int | None:
-    """How many values a callable has to be given; None if that is not certain."""
+def arity(inf: Inference, function: Operand, names: Collection[str] | None = ()) -> int | None:
+    """How many values a callable has to be given beside those that are named; None if that is not certain."""
+    if names is None:
+        return None
     callee = inf.type_of(function)
     if isinstance(callee, Known) and isinstance(callee.value, type):
         init = find_in_type(callee.value, "__init__")
         if type(init) is not FunctionType:
-            return named_tuples.arity(inf, callee.value)
+            return None if names else named_tuples.arity(inf, callee.value)
         callee = Bound(init, function)
     if isinstance(callee, Bound) and type(callee.function) is FunctionType:
-        count = _arity(inf, Constant(callee.function))
+        count = arity(inf, Constant(callee.function), names)
         return None if count is None else count - 1
     if isinstance(callee, Closure):
         code, defaults = callee.code, callee.defaults
@@ -195,7 +197,9 @@ def _arity(inf: Inference, function: Operand) -> int | None:
         code, defaults = callee.value.__code__, callee.value.__defaults__ or ()
     else:
         return None
-    return None if defaults or code.co_flags & CO_VARARGS else code.co_argcount
+    if defaults or code.co_flags & CO_VARARGS:
+        return None
+    return code.co_argcount - len({*names}.intersection(code.co_varnames[: code.co_argcount]))
 
 
 def of_one_length(inf: Inference, args: Operand, count: int | None = None) -> Operand:

@@ -1,7 +1,8 @@
 """Displays with stars, ``(a, *b)``, ``[*a, b]``, ``{**a, "k": b}``, and arguments of calls like ``f(a, *b, **c)``.
 
-What they spread has to be known in its parts; then they are written out. A dict is updated by one of any keys. What
-takes sequences apart, ``a, *b = items``, knows how many items there are.
+What they spread is known in its parts, or as many as a call has room for; then they are written out. Else they are
+made step by step: a list is extended, a dict updated by one of any keys. What takes sequences apart, ``a, *b = items``,
+knows how many items there are.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, List, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.calling import of_one_length
+from autodiff_hook.transform.specialise.calling import arity, of_one_length
 from autodiff_hook.transform.specialise.following import one_by_one
 from autodiff_hook.transform.specialise.gathering import STEPS
 from autodiff_hook.transform.specialise.infer import Inference
@@ -20,11 +21,13 @@ from autodiff_hook.transform.specialise.plans import alias, items_of, spread
 
 
 def star(inf: Inference, s: Statement) -> Abstract | None:
-    """What is spread: a tuple or a dict that is known in its parts, or a list from outside."""
-    operand = of_one_length(inf, s.operands[0])
+    """What is spread: a tuple or a dict that is known in its parts, or a list of so many items as there have to be."""
+    operand = of_one_length(inf, s.operands[0], _room(inf, s))
     kind = inf.type_of(operand)
     known = items_of(kind) is not None
     step, place = s.data
+    if not known and step == "list_extend":
+        raise Changes("a list of any length is spread into one that is written out", place)
     if step in STEPS["build_map"]:
         known = isinstance(kind, Tuple) and kind.cls is dict
     if step == "dict_update" and isinstance(kind, Dict):
@@ -33,6 +36,31 @@ def star(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused("what a star spreads is not known in its parts")
     s.operands = [operand]
     return alias(inf, s, operand)
+
+
+def _room(inf: Inference, s: Statement) -> int | None:
+    """For how many items a call has room beside its other arguments, all of which are known."""
+    assert inf.block is not None
+    following = inf.block.statements[inf.index :]
+    whole = next((x for x in following if x.op == "display" and s.result in x.operands), None)
+    if whole is None or whole.data[0] != "build_tuple":
+        return None
+    call = next((x for x in following if x.op == "call_ex" and x.operands[1] is whole.result), None)
+    count = None if call is None else arity(inf, call.operands[0], _names(following, call.operands[2]))
+    for operand, starred in zip(whole.operands, whole.data[1]):
+        if operand is not s.result and count is not None:
+            parts = items_of(inf.type_of(operand)) if starred else (operand,)
+            count = None if parts is None else count - len(parts)
+    return count if count is not None and count >= 0 else None
+
+
+def _names(statements: list[Statement], keywords: Operand) -> Any:
+    """What a call names that is to come; None if that is not written out."""
+    if isinstance(keywords, Constant):
+        return ()
+    made = next((x for x in statements if x.op == "build_map" and x.result is keywords), None)
+    keys = [] if made is None else [x.value for x in made.operands[::2] if isinstance(x, Constant)]
+    return keys if made is not None and 2 * len(keys) == len(made.operands) else None
 
 
 def display(inf: Inference, s: Statement) -> Abstract | None:
@@ -50,8 +78,20 @@ def display(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def updated(inf: Inference, s: Statement) -> Abstract | None:
-    """A step of a display that is made step by step."""
+    """A dict in a display that is made step by step."""
     s.op, s.data = "call_method", ("update", ())
+    return inf.evaluate(inf, s)
+
+
+def extended(inf: Inference, s: Statement) -> Abstract | None:
+    """A list in a display that is made step by step."""
+    s.op, s.data = "call_method", ("extend", ())
+    return inf.evaluate(inf, s)
+
+
+def finished(inf: Inference, s: Statement) -> Abstract | None:
+    """The arguments of a call, or a tuple, that were made step by step."""
+    s.op, s.operands, s.data = "call", [Constant(tuple), *s.operands], ()
     return inf.evaluate(inf, s)
 
 

@@ -14,14 +14,13 @@ STEPS: Final = {"build_list": ("list_extend", "list_append"), "build_map": ("dic
 def gather(blocks: list[Block], changed: frozenset[Any]) -> None:
     """Let each display with stars be one statement, behind its last part; its data are what it builds and the stars.
 
-    Dicts that are ``changed`` are made step by step.
+    Those at places that are ``changed`` are made step by step.
     """
     uses = count_uses(blocks)
     for block in blocks:
         for made in [s for s in block.statements if s.op in STEPS]:
-            if made.op == "build_map" and made.position in changed:
-                continue
-            _gather(block, made, uses)
+            if made.position not in changed:
+                _gather(block, made, uses)
 
 
 def _gather(block: Block, made: Statement, uses: Counter[Operand]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Any, Final
 
 import numpy as np
@@ -203,13 +203,19 @@ def require_steps(x: float) -> None:
         raise Given("a whole number that has all digits of a float")
 
 
+@cache
+def _limits_of(function: Any, dtype: Any) -> Any:
+    """NumPy makes other objects at each call, and what is known by identity has to rest."""
+    return function(dtype)
+
+
 def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``np.finfo(float)``."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if not isinstance(kind, Known):
         return None
     try:
-        return known_as(inf, s, function(kind.value))
+        return known_as(inf, s, _limits_of(function, kind.value))
     except (TypeError, ValueError) as error:
         raise Refused(f"{named(function)} raised {error}") from error
 

@@ -66,7 +66,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
 from autodiff_hook.transform.specialise.calling import BODIES, by_rule, call_expanded, call_known, call_of, inline_call
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
@@ -309,6 +309,8 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
             if types is not None or isinstance(together, Instance):
                 inf.plans[s] = LOAD
                 return together if types is None else Number(types)
+        if isinstance(owner, Tuple) and owner.cls is list and owner.place is not None and not inf.one_way:
+            raise Changes("a list that is written out is read at an unknown place", owner.place)
         raise Refused("an item of a tuple by an unknown index")
     if isinstance(owner, Dict) and built_class(owner) is None:
         require_inert(key)
@@ -448,6 +450,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "build_list": _build_tuple,
     "star": displays.star,
     "dict_update": displays.updated,
+    "list_extend": displays.extended,
+    "list_to_tuple": displays.finished,
     "display": displays.display,
     "import_name": imported,
     "import_from": imported_from,
