@@ -84,7 +84,7 @@ class Private:
     def is_met_in(self, values: Iterable[Any]) -> bool:
         """Whether what was copied can be reached from any of some values: a copy is not what is found there."""
         copied = set(map(id, self.kept))
-        return any(id(item) in copied for value in values for item in reachable(value))
+        return any(id(item) in copied for value in values for item in reachable(value, names=False))
 
     def _sure(self, token: Token) -> Token:
         if token is not None and self.alg.is_unknown(token):

@@ -5,20 +5,29 @@ What is given to one is numbers, or arrays, lists, dicts, tuples and objects of 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from types import CellType, FunctionType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.algebras.private import Private, Unfit, seeded
 from autodiff_hook.algebras.shadows import Result, idle, reaches
 from autodiff_hook.algebras.tape import Tape
+from autodiff_hook.algebras.worlds import same_value
+from autodiff_hook.errors import NotDifferentiable, place_of
+from autodiff_hook.registry import describe
+from autodiff_hook.runtime.asking import CALLER
 from autodiff_hook.runtime.attempts import suspect, suspicion
 from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.specialising import GENERIC as GENERIC
-from autodiff_hook.runtime.splitting import NUMBERS, Halves, ran, split_of
+from autodiff_hook.runtime.splitting import NUMBERS, Halves, Split, ran, split_of
 from autodiff_hook.semantics.functions import enter_carried
 from autodiff_hook.semantics.structures import gather
 
@@ -31,7 +40,7 @@ def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]
         if not moving or len(moving) < len([token for token in t[1:] if token is not None]):
             return None
         if not split.given_up:
-            found = ran(split, function, args, lambda halves: _is_live(tape, function, halves))
+            found = _ran(tape, split, function, args, "split", lambda halves: _is_live(tape, function, halves))
             return None if found is None else _recorded(tape, function, args, t[1:], *found)
     return None if function.__code__.co_flags & _SUSPENDS else _typed_of_anything(tape, t, function, args)
 
@@ -64,7 +73,7 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
     def live(halves: Halves) -> bool:
         return _is_live(tape, function, halves) or private.is_met_in(_read_by(function, halves))
 
-    found = ran(split, function, values, live, "apart")
+    found = _ran(tape, split, function, values, "apart", live)
     if found is None or not _arrays_in(found[0]).isdisjoint(_arrays_in(values)):
         return None
     for value in (*values, *_data_of(function, split.halves)):
@@ -74,10 +83,44 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
     return _recorded(tape, function, values, tuple(trees), *found)
 
 
+def _ran(
+    tape: Tape,
+    split: Split,
+    function: FunctionType,
+    args: tuple[Any, ...],
+    form: Form,
+    live: Callable[[Halves], bool],
+) -> Any:
+    before, CALLER.carries = CALLER.carries, partial(reaches, tape)
+    try:
+        return ran(split, function, args, live, form)
+    finally:
+        CALLER.carries = before
+
+
 def _recorded(
-    tape: Tape, function: FunctionType, args: tuple[Any, ...], inputs: Any, value: Any, residuals: Any, reverse: Any
+    tape: Tape, function: FunctionType, args: tuple[Any, ...], inputs: Any, value: Any, residuals: Any, halves: Halves
 ) -> Result:
-    return value, tape.spread(value, tape.node(TypedPullback(reverse, residuals, function, args), inputs))
+    for array in _arrays_of(residuals):
+        tape.buffered.hold(array)
+    return value, tape.spread(value, tape.node(TypedPullback(halves, residuals, function, args), inputs))
+
+
+def _arrays_of(residuals: Any) -> Iterator[Any]:
+    """The arrays among residuals; of records of numbers, which may be many, each is looked at once."""
+    pending, seen = [residuals], set[int]()
+    while pending:
+        item = pending.pop()
+        if isinstance(item, np.ndarray):
+            yield item
+        elif type(item) in (tuple, list, dict) and id(item) not in seen:
+            seen.add(id(item))
+            items = item.values() if type(item) is dict else item
+            kinds = set(map(type, items))
+            if kinds == {tuple}:
+                kinds = set(map(type, chain.from_iterable(items)))
+            if not kinds <= NUMBERS:
+                pending += items
 
 
 def _is_live(tape: Tape, function: FunctionType, halves: Halves) -> bool:
@@ -135,14 +178,14 @@ class TypedPullback:
     an error belongs.
     """
 
-    __slots__ = ("args", "function", "residuals", "reverse")
+    __slots__ = ("args", "function", "halves", "residuals")
 
-    def __init__(self, reverse: Any, residuals: Any, function: FunctionType, args: tuple[Any, ...]) -> None:
-        self.reverse, self.residuals, self.function, self.args = reverse, residuals, function, args
+    def __init__(self, halves: Halves, residuals: Any, function: FunctionType, args: tuple[Any, ...]) -> None:
+        self.halves, self.residuals, self.function, self.args = halves, residuals, function, args
 
     def __call__(self, cotangent: Any) -> Any:
         try:
-            return self.reverse(self.residuals, cotangent)
+            return self.halves.reverse(self.residuals, cotangent)
         except MemoryError:
             raise
         except Exception as error:
@@ -152,6 +195,7 @@ class TypedPullback:
         return given
 
     def _carried(self, cotangent: Any) -> Any:
+        self._require_same_world()
         tape, seen = Tape(), set[int]()
         tape.modules.add(self.function.__module__)
 
@@ -165,6 +209,24 @@ class TypedPullback:
         value, token = enter_carried(tape, (None, *[token for token, _ in pairs]), self.function, self.args, {})
         values = tape.sweep(gather(tape, value, token), cotangent).values
         return tuple([_at_leaves(tree, values) for _, tree in pairs])
+
+    def _require_same_world(self) -> None:
+        """Raise if the function would not do again what it did: its derivative is that of its residuals."""
+        try:
+            found = self.halves.forward(self.function, self.args)
+        except Exception:
+            found = MISS
+        if found is MISS or not same_value(found[1], self.residuals):
+            code = self.function.__code__
+            place = place_of(code.co_filename, code.co_firstlineno, self.function.__qualname__)
+            raise NotDifferentiable(_CHANGED.format(describe(self.function)), place=place, remedies=(_PASS_IN,))
+
+
+_CHANGED: Final = (
+    "the derivative of {} is infinite or not defined at one of its steps, and what it read has been changed since, so "
+    "it cannot be run again"
+)
+_PASS_IN: Final = "pass what is changed as an argument"
 
 
 def _at_leaves(tree: Any, values: list[Any]) -> Any:

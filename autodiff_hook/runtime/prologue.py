@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described
+from autodiff_hook.runtime.asking import Arguments
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
 from autodiff_hook.runtime.fitting import apart
@@ -271,6 +272,15 @@ class Prologue(CodeGuards):
     def argument(self, place: int) -> Operand:
         """An argument as it is taken on entry."""
         return self.taken[place]
+
+    def arguments(self) -> Operand:
+        """All that is given, to be asked whether something else is a part of it."""
+        key = ("arguments",)
+        if key not in self.loaded:
+            found = self.loaded[key] = self.call(Arguments, self.args)
+            self.types[found] = Instance(Arguments)
+            self.outside.add(found)
+        return self.loaded[key]
 
     def leaves(self) -> dict[Variable, Slot]:
         """The parts of arguments that are objects, as far as they were read, each with its slot."""

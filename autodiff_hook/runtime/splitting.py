@@ -100,7 +100,7 @@ def split_of(function: FunctionType, numbers: bool) -> Split:
 def ran(
     split: Split, function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], bool], form: Form = "split"
 ) -> Any:
-    """Value, residuals and reverse half of a call by a specialised program; None if there is none for it.
+    """Value, residuals and halves of a call by a specialised program; None if there is none for it.
 
     ``live`` says whether what it reads beside its arguments carries derivatives.
     """
@@ -130,7 +130,7 @@ def ran(
         split.given_up = split.given_up or split.misses > _MISSES
         return None
     split.used = True
-    return (*result, halves.reverse)
+    return (*result, halves)
 
 
 def _halves(split: Split, function: FunctionType, args: tuple[Any, ...], form: Form) -> Halves | None:

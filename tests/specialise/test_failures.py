@@ -156,7 +156,7 @@ def test_pullbacks_that_fail(monkeypatch):
     assert back(1.0) == (13.5,)
     assert len(ad.status().failures) == 1
     made = typed.TypedPullback.__init__
-    broken = lambda self, reverse, *rest: made(self, Broken(), *rest)  # noqa: E731
+    broken = lambda self, halves, *rest: made(self, halves._replace(reverse=Broken()), *rest)  # noqa: E731
     monkeypatch.setattr(typed.TypedPullback, "__init__", broken)
     assert ad.gradient(within_generic_code(), Holder(1.5))[0].x == 13.5
     assert len(ad.status().failures) == 2

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import check
+from specialised_cases import check, oracle, same
 
 import autodiff_hook as ad
 
@@ -310,3 +310,59 @@ def test_answers_of_several_types():
         want = {1.0: 12.0, 2.0: 0.5, 3.0: 24.0}[first]
         for _ in range(3):
             assert ad.gradient(functools.partial(f, knots=(first, 0.0)), 3.0) == (want,)
+
+
+SHOWN = np.array([1.0, 2.0, 3.0])
+LISTED = [1.0, 2.0]
+
+
+@functools.lru_cache
+def shown():
+    return SHOWN, SHOWN[1:]
+
+
+@functools.lru_cache
+def listed():
+    return LISTED
+
+
+@functools.lru_cache
+def ramp(n):
+    return np.arange(1.0, n + 1.0)
+
+
+def by_what_was_shown(a):
+    a[1] *= 2.0
+    return a[0] * shown()[0][1]
+
+
+def by_a_view(a):
+    whole, part = shown()
+    a[1] *= 2.0
+    return a[0] * part[0] * whole[2]
+
+
+def by_an_array_of_its_own(a):
+    a[1] *= 2.0
+    return a[0] * np.sum(ramp(3) * a)
+
+
+@pytest.mark.parametrize("f", [by_what_was_shown, by_a_view, by_an_array_of_its_own])
+def test_a_cache_that_keeps_an_argument_which_is_changed(f):
+    def reset():
+        SHOWN[:] = [1.0, 2.0, 3.0]
+        return SHOWN
+
+    value, expected = f(reset()), oracle(f, reset())[1]
+    for _ in range(3):
+        found = ad.withgradient(f, reset())
+        assert found[0] == value
+        same(found[1], expected)
+        assert SHOWN[1] == 4.0
+
+
+def test_a_cache_that_answers_with_an_argument():
+    for _ in range(3):
+        with pytest.raises(ad.NotDifferentiable, match="the global LISTED holds a list that is"):
+            ad.gradient(lambda xs: xs[0] * listed()[0], LISTED)
+        assert ad.gradient(lambda xs: xs[0] * listed()[1], [3.0]) == ([2.0],)

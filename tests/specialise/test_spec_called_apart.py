@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import sys
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC
+from specialised_cases import GENERIC, oracle, slopes
 
 import autodiff_hook as ad
 from autodiff_hook.algebras import typed
@@ -242,6 +243,56 @@ def of_tables_that_change(x):
     return y * z
 
 
+@functools.lru_cache
+def nodes(n):
+    return TABLE if n == 3 else np.arange(float(n))
+
+
+@functools.lru_cache
+def weights():
+    return WEIGHTS
+
+
+def numbers_by_table(x):
+    return float(np.sum(x * TABLE))
+
+
+def numbers_by_cached_table(x):
+    return float(np.sum(x * nodes(3)))
+
+
+def number_of_cached_table(x):
+    return x * nodes(3)[1]
+
+
+def number_of_cached_list(x):
+    return x * weights()[1]
+
+
+def changed_by(function, change):
+    """Numbers go through a function, and then something that it reads is changed."""
+
+    def f(x):
+        odd()
+        y = function(x)
+        change(x)
+        z = function(x)
+        TABLE[:], WEIGHTS[:] = [0.5, 1.5, 2.5], [1.0, 2.0, 3.0]
+        return y * y + z
+
+    return f
+
+
+def store_constants(x):
+    TABLE[:] = 7.0
+    WEIGHTS[1] = 7.0
+
+
+def store_what_has_derivatives(x):
+    TABLE[1] = x
+    WEIGHTS[1] = x * x
+
+
 class Settings:
     factor = 1.0
     factors = [1.0, 2.0]
@@ -314,6 +365,41 @@ def test_agrees_with_what_is_carried(f, monkeypatch):
         y, back = ad.pullback(f, x)
         assert y == pytest.approx(value) and back(1.0) == pytest.approx(gradient)
         assert back(-2.0)[0] == pytest.approx(-2.0 * gradient[0])
+
+
+@pytest.mark.parametrize("change", [store_constants, store_what_has_derivatives], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function",
+    [numbers_by_table, numbers_by_cached_table, number_of_cached_table, number_of_cached_list],
+    ids=lambda f: f.__name__,
+)
+def test_what_functions_of_numbers_read_is_changed_afterwards(function, change):
+    f = changed_by(function, change)
+    for x in (0.7, 1.3, 0.7):
+        value, gradient = f(x), oracle(f, x)[1]
+        assert gradient == pytest.approx(slopes(f, x))
+        for _ in range(3):
+            assert ad.withgradient(f, x) == (pytest.approx(value), pytest.approx(gradient))
+        _, back = ad.pullback(f, x)
+        assert back(1.0) == back(1.0) == pytest.approx(gradient)
+
+
+def test_what_has_to_run_again_after_what_it_read_was_changed():
+    factors = [3.0, 0.0]
+
+    def masked(x):
+        return x * factors[0] + factors[1] * math.sqrt(x - 1.5)
+
+    def f(x, after):
+        odd()
+        factors[0] = 3.0
+        y = masked(x)
+        factors[0] = after
+        return y
+
+    assert ad.gradient(f, 1.5, 3.0) == (3.0, 0.0)
+    with pytest.raises(ad.NotDifferentiable, match="in .*masked: .* what it read has been changed since"):
+        ad.gradient(f, 1.5, 7.0)
 
 
 TYPED = {

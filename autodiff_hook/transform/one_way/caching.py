@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.arguments import described
+from autodiff_hook.runtime.asking import asked
 from autodiff_hook.transform.one_way.containers import UNKNOWN, is_like_no_other, known_value, parts
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import has_objects
@@ -23,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.caching import is_constant
 from autodiff_hook.transform.specialise.infer import PURE
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -56,7 +58,10 @@ def cached_call(
     kinds: list[Abstract] = [Known(v) for v in values]
     named = dict(zip(kwargs, kinds[len(args) :]))
     found = outcome(function, kinds[: len(args)], named)
-    answer = inf.emit("call", Constant(function), *map(Constant, values), abstract=found, data=tuple(kwargs))
+    called: list[Operand] = [Constant(function)]
+    if not is_constant(found):
+        called = [Constant(asked), *called, inf.world.arguments()]
+    answer = inf.emit("call", *called, *map(Constant, values), abstract=found, data=tuple(kwargs))
     if isinstance(found, Instance) and found.cls is str:
         return known_as(inf, s, inf.pin(answer))
     return alias(inf, s, answer)

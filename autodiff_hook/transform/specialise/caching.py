@@ -1,15 +1,39 @@
-"""``functools.lru_cache`` of functions that a program makes: which keys it may have, and how many."""
+"""``functools.lru_cache``: answers of caches from outside; which keys those of a program may have, and how many."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.asking import asked
 from autodiff_hook.semantics.equivalents import remembering
-from autodiff_hook.transform.specialise.abstract import Abstract, Known
+from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Given, Inference
+from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.plans import known_as, pure
+from autodiff_hook.transform.specialise.results import outcome
+
+
+def ask(inf: Inference, s: Statement, cache: Any, keys: list[Operand]) -> Abstract | None:
+    """Let a cache from outside answer for keys that are known."""
+    found = outcome(cache, [inf.type_of(x) for x in keys], {})
+    if not is_constant(found):
+        s.op, s.data = "call", ()
+        s.operands = [Constant(asked), Constant(cache), inf.world.arguments(), *keys]
+    return pure(inf, s, found)
+
+
+def is_constant(answer: Abstract) -> bool:
+    """Whether nobody can change an answer."""
+    if isinstance(answer, Tuple):
+        return answer.cls is tuple and all(map(is_constant, answer.items))
+    return isinstance(answer, (Known, Number)) or isinstance(answer, Instance) and answer.cls is str
+
+
+def _asked_again(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    cache, _, *keys = args
+    return ask(inf, s, example_of(inf.type_of(cache)), keys)
 
 
 def require_room(count: int, limit: int) -> None:
@@ -35,5 +59,8 @@ def _constant(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     return known_as(inf, s, None)
 
 
-QUESTIONS: Final[dict[Any, Any]] = dict.fromkeys((remembering.require_room, require_room), _with_room)
+QUESTIONS: Final[dict[Any, Any]] = {
+    **dict.fromkeys((remembering.require_room, require_room), _with_room),
+    asked: _asked_again,
+}
 OF_ALL_WAYS: Final[dict[Any, Any]] = {remembering.require_constant: _constant}

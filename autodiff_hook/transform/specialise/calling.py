@@ -29,6 +29,7 @@ from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
     apart,
+    caching,
     constants,
     dicts,
     draws,
@@ -345,7 +346,7 @@ def call_known(
         return inline_call(inf, s, function, args, kwargs)
     cached = type(function) is functools._lru_cache_wrapper
     if cached and all(isinstance(t, Known) for t in types) and not (kwargs or inf.wanted or assigns(inf)):
-        return pure(inf, s, outcome(function, types, {}))
+        return caching.ask(inf, s, function, args)
     inner = implementation(function)
     if inner is not None and inf.world.in_scope(inner):
         return inline_call(inf, s, inner, args, kwargs)

@@ -50,6 +50,9 @@ class World(Protocol):
     def argument(self, place: int) -> Operand:
         """An argument as it is taken on entry."""
 
+    def arguments(self) -> Operand:
+        """All that is given, to be asked whether something else is a part of it."""
+
     def attribute_kind(self, examples: list[Any], name: str) -> Abstract | None:
         """What is known of an attribute of objects like these; None if it is of several kinds."""
 
