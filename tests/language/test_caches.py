@@ -164,6 +164,44 @@ def test_what_carries_a_derivative_is_kept_for_the_call(operator, f):
         assert ad.withgradient(f, x)[0] == pytest.approx(f(x), rel=1e-14)
 
 
+def of_an_answer_from_before(x):
+    reads.cache_clear()
+    state["v"] = 1.5
+    first = reads(2) * x
+    state["v"] = x
+    return first + reads(2) * x + reads(3)
+
+
+def of_answers_by_name(x):
+    state["v"] = 1.5
+
+    @functools.lru_cache(maxsize=5, typed=True)
+    def by_name(n, *, k=1.0):
+        return state["v"] * n * k
+
+    first = by_name(2, k=3.0) + by_name(2.0)
+    state["v"] = x
+    return first + by_name(2, k=3.0) * x + by_name(2.0) + by_name(2)
+
+
+def of_an_object_that_was_asked_before(x):
+    Grid.size.cache_clear()
+    grid = Grid(1.5)
+    first = grid.size(2)
+    grid.k = x
+    return first * x + grid.size(2) * grid.size(3)
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize("f", [of_an_answer_from_before, of_answers_by_name, of_an_object_that_was_asked_before])
+def test_what_a_cache_has_from_before_is_what_the_plain_run_gets(f, operator):
+    for x in (0.7, 1.3):
+        assert MODES[operator](f, x) == pytest.approx(
+            differences(f, x, 2 if operator == "hvp" else 1), rel=1e-5, abs=1e-5
+        )
+        assert ad.withgradient(f, x)[0] == pytest.approx(f(x), rel=1e-14)
+
+
 memory = {}
 
 
