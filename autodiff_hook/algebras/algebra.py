@@ -71,7 +71,7 @@ class Algebra:
         self.modules: set[str] = set() if over is None else over.modules
         self.entered: dict[int, tuple[ReferenceType[Any], int]] = {} if over is None else over.entered
         """The functions in scope and the classes that were called, by identity, and what the registry was then."""
-        self.cached: dict[int, tuple[Any, dict[Any, tuple[Any, Any]], Any]] = {}
+        self.cached: dict[int, tuple[Any, dict[Any, tuple[Any, Any]]]] = {}
         """Caches, by identity, with what was computed for them here: the tokens it was asked with, value and token."""
         self.named: BaseException | None = None
         """The error of ours that a handler of the program has named last."""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.runtime.answers import is_answered
 from autodiff_hook.runtime.fitting import everything
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lacking import lack
+from autodiff_hook.runtime.reachable import reachable
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Given
 
 
@@ -30,6 +35,10 @@ class Arguments:
         held = [value] if type(value) is np.ndarray else everything([value])
         return any(map(self._has, held))
 
+    def reach(self, function: Any) -> bool:
+        """Whether a function may read some of it, which is known by another name there."""
+        return bool(self._ids or self._arrays) and any(map(self._has, reachable(function, True)))
+
     def _has(self, item: Any) -> bool:
         if isinstance(item, np.ndarray):
             return any([np.may_share_memory(item, array) for array in self._arrays])
@@ -48,11 +57,26 @@ class Caller(threading.local):
 CALLER: Final = Caller()
 
 
-def asked(cache: Any, given: Arguments, /, *args: Any, **kwargs: Any) -> Any:
-    """What a cache answers; give up if that is what somebody differentiates."""
+def require_answered(cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuse a program that asks a cache which would call its function in another world than that of the plain run."""
+    if not is_answered(cache, args, kwargs):
+        lack((id(cache), args, *kwargs.items()), partial(is_answered, cache, args, kwargs))
+        raise Refused("a cache that has no answer yet, and whose function may read what has been changed")
+
+
+def asked(cache: Any, given: Arguments, answered: bool | None, /, *args: Any, **kwargs: Any) -> Any:
+    """What a cache answers; give up if that, or what its function would read now, is what somebody differentiates.
+
+    ``answered``: it must not have to call its function; None: that reads nothing.
+    """
+    carries = CALLER.carries
+    if answered is not None and not is_answered(cache, args, kwargs):
+        function = cache.__wrapped__
+        if answered or given.reach(function) or carries is not None and carries(function):
+            raise Given("a cache has no answer")
     answer = cache(*args, **kwargs)
     if id(answer) not in given.answers:
-        if given.have(answer) or CALLER.carries is not None and CALLER.carries(answer):
+        if given.have(answer) or carries is not None and carries(answer):
             raise Given("a cache answers with what has derivatives")
         given.answers[id(answer)] = answer
     return answer

@@ -9,6 +9,8 @@ import sys
 from collections import deque
 from collections.abc import Container
 from enum import Enum
+from functools import partial
+from operator import contains
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -18,6 +20,7 @@ from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
 from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
+from autodiff_hook.runtime.lacking import lack
 from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, home_of
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
@@ -27,9 +30,6 @@ from autodiff_hook.transform.specialise.objects import is_descriptor
 from autodiff_hook.transform.specialise.places import copied_from, place_of
 from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
-
-LACKED: set[str] = set()
-"""The modules that programs were refused for, because they were not imported."""
 
 
 def _is_of_class(value: Any) -> bool:
@@ -159,7 +159,7 @@ class CodeGuards(Guards):
         """A module that is imported by now."""
         if name not in sys.modules:
             if name.partition(".")[0] not in sys.modules:
-                LACKED.add(name)
+                lack(name, partial(contains, sys.modules, name))
                 raise Refused(f"{name} is not imported")
             try:
                 importlib.import_module(name)

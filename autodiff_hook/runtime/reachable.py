@@ -87,7 +87,7 @@ class _Named:
             if operators_from_now or cls.__name__ in new or not left.keys().isdisjoint(new):
                 found += self._taken(cls, left)
         for cls in classes:
-            if id(cls) not in self._left and cls.__flags__ & HEAP_TYPE and not _is_without_programs(cls.__module__):
+            if id(cls) not in self._left and cls.__flags__ & HEAP_TYPE and not is_without_programs(cls.__module__):
                 self._left[id(cls)] = cls, left = cls, dict(vars(cls))
                 found += self._taken(cls, left)
         return found
@@ -115,13 +115,14 @@ def _function_in(attribute: Any) -> Any:
     return wrapped_by(attribute) if type(attribute) is FunctionType else attribute
 
 
-def _is_without_programs(module: Any) -> bool:
+def is_without_programs(module: Any) -> bool:
+    """Whether a module, by its name, is of a package whose globals hold nothing that a program has made."""
     return str(module).partition(".")[0] in _WITHOUT_PROGRAMS
 
 
 def _is_of_library(function: Any) -> bool:
     """Whether what a cache of a function holds is, like its globals, nothing that a program has made."""
-    return type(function) is FunctionType and _is_without_programs(function.__globals__.get("__name__"))
+    return type(function) is FunctionType and is_without_programs(function.__globals__.get("__name__"))
 
 
 def _referents(item: Any, kind: str) -> list[Any]:
@@ -164,7 +165,7 @@ def captured_by(methods: list[FunctionType]) -> list[CellType]:
 
 
 def _methods_in(cls: type) -> list[FunctionType]:
-    if not cls.__flags__ & HEAP_TYPE or _is_without_programs(cls.__module__) and "<" not in cls.__qualname__:
+    if not cls.__flags__ & HEAP_TYPE or is_without_programs(cls.__module__) and "<" not in cls.__qualname__:
         return []
     return [wrapped_by(x) for x in vars(cls).values() if type(x) is FunctionType]
 
@@ -187,7 +188,7 @@ def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any
         return []
     for held in found:  # it grows
         modules = [vars(held[name]) for name in names if name in held and issubclass(type(held[name]), ModuleType)]
-        others = [x for x in modules if not _is_without_programs(x.get("__name__"))]
+        others = [x for x in modules if not is_without_programs(x.get("__name__"))]
         found += [x for x in others if not any(x is known for known in found)]
     return found
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import field
 from functools import partial
-from sys import gettrace, modules
+from sys import gettrace
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
@@ -28,9 +28,9 @@ from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.altering import restoring
 from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Shape, unfolded
-from autodiff_hook.runtime.code_guards import LACKED
 from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.lacking import is_something_there
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.preparing import prepare as prepare_session
 from autodiff_hook.runtime.programs import CUT, Form
@@ -210,10 +210,8 @@ def differentiated(
     finally:
         known.calls += 1
         known.ran += time.perf_counter() - before
-    imported = [name for name in list(LACKED) if name in modules]
-    if imported:
-        # What it was refused for is there now.
-        LACKED.difference_update(imported)
+    if is_something_there():
+        # Perhaps what it was refused for.
         known.refused.discard(_types(call))
         known.one_way = ONE_WAY
     for said in raised:

@@ -6,6 +6,7 @@ Dicts that a program keeps what it has computed in are no such caches: what they
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 import pytest
@@ -190,6 +191,108 @@ def of_an_object_that_was_asked_before(x):
     first = grid.size(2)
     grid.k = x
     return first * x + grid.size(2) * grid.size(3)
+
+
+LEVEL = 2.0
+
+
+class Settings:
+    level = 1.0
+
+
+@functools.lru_cache
+def global_level():
+    return LEVEL
+
+
+@functools.lru_cache
+def level_of_class(n):
+    return Settings.level * n
+
+
+@functools.lru_cache
+def whole_state():
+    return state
+
+
+def scaled_by_level(x):
+    return x * global_level() * level_of_class(2)
+
+
+def of_globals_assigned_in_a_loop(x):
+    global LEVEL
+    LEVEL, Settings.level = 2.0, 1.0
+    global_level.cache_clear()
+    for _ in range(2):
+        LEVEL = x * LEVEL
+    return x * global_level()
+
+
+def of_class_attributes(x):
+    Settings.level = 1.0
+    level_of_class.cache_clear()
+    first = level_of_class(2)
+    Settings.level = x
+    return first * level_of_class(2) * x + level_of_class(3)
+
+
+def of_a_helper_that_asks(x):
+    global LEVEL
+    level_of_class.cache_clear()
+    global_level.cache_clear()
+    sys.stdout.flush()
+    LEVEL, Settings.level = x, x * x
+    return scaled_by_level(x)
+
+
+def of_a_dict_that_is_replaced(x):
+    global state
+    whole_state.cache_clear()
+    for _ in range(2):
+        state = {"v": x}
+    found = whole_state()["v"] * x
+    state = {"v": 1.0}
+    return found * whole_state()["v"]
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize(
+    "f",
+    [of_globals_assigned_in_a_loop, of_class_attributes, of_a_helper_that_asks, of_a_dict_that_is_replaced],
+)
+def test_what_a_cached_function_reads_is_as_it_is_when_it_is_called(f, operator):
+    for x in (0.7, 1.3, 0.7):
+        slope = differences(f, x, 2 if operator == "hvp" else 1)
+        assert MODES[operator](f, x) == pytest.approx(slope, rel=1e-5, abs=1e-5)
+        plain = f(x)
+        assert ad.withgradient(f, x)[0] == pytest.approx(plain, rel=1e-14)
+
+
+@functools.lru_cache
+def of_a_level(n):
+    return Settings.level * n
+
+
+def asks_in_a_loop(x):
+    Settings.level = 2.0
+    total = 0.0
+    for _ in range(2):
+        total = total * 0.5 + of_a_level(2) * x
+        Settings.level = total
+    return total + of_a_level(3)
+
+
+@pytest.mark.parametrize("operator", MODES)
+def test_what_is_assigned_after_a_cache_was_asked(operator):
+    for x in (0.7, 1.3, 0.7):
+        found = []
+        for asked in (asks_in_a_loop, lambda x: MODES[operator](asks_in_a_loop, x)):
+            of_a_level.cache_clear()
+            found.append(asked(x))
+        of_a_level.cache_clear()
+        assert ad.withgradient(asks_in_a_loop, x)[0] == pytest.approx(found[0])
+        # total is 6 x, and of_a_level(3) is 3 times that
+        assert found[1] == pytest.approx(0.0 if operator == "hvp" else 24.0)
 
 
 @pytest.mark.parametrize("operator", MODES)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from enum import Enum
-from types import CodeType, FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.arguments import described
-from autodiff_hook.runtime.asking import asked
+from autodiff_hook.runtime.asking import CALLER, asked, require_answered
 from autodiff_hook.transform.one_way.containers import UNKNOWN, is_like_no_other, known_value, parts
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import has_objects
@@ -48,10 +49,9 @@ def cached_call(
         return None
     if loose and _is_active(inf, loose):
         return alias(inf, s, _kept(inf, function, args, kwargs, values))
-    if inf.assigned or inf.dirty or not _names(function.__wrapped__).isdisjoint(n for _, n in inf.stored_globals):
-        raise Refused("a cache that may come to see what has been changed")
     if loose:
         return alias(inf, s, _asked(inf, function, given, values, tuple(kwargs)))
+    answered = _answered(inf, function, tuple(values[: len(args)]), dict(zip(kwargs, values[len(args) :])))
     constant = _constant(inf, s, function, values, tuple(kwargs))
     if constant is not None:
         return constant
@@ -59,8 +59,10 @@ def cached_call(
     named = dict(zip(kwargs, kinds[len(args) :]))
     found = outcome(function, kinds[: len(args)], named)
     called: list[Operand] = [Constant(function)]
-    if not is_constant(found):
-        called = [Constant(asked), *called, inf.world.arguments()]
+    if answered is not None or not is_constant(found):
+        called = [Constant(asked), *called, inf.world.arguments(), Constant(answered)]
+    if not is_constant(found) and _has_changed(inf):
+        raise Refused("a cache that may show what has been changed")
     answer = inf.emit("call", *called, *map(Constant, values), abstract=found, data=tuple(kwargs))
     if isinstance(found, Instance) and found.cls is str:
         return known_as(inf, s, inf.pin(answer))
@@ -117,11 +119,14 @@ def _asked(inf: Path, function: Any, given: list[Operand], values: list[Any], na
         raise Refused("a cache that is asked for objects, which may hold what is differentiated")
     examples = [example_of(kind) if v is UNKNOWN else v for kind, v in zip(kinds, values)]
     count = len(given) - len(names)
-    found = abstract_of(tried(function, examples[:count], dict(zip(names, examples[count:]))))
+    named = dict(zip(names, examples[count:]))
+    answered = _answered(inf, function, tuple(examples[:count]), named)
+    found = abstract_of(tried(function, examples[:count], named))
     if not isinstance(found, Number):
         raise Refused("a cache that does not answer with a number")
     operands = [inf.frozen(x) if v is UNKNOWN else Constant(v) for x, v in zip(given, values)]
-    answer = inf.emit("call", Constant(function), *operands, abstract=found, data=names)
+    called = [Constant(asked), Constant(function), inf.world.arguments(), Constant(answered)]
+    answer = inf.emit("call", *called, *operands, abstract=found, data=names)
     inf.guard_type(answer, type(found.example))
     return answer
 
@@ -161,12 +166,20 @@ def _guarded(inf: Path, operand: Operand) -> Any:
     return inf.pin(operand) if text or whole else known_value(inf, operand)
 
 
-def _names(function: Any) -> set[str]:
-    """The names that the code of a function reads."""
-    code = function.__code__ if type(function) is FunctionType else None
-    return _names_in(code) if code is not None else set()
+def _answered(inf: Path, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
+    """Whether a cache must have its answer already, as its function may read what the program changes at its end.
+
+    None if that reads nothing.
+    """
+    if not depends(cache, (*args, *kwargs.values())):
+        return None
+    changed = _has_changed(inf)
+    kinds = map(inf.type_of, inf.program.blocks[0].params)
+    if changed or CALLER.carries is not None or not all(number_types(kind) for kind in kinds):
+        require_answered(cache, args, kwargs)
+    return changed
 
 
-def _names_in(code: CodeType) -> set[str]:
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*map(_names_in, inner))
+def _has_changed(inf: Path) -> bool:
+    """Whether the program has changed something outside that is put there at its end."""
+    return bool(inf.assigned or inf.dirty or inf.stored_globals or inf.class_attributes or inf.rewritten)

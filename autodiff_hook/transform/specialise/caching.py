@@ -5,22 +5,31 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.asking import asked
+from autodiff_hook.runtime.answers import depends
+from autodiff_hook.runtime.asking import asked, require_answered
 from autodiff_hook.semantics.equivalents import remembering
 from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Given, Inference
 from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import known_as, pure
 from autodiff_hook.transform.specialise.results import outcome
 
 
 def ask(inf: Inference, s: Statement, cache: Any, keys: list[Operand]) -> Abstract | None:
     """Let a cache from outside answer for keys that are known."""
-    found = outcome(cache, [inf.type_of(x) for x in keys], {})
-    if not is_constant(found):
+    kinds = [inf.type_of(x) for x in keys]
+    values = tuple(map(example_of, kinds))
+    depending = depends(cache, values)
+    if depending:
+        require_answered(cache, values, {})
+    found = outcome(cache, kinds, {})
+    if assigns(inf) and not is_constant(found):
+        raise Refused("a cache that may show what has been changed")
+    if depending or not is_constant(found):
         s.op, s.data = "call", ()
-        s.operands = [Constant(asked), Constant(cache), inf.world.arguments(), *keys]
+        s.operands = [Constant(asked), Constant(cache), inf.world.arguments(), Constant(depending or None), *keys]
     return pure(inf, s, found)
 
 
@@ -32,7 +41,7 @@ def is_constant(answer: Abstract) -> bool:
 
 
 def _asked_again(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    cache, _, *keys = args
+    cache, _, _, *keys = args
     return ask(inf, s, example_of(inf.type_of(cache)), keys)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.meanings import DEFINITIONS
@@ -345,8 +346,10 @@ def call_known(
     if type(function) is FunctionType and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)
     cached = type(function) is functools._lru_cache_wrapper
-    if cached and all(isinstance(t, Known) for t in types) and not (kwargs or inf.wanted or assigns(inf)):
+    if cached and all(isinstance(t, Known) for t in types) and not (kwargs or inf.wanted):
         return caching.ask(inf, s, function, args)
+    if cached and assigns(inf) and depends(function, ()):
+        raise Refused("a cache that may come to see what has been changed")
     inner = implementation(function)
     if inner is not None and inf.world.in_scope(inner):
         return inline_call(inf, s, inner, args, kwargs)
