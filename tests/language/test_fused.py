@@ -453,6 +453,19 @@ def f(x, y):
     same(carried(source, (0.7, 0.3), 1)[:2], carried(source, (0.7, 0.3), NEVER)[:2])
 
 
+def test_one_times_a_whole_number_is_a_float(carried):
+    source = """
+seen = []
+def f(x):
+    s = x
+    for k in range(4):
+        seen.append((k * 1.0, 1.0 * (k + 1), True * 1.0))
+        s = s * 0.5 + (k * 1.0) * x
+    return s + repr(seen[-3:]).count("3.0") * x
+"""
+    same(carried(source, (0.7,), 1)[:2], carried(source, (0.7,), NEVER)[:2])
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer")
 def test_a_signal_is_not_lost(carried):
     class Interrupted(Exception):

@@ -73,9 +73,9 @@ def _takes_more(rule: FunctionType) -> bool:
 
 
 def assigned(names: Names, s: Statement, keep: bool = False) -> list[Node]:
-    """A statement of a rule as text."""
+    """A statement of a rule as text; one to ``keep`` is of the program, where 1.0 makes a float of a whole number."""
     operands = s.operands
-    if s.op == "binary" and s.data == "*":
+    if s.op == "binary" and s.data == "*" and not keep:
         # The factor one is the cotangent of what the run gives.
         for one, other in (operands, operands[::-1]):
             if names.of(one) == ONE:
