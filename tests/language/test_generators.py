@@ -275,6 +275,23 @@ def test_stop_iteration_is_handled(x):
 
 
 @gradient_at(1.3)
+def test_stop_iteration_that_leaves_a_generator_is_another_error(x):
+    def gen(others):
+        yield x
+        yield next(others) * x
+
+    def of(f):
+        try:
+            return f(gen(iter([])))
+        except RuntimeError as error:
+            return x**3 if isinstance(error.__cause__, StopIteration) else 0.0
+        except StopIteration:
+            return x
+
+    return of(sum) + of(list) * of(max) + of(lambda g: sum(v for v in g)) + of(lambda g: next(g) + next(g))
+
+
+@gradient_at(1.3)
 def test_unpacking_a_generator(x):
     def gen():
         yield x

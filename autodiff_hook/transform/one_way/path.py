@@ -173,6 +173,11 @@ class Path(Trail):
             except StopIteration as returned:
                 found: Operand = returned.value
                 return found
+            except Raised as raised:
+                if issubclass(raised.cls, StopIteration):
+                    # Which Python makes a RuntimeError of, whose cause it is.
+                    raise Refused("StopIteration leaves a generator") from None
+                raise
             finally:
                 self.frames.pop()
             sent = yield item
