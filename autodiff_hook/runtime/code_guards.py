@@ -21,7 +21,7 @@ from autodiff_hook.runtime.arguments import constant_kind
 from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
 from autodiff_hook.runtime.lacking import lack
-from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, home_of
+from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, home_of
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import Abstract
@@ -89,9 +89,14 @@ class CodeGuards(Guards):
         return self.loaded[key].value  # type: ignore[union-attr]
 
     def reads(self, owner: Any, name: str) -> None:
-        """Note that an attribute of a module or a class is read."""
+        """Note that an attribute of a module, a class or another known object is read."""
         if issubclass(type(owner), ModuleType):
             self.root(vars(owner), name)
+        elif not issubclass(type(owner), type):
+            # A property may have read any of them.
+            own = dictionary_of(owner) or {}
+            for key in own:
+                self.root(own, key)
         for base in owner.__mro__ if issubclass(type(owner), type) else ():
             if base.__flags__ & HEAP_TYPE:
                 self.root(behind(base.__dict__), name)

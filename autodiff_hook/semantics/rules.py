@@ -61,7 +61,7 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
         return made_objects(alg, t, function, args, kwargs)
     if function is np.ndarray.__deepcopy__ and not has_parts(args[0]):
         # The memo is of no use to what refers to nothing.
-        args, t = args[:1], t[:1]
+        args, t = (args[0], None), (t[0], None)
     whole = None if kwargs else whole_tokens(alg, args, t)
     if whole is not None:
         if not some(whole):

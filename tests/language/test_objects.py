@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import types
 
@@ -24,8 +25,6 @@ class Line:
 
 def both_modes(f, *args):
     """The gradients, which ``pullback`` gives too, and thrice for thrice the cotangent."""
-    import copy
-
     grads = gradient(f, *copy.deepcopy(args))
     _, back = pullback(f, *copy.deepcopy(args))
     assert repr(back(1.0)) == repr(grads)
@@ -302,3 +301,17 @@ def test_gradients_of_what_is_behind_a_dict_that_a_class_makes_up():
         assert (found.k, found.held) == (8.0, [8.0, 4.0])
         (found,) = operator(of_kept, Kept(a=2.0, b=[3.0]))
         assert (found.kept["a"], found.kept["b"]) == (12.0, [4.0])
+
+
+def of_a_deep_copy(x):
+    line = Line(x, np.array([1.0, 2.0]))
+    other = copy.deepcopy(line)
+    other.offset[0] = line.slope
+    return other(x)[0] * x + copy.deepcopy({"line": other, "a": line.offset})["line"].slope
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_deep_copy_of_what_holds_constant_arrays(mode):
+    order = 2 if mode == "hvp" else 1
+    assert MODES[mode](of_a_deep_copy, 1.3) == pytest.approx(differences(of_a_deep_copy, 1.3, order), rel=1e-5)
+    assert generic_gradient(of_a_deep_copy, 1.3) == pytest.approx((differences(of_a_deep_copy, 1.3, 1),))

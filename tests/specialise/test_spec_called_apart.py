@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import math
 import random
@@ -269,6 +270,14 @@ def number_of_cached_list(x):
     return x * weights()[1]
 
 
+class Level(enum.Enum):
+    LOW = WEIGHTS
+
+
+def number_of_a_member(x):
+    return x * Level.LOW.value[1]
+
+
 def changed_by(function, change):
     """Numbers go through a function, and then something that it reads is changed."""
 
@@ -370,7 +379,7 @@ def test_agrees_with_what_is_carried(f, monkeypatch):
 @pytest.mark.parametrize("change", [store_constants, store_what_has_derivatives], ids=lambda f: f.__name__)
 @pytest.mark.parametrize(
     "function",
-    [numbers_by_table, numbers_by_cached_table, number_of_cached_table, number_of_cached_list],
+    [numbers_by_table, numbers_by_cached_table, number_of_cached_table, number_of_cached_list, number_of_a_member],
     ids=lambda f: f.__name__,
 )
 def test_what_functions_of_numbers_read_is_changed_afterwards(function, change):
