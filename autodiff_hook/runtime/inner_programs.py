@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.analysis import natural_loops
+from autodiff_hook.ir.analysis import free_variables, natural_loops
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
@@ -115,6 +115,9 @@ class Within:
         shape = prepare(self.inner)
         if self.inner.warnings or self.inner.commits or self.inner.quiet or self.inner.strict:
             raise Refused("a derivative of what has effects")
+        read = free_variables(shape.ir.blocks)
+        if self.inner.outer.holders or not self.outer.world.changing.keys().isdisjoint(read):
+            raise Refused("a derivative of what reads what the program around changes outside")
         return shape
 
     def _finished(self, blocks: list[Block], shape: Shape, own: list[Statement]) -> tuple[CodeType, list[Operand]]:

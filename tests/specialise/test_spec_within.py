@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import pytest
-from specialised_cases import check, close, oracle
+from specialised_cases import check, close, oracle, slopes
 
 import autodiff_hook as ad
 from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
@@ -225,3 +226,75 @@ def test_functions_with_a_rule_have_its_derivative():
 
 def test_four_levels():
     check(lambda x: ad.grad(ad.grad(ad.grad(lambda y: y**5 * x)))(x), 1.5, specialised=None)
+
+
+SCALE = 1.5
+FACTORS = {"k": 1.2}
+RECENT = deque([1.0, 2.0])
+OSCILLATOR = Oscillator(1.0)
+
+
+class Settings:
+    k = 1.0
+
+
+def of_a_global(x):
+    global SCALE
+    SCALE = x
+    slope = ad.grad(lambda y: y * y * SCALE)(x)
+    SCALE = slope
+    return slope * ad.gradient(lambda y: y * y * SCALE, x)[0]
+
+
+def of_an_attribute(x):
+    OSCILLATOR.k = x * x
+    return OSCILLATOR.force(x)
+
+
+def of_an_item(x):
+    FACTORS["k"] = x
+    return ad.jvp(lambda y: FACTORS["k"] * math.sin(y), (x * 2.0,), (x,))[1]
+
+
+def of_a_class_attribute(x):
+    Settings.k = x
+    return ad.hvp(lambda y: Settings.k * y**3, (x,), (1.0,))[0]
+
+
+def of_a_queue(x):
+    RECENT.append(x)
+    return ad.grad(lambda y: RECENT[-1] * y * y * RECENT[0])(x)
+
+
+def of_what_its_helper_assigned(x):
+    total = 0.0
+    for i in range(3):
+        OSCILLATOR.k = OSCILLATOR.k * 0.5 + x * i
+        total += OSCILLATOR.force(x)
+    return total
+
+
+def reset():
+    global SCALE
+    SCALE, FACTORS["k"], OSCILLATOR.k, Settings.k = 1.5, 1.2, 1.0, 1.0
+    RECENT.clear()
+    RECENT.extend([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [of_a_global, of_an_attribute, of_an_item, of_a_class_attribute, of_a_queue, of_what_its_helper_assigned],
+)
+def test_what_the_program_around_has_changed_outside(f):
+    def anew(x):
+        reset()
+        return f(x)
+
+    for x in (0.7, 1.3):
+        value, slope = anew(x), slopes(anew, x)
+        for _ in range(3):
+            reset()
+            found = ad.withgradient(f, x)
+            assert (found[0], *found[1]) == pytest.approx((value, *slope), rel=1e-5)
+            reset()
+            assert ad.jvp(f, (x,), (1.0,))[1] == pytest.approx(slope[0], rel=1e-5)
