@@ -141,11 +141,11 @@ def joint_ir(
         return following(call, one_way, make)
     callees = Callees()
     try:
-        return following(call, 0, make, callees, limit, form not in CUT)
+        return following(call, 0, make, callees, limit, form not in CUT, form == "apart")
     except Refused:
         if not callees.tried:
             raise
-        return following(call, 0, make, limit=limit, acts=form not in CUT)
+        return following(call, 0, make, limit=limit, acts=form not in CUT, copies=form == "apart")
 
 
 def following(
@@ -155,17 +155,18 @@ def following(
     callees: Callees | None = None,
     limit: int = STATEMENTS,
     acts: bool = True,
+    copies: bool = False,
 ) -> T:
     """What is made of a function that is understood, once it is known what it changes.
 
-    ``acts``: it may change what is outside.
+    ``acts``: it may change what is outside; ``copies``: what it is given are copies.
     """
     changed: frozenset[Any] = frozenset()
     while True:
         if callees is not None:
             callees.begin()
         try:
-            known = Understood(call, one_way, changed, callees, limit, acts and not one_way)
+            known = Understood(call, one_way, changed, callees, limit, acts and not one_way, copies)
             return make(known)
         except Changes as found:
             if one_way or found.places <= changed or len(changed) >= _CHANGES:
@@ -177,7 +178,14 @@ class Understood:
     """A function and what is known of its values, for calls like one."""
 
     def __init__(
-        self, call: Call, one_way: int, changed: frozenset[Any], callees: Callees | None, limit: int, acts: bool
+        self,
+        call: Call,
+        one_way: int,
+        changed: frozenset[Any],
+        callees: Callees | None,
+        limit: int,
+        acts: bool,
+        copies: bool = False,
     ) -> None:
         self.call, self.one_way = call, bool(one_way)
         self.times: dict[str, float] = {}
@@ -193,6 +201,7 @@ class Understood:
             if one_way
             else Inference(prologue, evaluate, prologue.types, changed, limit)
         )
+        self.inference.of_copies = copies
         self.inference.callees = callees
         self.inference.outer.allowed = acts
         types = {p: prologue.copied(p, *found) for p, *found in zip(self.params, self.types, call.args)}

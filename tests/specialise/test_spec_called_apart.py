@@ -347,8 +347,26 @@ def of_what_is_known_by_identity(x):
     return sum([by_identity(known, x), by_identity(WEIGHTS, x), by_identity(PAIR, x), by_identity([1.0], x)])
 
 
+def by_address(springs, x):
+    s = 0.0
+    for spring in springs:
+        for i in range(12):
+            s += math.sin(x * i) * spring.k * (2.0 if id(spring) == ADDRESS else 3.0)
+    return s
+
+
+ADDRESS = id(SPRING)
+
+
+def of_what_is_known_by_its_address(x):
+    odd()
+    springs = [Spring(1.0, x), SPRING]
+    return by_address(springs, x)
+
+
 PROGRAMS = [
     of_settings,
+    of_what_is_known_by_its_address,
     of_what_is_known_by_identity,
     *(of_lists, of_lists_that_change_afterwards, of_results_in_containers, of_arrays, of_views, of_what_is_given_back),
     *(of_objects, of_objects_that_are_changed, of_one_list_twice, of_constants_outside, of_changed_lists),

@@ -315,7 +315,7 @@ def call_known(
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(_is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
-    if function in _SPREAD and len(args) > 1 and not kwargs:
+    if is_hashable(function) and function in _SPREAD and len(args) > 1 and not kwargs:
         alone = len(args) == 2 and number_types(types[1]) is None
         rest = args[1] if alone else inf.before(s, "build_tuple", args[1:])
         s.op, s.operands, s.data = "call", [Constant(_SPREAD[function]), args[0], rest], ()

@@ -281,6 +281,8 @@ class Inference:
         """The tests that stand before statements that may raise what the program handles."""
         self.listed: set[Statement] = set()
         """What makes lists of tuples that are iterated over."""
+        self.of_copies = False
+        """Whether what the program is given are copies, which have identities of their own."""
         self.stale = False
         self.assumed: list[tuple[Operand, Any]] = []
         self.fixed: list[tuple[Operand, Abstract]] = []

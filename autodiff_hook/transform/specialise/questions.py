@@ -299,7 +299,21 @@ def _common_type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract 
 def _identity(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``id(x)`` of a list, a dict or an object of the program: what stands for it is one, too."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
+    _require_own(inf, args)
     return pure(inf, s, INT) if isinstance(kind, Reference) else None
+
+
+def _hash(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``hash(x)``, which may be made of an identity."""
+    _require_own(inf, args)
+    return None
+
+
+def _require_own(inf: Inference, args: list[Operand]) -> None:
+    for kind in map(inf.type_of, args):
+        own = isinstance(kind, (Number, Known)) or isinstance(kind, Reference) and not kind.site.root().given
+        if inf.of_copies and not own and not (isinstance(kind, Instance) and kind.cls is str):
+            raise Refused("the identity of what is given, of which the program has a copy")
 
 
 def _nothing(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
@@ -337,6 +351,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
 
 OF_ALL_WAYS: Final[dict[Any, Question]] = {
     id: _identity,
+    hash: _hash,
     list: _list,
     max: _extremum,
     min: _extremum,
