@@ -12,12 +12,18 @@ from autodiff_hook.runtime.sharing import ByCode
 
 _CACHE_SIZE: Final = 8192
 _places: Final[ByCode[frozenset[Position]]] = ByCode(_CACHE_SIZE)
+_depths: Final[ByCode[int]] = ByCode(_CACHE_SIZE)
+"""How often a function was cut until it is the part that it is."""
+_MOST: Final = 8
+"""In how many places a function is cut, and how often a part of a part: each time costs another program."""
 _listeners: Final[list[Callable[[CodeType], None]]] = []
 
 
 def gave_up(code: CodeType, reason: Reason) -> None:
     """Note the statement of a function, or the call in it, at which no typed program goes on."""
     known = places(code)
+    if max(len(known), _depths.found.get(id(code), 0)) >= _MOST:
+        return
     if reason.around is not None and reason.around not in known:
         _places.put(code, known | {reason.around})
         for listener in _listeners:
@@ -27,6 +33,11 @@ def gave_up(code: CodeType, reason: Reason) -> None:
 def places(code: CodeType) -> frozenset[Position]:
     """Where the typed programs of a function have given up."""
     return _places.found.get(id(code), frozenset())
+
+
+def is_part(code: CodeType, whole: CodeType) -> None:
+    """Note that a function was made of a part of another one."""
+    _depths.put(code, _depths.found.get(id(whole), 0) + 1)
 
 
 def when_noted(listener: Callable[[CodeType], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Final
 
 from autodiff_hook.emit import emit
@@ -26,7 +27,7 @@ class Outlining:
         self.ir, self.entry, self.leads_to = ir, entry, leads_to
         self.region = [entry, *[block for block in region if block is not entry]]
         self.inside = set(region)
-        self.begun = _begun(ir, self.region, leads_to)
+        self.begun = begun(ir, self.region, leads_to)
         """The empty lists and dicts that the region alone fills: it makes them."""
         cells = cells_of(ir)
         read = [x for x in free_variables(self.region) if x not in self.begun]
@@ -38,8 +39,8 @@ class Outlining:
         self.handler = outer[0] if outer else None
         self.position = next((s.position for block in self.region for s in block.statements), None)
 
-    def replace(self) -> None:
-        """Let the first block of the region call its function."""
+    def replace(self) -> CodeType:
+        """Let the first block of the region call its function; the code of that."""
         code = emit(self._function())
         function, found = Variable(), Variable()
         statements, closed = list[Statement](), Variable()
@@ -62,24 +63,25 @@ class Outlining:
             behind.terminator = Terminator("jump", [], [Edge(self.leads_to, [*passed])], self.position)
         self.entry.terminator = Terminator("jump", [], [Edge(behind)], self.position)
         self.ir.blocks.append(behind)
+        return code
 
     def _function(self) -> IR:
         ir, names = self.ir, dict[Operand, Operand]()
-        begun = [Variable(x.name) for x in self.entry.params]
+        first_given = [Variable(x.name) for x in self.entry.params]
         read = [Variable(x.name) for x in self.read]
         cells = [Variable(name) for name in self.cells.values()]
         empty = [Statement(s.op, [], Variable(x.name), s.data, s.position) for x, s in self.begun.items()]
         names.update(zip([*self.read, *self.cells, *self.begun], [*read, *cells, *(s.made for s in empty)]))
         copies = copy_blocks(self.region, names)
-        first = Block([*begun, *read, *cells], empty)
-        first.terminator = Terminator("jump", [], [Edge(copies[self.entry], [*begun])], self.position)
+        first = Block([*first_given, *read, *cells], empty)
+        first.terminator = Terminator("jump", [], [Edge(copies[self.entry], [*first_given])], self.position)
         blocks = [first, *copies.values()]
         if self.leads_to is not None:
             blocks.append(self._last(copies, names))
         for block in copies.values():
             if block.handler is not None and self.handler is not None and block.handler.target is self.handler.target:
                 block.handler = None
-        parameters = _different([x.name for x in (*begun, *read)])
+        parameters = _different([x.name for x in (*first_given, *read)])
         signature = Signature(parameters, len(parameters), len(parameters))
         free_names = tuple(self.cells.values())
         return IR(ir.name, signature, ir.qualname, ir.filename, ir.first_line, "function", free_names, blocks)
@@ -97,7 +99,7 @@ class Outlining:
         return last
 
 
-def _begun(ir: IR, region: list[Block], leads_to: Block | None) -> dict[Variable, Statement]:
+def begun(ir: IR, region: list[Block], leads_to: Block | None) -> dict[Variable, Statement]:
     """The empty lists and dicts that are made before a region, in the same loops, and are first used in it."""
     inside, order = set(region), reverse_postorder(ir)
     idom, loops = dominators(ir, order), [loop.body for loop in natural_loops(ir)]

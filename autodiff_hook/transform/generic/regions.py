@@ -8,6 +8,7 @@ it is given are the parameters of its function, and what is used behind it is wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from types import CodeType
 from typing import Final
 
 from autodiff_hook.ir.analysis import (
@@ -35,26 +36,33 @@ from autodiff_hook.ir.types import (
     Terminator,
     Variable,
 )
-from autodiff_hook.transform.generic.outlining import Outlining, cells_of, used_behind
+from autodiff_hook.transform.generic.outlining import Outlining, begun, cells_of, used_behind
 
 _CALLS: Final = frozenset({"call", "call_method", "call_ex", "call_loaded"})
 _SEVERAL: Final = 2
 _LARGEST: Final = 400
 """How many blocks a function may have."""
 _PLAIN: Final = frozenset({"jump", "return"})
-_SUSPENDING: Final = frozenset({"yield", "yield_from_iter", "awaitable", "cleanup_throw"})
+_STAYING: Final = frozenset("yield yield_from_iter awaitable cleanup_throw store_global delete_global".split())
 _OF_THE_FRAME: Final = frozenset({"super", "warn", "warn_explicit", "stack", "locals", "vars", "dir", "eval", "exec"})
 """Names of what looks at the frame that calls it."""
 _OF_OBJECTS: Final = frozenset("getattr call_method load_method setattr delattr forget".split())
 """What is done to what may be an object, whose death can be observed."""
+_STORES: Final = frozenset("setattr setitem delattr delitem cell_set cell_del".split())
+_CHANGING: Final = frozenset(
+    "append extend insert pop remove clear update setdefault add discard popleft appendleft".split()
+)
+"""The methods that change what they are of."""
+_READING: Final = frozenset({"getattr", "getitem", "check"})
+_LOADS: Final = _READING | {"global", "cell_get"}
 _ITERATING: Final = frozenset({"get_iter", "yield_from_iter", "aiter", "enter"})
 """What makes things that no function may be given."""
 
 
-def give_functions(ir: IR, places: Set[Position]) -> None:
-    """Let the regions of ``ir`` around the ``places`` be calls of functions of their own."""
+def give_functions(ir: IR, places: Set[Position]) -> list[CodeType]:
+    """Let the regions of ``ir`` around the ``places`` be calls of functions of their own: the code of these."""
     if len(ir.blocks) > _LARGEST:
-        return
+        return []
     _set_apart_entry(ir)
     staying = _staying(ir, places)
     blocks = [piece for block in ir.blocks for piece in _pieces(block, staying)]
@@ -62,10 +70,10 @@ def give_functions(ir: IR, places: Set[Position]) -> None:
     ir.blocks = blocks
     if not left:
         # The whole function would be a region, which calls itself.
-        return
-    for entry, region, leads_to in _Finder(ir, left).regions():
-        Outlining(ir, entry, region, leads_to).replace()
+        return []
+    made = [Outlining(ir, *found).replace() for found in _Finder(ir, left).regions()]
     ir.blocks = reachable(ir.blocks)
+    return made
 
 
 def _set_apart_entry(ir: IR) -> None:
@@ -85,7 +93,7 @@ def _staying(ir: IR, places: Set[Position]) -> set[Statement]:
         name = s.data[0] if s.op == "call_method" else s.data
         beside = s.position is not None and s.position.line in lines and s.op != "get_iter"
         looks = s.op in ("global", "getattr", "call_method", "load_method") and name in _OF_THE_FRAME
-        if beside or looks or s.op in _SUSPENDING or s.position in places:
+        if beside or looks or s.op in _STAYING or s.position in places:
             found.add(s)
     return found
 
@@ -120,6 +128,8 @@ class _Finder:
         self.unbound = _unbound(ir)
         self.iterators = {s.result for block in ir.blocks for s in block.statements if s.op in _ITERATING}
         self.cells = cells_of(ir)
+        read = [s for block in ir.blocks for s in block.statements if s.op in _READING and s.result is not None]
+        self.read_from: dict[Operand, Operand] = {s.made: s.operands[0] for s in read}
 
     def regions(self) -> Iterator[tuple[Block, list[Block], Block | None]]:
         """The first block, all blocks, and the block behind them, which is None where the region returns."""
@@ -190,13 +200,28 @@ class _Finder:
             return False
         if entry is self.ir.entry or leads_to is None and self.ir.kind != "function":
             return False
-        if self._ends_objects(entry, region):
+        if self._ends_objects(entry, region) or self._changes_others(region, leads_to):
             return False
         passed: list[Operand] = [*free_variables(region), *entry.params, *used_behind(self.ir, region)]
         passed += [x for edge, _ in leaving for x in edge.args]
         given = [x for x in passed if x not in self.cells]
         made = {s.result for block in region for s in block.statements}
         return self.unbound.isdisjoint(given) and self.iterators.isdisjoint(given) and made.isdisjoint(self.cells)
+
+    def _changes_others(self, region: list[Block], leads_to: Block | None) -> bool:
+        """Whether the region changes what it has not made, which no program of its own may do."""
+        statements = [s for block in region for s in block.statements]
+        made = {s.result for s in statements if s.op not in _LOADS}
+        made.update(p for block in region[1:] for p in block.params)
+        made.update(begun(self.ir, region, leads_to))
+        owners = [self._holder(s.operands[0]) for s in statements if _stores(s)]
+        return any(owner not in made for owner in owners)
+
+    def _holder(self, operand: Operand) -> Operand:
+        """What something was read out of, and that was read out of, and so on."""
+        while operand in self.read_from:
+            operand = self.read_from[operand]
+        return operand
 
     def _ends_objects(self, entry: Block, region: list[Block]) -> bool:
         """Whether the region assigns a variable again, or deletes it, that may hold an object it is given."""
@@ -210,6 +235,10 @@ class _Finder:
 def _names(operands: Iterable[Operand | None]) -> set[str]:
     """The user's names of those that have one."""
     return {x.name for x in operands if isinstance(x, Variable) and x.name is not None}
+
+
+def _stores(s: Statement) -> bool:
+    return s.op in _STORES or s.op == "call_method" and s.data[0] in _CHANGING
 
 
 def _is_covered_alike(region: list[Block], inside: set[Block]) -> bool:
