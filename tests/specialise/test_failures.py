@@ -23,7 +23,7 @@ pytestmark = [
 STAGES = [
     (programs, "arguments"),
     (programs, "Prologue"),
-    (infer.Inference, "type_of"),
+    (infer.Program, "type_of"),
     (programs, "prepare"),
     (programs, "needed"),
     (programs, "joint_pass"),

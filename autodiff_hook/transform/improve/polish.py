@@ -135,7 +135,7 @@ def _learn(ir: IR, site: Site) -> bool:
     for _ in range(_ROUNDS):
         changed = False
         for block in order:
-            for variable, fact in _facts_at(ir, block, incoming[block], site):
+            for variable, fact in _facts_at(block, incoming[block], site):
                 if variable not in site.facts or site.facts[variable] != fact:
                     site.facts[variable] = fact
                     changed = True
@@ -144,7 +144,7 @@ def _learn(ir: IR, site: Site) -> bool:
     return False
 
 
-def _facts_at(ir: IR, block: Block, incoming: list[tuple[Block, Edge]], site: Site) -> Any:
+def _facts_at(block: Block, incoming: list[tuple[Block, Edge]], site: Site) -> Any:
     count = max((len(block.params) - len(edge.args) for _, edge in incoming), default=len(block.params))
     for i, param in enumerate(block.params):
         given = [edge.args[i - count] for _, edge in incoming] if i >= count else []

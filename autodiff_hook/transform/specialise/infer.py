@@ -230,7 +230,7 @@ class Inference:
     ) -> None:
         self.world, self.evaluate, self.limit = world, evaluate, limit
         self.program = Program([], types, changed=changed)
-        self.types, self.plans = self.program.types, self.program.plans
+        self.types, self.plans, self.type_of = self.program.types, self.program.plans, self.program.type_of
         self.chains: dict[Block, tuple[Any, ...]] = {}
         self.recursions = 0
         self.activations: dict[int, tuple[tuple[Any, Any], ...]] = {}
@@ -360,12 +360,6 @@ class Inference:
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
         if self.callees is not None:
             self.callees.settle(self)
-
-    def type_of(self, operand: Operand) -> Abstract:
-        """The abstract value of an operand."""
-        if isinstance(operand, Constant):
-            return Known(operand.value)
-        return self.types.get(operand, ANY)
 
     def final(self, operand: Operand) -> Operand:
         """The operand that another one is known to be."""

@@ -206,7 +206,7 @@ class _Joint(Cotangents):
         if loop not in self.loops.get(key[1], ()):
             return None
         if key[0] == "b":
-            return self._looked_up_each(loop, step, record, key[1])
+            return self._looked_up_each(step, key[1])
         if key[0] != "p":
             return None
         variable = key[1]
@@ -221,7 +221,7 @@ class _Joint(Cotangents):
         step.statements.insert(0, Statement("recall", [record], result, (loop, names.index(variable))))
         return result
 
-    def _looked_up_each(self, loop: Loop, step: Block, record: Variable, owner: Variable) -> Operand:
+    def _looked_up_each(self, step: Block, owner: Variable) -> Operand:
         """The buffer of a list that each iteration has of its own."""
         whole = self.builder.read(("p", owner), step)
         rest = step.statements[:]
