@@ -19,7 +19,7 @@ from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, find_in_type
-from autodiff_hook.runtime.reachable import captured_by, methods_of, names_in, namespaces_of, reachable
+from autodiff_hook.runtime.reachable import methods_of, names_in, namespaces_of, reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -99,7 +99,7 @@ class _Search:
         """Whether an item itself has a token."""
         alg, cls = self._alg, type(item)
         if issubclass(cls, type):
-            return any([holds(alg, holder_of(base, "")) for base in item.__mro__]) or self._captures(item)
+            return any([holds(alg, holder_of(base, "")) for base in item.__mro__]) or self._has_defaults(item)
         form = kind_of(cls)
         if form == "array":
             root = root_of(item)
@@ -108,7 +108,7 @@ class _Search:
             return True
         if cls is FunctionType and self._reads(item):
             return True
-        if form == "object" and cls.__flags__ & HEAP_TYPE and self._captures(cls):
+        if form == "object" and cls.__flags__ & HEAP_TYPE and self._has_defaults(cls):
             return True
         if id(item) in alg.shadows:
             return holds(alg, item)
@@ -122,12 +122,12 @@ class _Search:
         entries = [self._alg.shadows.get(id(held)) for held in namespaces_of(function, names)]
         return any(some([entry[1].get(name) for name in names]) for entry in entries if entry is not None)
 
-    def _captures(self, cls: type) -> bool:
-        """Whether a method of a class has captured a variable that may have a token, or has a default that may."""
+    def _has_defaults(self, cls: type) -> bool:
+        """Whether a method of a class has a default that may have a token; what it has captured is met besides."""
         found = self._classes.get(cls)
         if found is None:
             methods = methods_of(cls)
-            held = (*captured_by(methods), *methods, *[method.__kwdefaults__ for method in methods])
+            held = (*methods, *[method.__kwdefaults__ for method in methods])
             found = self._classes[cls] = not self._alg.shadows.keys().isdisjoint(map(id, held))
         return found
 
