@@ -443,11 +443,6 @@ class Inference:
         # Code with slices among its constants, as emitted code has, cannot be hashed.
         return tuple({id(chain[-1]): chain[-1] for chain in self.chains.values()}.values())
 
-    def begin(self, statement: Statement) -> None:
-        """Put a statement in the place of the one that is being interpreted."""
-        assert self.block is not None
-        self.block.statements[self.index] = statement
-
     def _confirm(self) -> None:
         self.merging.confirm()
         for operand, assumed in self.assumed:
