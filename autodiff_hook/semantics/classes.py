@@ -31,6 +31,7 @@ from autodiff_hook.algebras.shadows import (
     reaches,
     some,
 )
+from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.runtime.whole_numbers import REASON, makes_steps
@@ -64,13 +65,15 @@ def float_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(int)
 def int_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``int``: of a whole number itself, of another number a constant."""
+    """``int``: of a whole number itself, of another number a constant; many digits of a text are as unknown as that."""
     method = python_method(args[0], "__int__") if args else None
     if method is not None and len(args) == 1:
         return calls.apply(alg, (None, t[0]), method, args, {})
     value = int(*args, **kwargs)
     whole = len(args) == 1 and isinstance(args[0], int) and not isinstance(args[0], bool)
     if some(t) and not whole and not makes_steps(value):
+        if issubclass(type(args[0]), WRITTEN) and alg.is_unknown(t[0]):
+            return value, t[0]
         fail(int, REASON)
     return value, t[0] if whole else None
 

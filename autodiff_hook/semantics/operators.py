@@ -20,7 +20,7 @@ from autodiff_hook.semantics.methods import apply_method, attempts
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
 from autodiff_hook.semantics.operations import BINARY, INPLACE, METHODS, NAMES, UFUNCS, UNARY, UNARY_METHODS
 from autodiff_hook.semantics.overrides import call_overridden, overrides
-from autodiff_hook.semantics.rules import call_rule, rule_for, whole_tokens
+from autodiff_hook.semantics.rules import OF_BITS, call_on_bits, call_rule, rule_for, whole_tokens
 from autodiff_hook.semantics.sequences import concatenate, repeat
 
 _UNARY_UFUNCS: Final = {"-": np.negative, "+": np.positive, "~": np.invert}
@@ -46,6 +46,8 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
     rule = registry.rule(function, (type(a), type(b)))
     if rule is not None:
         args = a, b
+        if id(function) in OF_BITS:
+            return call_on_bits(alg, t, function, args)
         whole = whole_tokens(alg, args, t)
         if whole is None:
             return call_rule(alg, t, rule, function, args, {})
@@ -176,6 +178,8 @@ def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
         return function(a), None
     rule = registry.rule(function, (type(a),))
     if rule is not None:
+        if id(function) in OF_BITS:
+            return call_on_bits(alg, t, function, (a,))
         whole = whole_tokens(alg, (a,), t)
         if whole is None:
             return call_rule(alg, t, rule, function, (a,), {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections import deque
 from typing import Any, Final
@@ -55,8 +56,27 @@ _ODD: Final = "whose rule is for numbers and arrays of numbers: not for objects,
 _STRANGE: Final = "whose rule returned neither numbers nor arrays of numbers"
 
 
+OF_BITS: Final = frozenset(
+    map(
+        id,
+        (
+            *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert),
+            *(operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift),
+        ),
+    )
+)
+"""The rules of these know numbers only, and that they are constant."""
+
+
+def call_on_bits(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
+    """Bits are constants, but those of an unknown integer: they may be what is left of a float."""
+    return function(*args), first_lost(alg, t)
+
+
 def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Result:
     """Call ``rule``; ``t`` has the tokens of the arguments, positional and named."""
+    if id(function) in OF_BITS:
+        return call_on_bits(alg, t, function, args)
     if id(function) in MAKING and makes_objects(function, args, kwargs):
         return made_objects(alg, t, function, args, kwargs)
     if function is np.ndarray.__deepcopy__ and not has_parts(args[0]):

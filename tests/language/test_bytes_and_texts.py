@@ -3,10 +3,12 @@
 A text that shows all digits of a number has its derivative.
 """
 
+import hashlib
 import io
 import json
 import logging
 import marshal
+import operator
 import os
 import pickle
 import re
@@ -241,7 +243,43 @@ def texts_of_objects(x):
     return float(str(Shown()))
 
 
+def whole(x):
+    return int.from_bytes(struct.pack(">d", x), "big")
+
+
+def all_digits_of_whole_numbers(x):
+    return int(f"{x * 1e18:.0f}") / 1e18
+
+
+def all_digits_by_percent(x):
+    return int("%d" % (x * 1e18)) / 1e18
+
+
+def all_digits_in_hexadecimal(x):
+    return int(struct.pack(">d", x).hex(), 16) / 2**64
+
+
+def masked_bits(x):
+    return (whole(x) & (2**64 - 1)) / 2**64
+
+
+def shifted_bits(x):
+    return ((whole(x) >> 1) << 2) / 2**64
+
+
+def inverted_bits(x):
+    return ~(5 | whole(x)) / 2**64
+
+
+def bits_in_place(x):
+    i = whole(x)
+    i ^= 3
+    return operator.and_(i, 2**64 - 1) / 2**64
+
+
 REFUSED = [
+    *(all_digits_of_whole_numbers, all_digits_by_percent, all_digits_in_hexadecimal),
+    *(masked_bits, shifted_bits, inverted_bits, bits_in_place),
     *(formatted, formatted_by_methods, joined_texts, cut_texts, added_texts, texts_letter_by_letter, unpacked_texts),
     *(encoded_texts, texts_of_lists, texts_found_by_expressions, texts_in_arrays, texts_read_by_numpy, texts_in_files),
     *(lines_of_files, texts_of_objects),
@@ -335,7 +373,37 @@ def texts_of_constants(x):
     return x * x * scale
 
 
+class Tracked:
+    """What looks whether its array has been changed by a hash of the content."""
+
+    def __init__(self, values):
+        self.values, self.cached, self.known = values, {}, None
+
+    def __hash__(self):
+        return int(hashlib.sha256(self.values.tobytes()).hexdigest(), 16)
+
+    def squares(self):
+        if hash(self) != self.known:
+            self.cached, self.known = {}, hash(self)
+        if "squares" not in self.cached:
+            self.cached["squares"] = self.values * self.values
+        return self.cached["squares"]
+
+
+def hashes_of_content(x):
+    tracked = Tracked(np.array([x, 2.0 * x]))
+    return (tracked.squares() * tracked.squares()).sum()
+
+
+def bits_of_seeds(x, seed=12345):
+    for _ in range(3):
+        seed = (6364136223846793005 * seed + 1442695040888963407) & (2**64 - 1)
+        x = x * (1.0 + (seed >> 33) / 2**31)
+    return x * x
+
+
 IN_ORDER = [
+    *(hashes_of_content, bits_of_seeds),
     *(written_but_not_read, asked_for_its_form, constants, written_to_files, all_digits, all_digits_of_what_is_exact),
     *(all_digits_in_containers, all_digits_shown_by_an_object, texts_that_are_asked, texts_as_keys),
     *(texts_that_are_said, texts_of_constants),

@@ -177,19 +177,26 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
         return known_as(inf, s, 0)
     kind = inf.type_of(args[0])
     if isinstance(kind, Instance) and kind.cls is str and len(args) == 1:
+        _check_steps(inf, s, require_few_digits, args)
         return pure(inf, s, INT)
     types = number_types(kind) if len(args) == 1 else None
     if types == INT.types:
         return alias(inf, s, args[0])
     if types is not None and types <= {float, np.float64, bool, np.int64}:
-        if not types <= {bool, np.int64} and s not in inf.checked and inf.block is not None:
-            check = Statement("call", [Constant(require_steps), args[0]], None, ())
-            checked(inf, check, args)
-            inf.block.statements.insert(inf.index, check)
-            inf.index += 1
-            inf.checked.add(s)
+        if not types <= {bool, np.int64}:
+            _check_steps(inf, s, require_steps, args)
         return pure(inf, s, outcome(int, [inf.type_of(args[0])], {}))
     return None
+
+
+def _check_steps(inf: Inference, s: Statement, require: Callable[[Any], None], args: list[Operand]) -> None:
+    """Put a check in front of a call of ``int``, once."""
+    if s not in inf.checked and inf.block is not None:
+        check = Statement("call", [Constant(require), args[0]], None, ())
+        checked(inf, check, args)
+        inf.block.statements.insert(inf.index, check)
+        inf.index += 1
+        inf.checked.add(s)
 
 
 def checked(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
@@ -201,6 +208,16 @@ def require_steps(x: float) -> None:
     """Give up where ``int`` keeps all digits: the carried program decides whether a derivative is lost."""
     if not makes_steps(x):
         raise Given("a whole number that has all digits of a float")
+
+
+def require_few_digits(text: str) -> None:
+    """The same for a text, whose digits a float may have left."""
+    if len(text) >= _DIGITS:
+        require_steps(int(text))
+
+
+_DIGITS: Final = 16
+"""How many digits 2**52 has."""
 
 
 @cache
@@ -333,6 +350,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     issubclass: _issubclass,
     int: _int,
     require_steps: checked,
+    require_few_digits: checked,
     built: known_as_built,
     float: _float,
     type: _type,
