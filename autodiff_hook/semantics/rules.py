@@ -69,8 +69,14 @@ OF_BITS: Final = frozenset(
 
 
 def call_on_bits(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
-    """Bits are constants, but those of an unknown integer: they may be what is left of a float."""
-    return function(*args), first_lost(alg, t)
+    """Bits are constants, but those of an unknown integer may be what is left of a float: so a slope of 0 passes."""
+    if not some(t):
+        return function(*args), None
+
+    def rule(*given: Any) -> tuple[Any, Any]:
+        return function(*given), lambda cotangent: (0.0,) * len(given)
+
+    return alg.call_rule(rule, function, args, {}, t)
 
 
 def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Result:

@@ -267,6 +267,10 @@ def shifted_bits(x):
     return ((whole(x) >> 1) << 2) / 2**64
 
 
+def bits_of_what_was_computed(x):
+    return ((whole(x) * 3 - 7) >> 1) / 2**64
+
+
 def inverted_bits(x):
     return ~(5 | whole(x)) / 2**64
 
@@ -279,7 +283,7 @@ def bits_in_place(x):
 
 REFUSED = [
     *(all_digits_of_whole_numbers, all_digits_by_percent, all_digits_in_hexadecimal),
-    *(masked_bits, shifted_bits, inverted_bits, bits_in_place),
+    *(masked_bits, shifted_bits, bits_of_what_was_computed, inverted_bits, bits_in_place),
     *(formatted, formatted_by_methods, joined_texts, cut_texts, added_texts, texts_letter_by_letter, unpacked_texts),
     *(encoded_texts, texts_of_lists, texts_found_by_expressions, texts_in_arrays, texts_read_by_numpy, texts_in_files),
     *(lines_of_files, texts_of_objects),
