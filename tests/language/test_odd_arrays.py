@@ -295,3 +295,64 @@ def test_subclasses_as_arguments(make):
     assert gradient(lambda a: (np.asarray(a) ** 2).sum(), make(1.0, 2.0))[0].tolist() == [2.0, 4.0]
     assert gradient(lambda xs: (xs[0] * xs[0]).sum(), [make(1.0, 2.0)])[0][0].tolist() == [2.0, 4.0]
     assert gradient(lambda p: np.sum(p["a"][1:] ** 2), {"a": make(1.0, 2.0)})[0]["a"].tolist() == [0.0, 4.0]
+
+
+class Column:
+    """What NumPy can make an array of, and what has methods of its own that NumPy's functions ask first."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+    def cumsum(self, axis=None, dtype=None, out=None):
+        return Column(2.0 * np.cumsum(self.values))
+
+    def clip(self, a_min, a_max, out=None):
+        return Column(np.clip(self.values, a_min, a_max))
+
+    def sum(self, axis=None, dtype=None, out=None):
+        return {"all": 3.0 * np.sum(self.values)}
+
+    def mean(self, axis=None, dtype=None, out=None):
+        return {"all": 5.0 * np.mean(self.values)}
+
+    def take(self, indices):
+        return self.values
+
+
+HANDED_ON = {
+    "cumsum": lambda column: np.cumsum(column).values[-1],
+    "clip": lambda column: np.clip(column, 0.5, 1.5).values[0],
+    "sum": lambda column: np.sum(column)["all"],
+    "mean": lambda column: np.mean(column)["all"],
+    "what the method refuses": lambda column: np.take(column, [1])[0],
+    "no method": lambda column: np.cumprod(column)[-1],
+}
+
+
+@pytest.mark.parametrize("name", HANDED_ON)
+def test_functions_that_ask_objects_for_methods(name):
+    ask = HANDED_ON[name]
+
+    def f(x):
+        return ask(Column(np.array([x * x, 3.0 * x])) if name != "clip" else Column(np.array([x, 3.0])))
+
+    check_gradient(f, X)
+
+
+def test_functions_that_ask_objects_of_others_for_methods():
+    names = {"__name__": "somewhere_else", "np": np}
+    exec("class Sums:\n    def __init__(self, x): self.x = x\n    def __len__(self): return 2\n"
+         "    def __array__(self, dtype=None, copy=None): return np.array([self.x, 1.0])\n"
+         "    def sum(self, **options): return {'first': self.x}\n", names)  # fmt: skip
+
+    def f(x):
+        found = np.sum(names["Sums"](x * x))
+        return x if "first" in found else x * x
+
+    assert gradient(f, X) == (1.0,)
