@@ -6,12 +6,15 @@ from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
 from autodiff_hook import jvp
 from autodiff_hook.registry import registry
-from autodiff_rules.numpy import log_sums
+from autodiff_rules.numpy import accumulations, extremes, log_sums
 
 X = normal(2, 3, 4)
+NANS = np.where(X > 1, np.nan, X)
 MASK = np.array([True, False, True])
 AXES = (None, 0, 1, -1, (0, 2), (-1,), (0, 1, 2))
 LOG_SUMS = (log_sums.log_sum, log_sums.log2_sum)
+OF_NUMBERS = (extremes.greatest_number, extremes.least_number)
+SO_FAR = (accumulations.greatest_so_far, accumulations.least_so_far)
 SUMS = (np.sum, np.mean, np.prod, np.var, np.std, np.max, np.min)
 METHODS = tuple(getattr(np.ndarray, f.__name__) for f in SUMS)
 SCALAR_METHODS = tuple(getattr(np.generic, f.__name__) for f in SUMS)
@@ -50,6 +53,10 @@ CASES = [
     *(Case(f, X, axis=a, keepdims=k) for f in LOG_SUMS for a in (0, 1, -1) for k in (False, True)),
     *(Case(f, X, 1, initial=0.3, where=MASK[:, None]) for f in LOG_SUMS),
     *(Case(f, x) for f in LOG_SUMS for x in ([1.0, -2.5], single(3), normal(1))),
+    *(Case(f, NANS, axis=a, keepdims=k) for f in OF_NUMBERS for a in (None, 0, -1, (0, 2)) for k in (False, True)),
+    *(Case(f, X, 1, initial=0.3, where=MASK[:, None]) for f in OF_NUMBERS),
+    *(Case(f, x) for f in (*OF_NUMBERS, *SO_FAR) for x in ([1.0, -2.5], single(3), normal(1))),
+    *(Case(f, X, axis=a) for f in SO_FAR for a in (0, 1, -1)),
     *(Case(np.cumprod, WITH_ZEROS, axis=axis) for axis in (None, 0, 1)),
     *(Case(f, X, axis=a) for f in (np.cumsum, np.cumprod) for a in (None, 0, -1)),
     *(Case(f, X, 1) for f in (np.ndarray.cumsum, np.ndarray.cumprod)),
