@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways
+from specialised_cases import GENERIC, check, check_all_ways, has_all_ways
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 
 def square(v):
@@ -113,6 +115,24 @@ ALL_WAYS = [numbered, written_out, from_outside, gates, several_classes, several
 @pytest.mark.parametrize("f", ALL_WAYS)
 def test_the_body_stands_once_for_each(f):
     check_all_ways(f, 0.7, 1.3)
+
+
+def norms(parameters):
+    total = 0.0
+    for name, value in parameters.items():
+        total += np.sum(value**2) * (2.0 if name.startswith("w") else 1.0)
+    for name in parameters:
+        total += np.sum(parameters[name])
+    return total + sum(np.sum(v * v) for v in parameters.values())
+
+
+def test_a_dict_of_arrays_with_several_axes():
+    arrays = {f"{name}{i}": np.arange(1.0, 2.0 + i) for i in range(3) for name in "bc"}
+    arrays |= {f"w{i}": np.ones((2, 1 + i)) for i in range(4)}
+    for factor in (1.0, 0.5):
+        check(norms, {name: factor * value for name, value in arrays.items()})
+    if not (GENERIC or ONE_WAY):
+        assert has_all_ways(norms, "gradient", "value")
 
 
 def test_what_is_outside_is_looked_at_again():

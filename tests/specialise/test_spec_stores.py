@@ -85,6 +85,28 @@ def behind_an_ellipsis(x, n):
     return np.sum(R[0] @ R[1]) + np.sum(R * R)
 
 
+def below_a_mask(x, n):
+    grid, cube = np.zeros((n, 3)), np.ones((n, 2, 3))
+    for z in range(3):
+        low = np.arange(n) < z + 2
+        grid[:, z] = np.sin(x * np.arange(n) * z)
+        grid[low, z] = grid[low, z] * x + np.cos(x * np.arange(z + 2))
+        grid[low] *= 1.5
+        cube[low, 1, z] = x * z
+        cube[~low, :, 1] += grid[~low, :2]
+        cube[np.array([0, 2]), low[:2]] = x
+    return np.sum(grid * grid) + np.sum(cube**2)
+
+
+def by_slices_that_are_called(x, n):
+    a = x * np.arange(1.0, n + 4.0)
+    for k in range(3):
+        part = slice(k, k + n)
+        a[slice(2)] = a[part][:2] * x
+        a[part] = a[part] + a[slice(None, None, -1)][:n] * 0.1
+    return np.sum(a * a)
+
+
 def assembled(x, n):
     K = np.zeros((n + 1, n + 1))
     ke = np.array([[1.0, -1.0], [-1.0, x]]) * x
@@ -221,6 +243,8 @@ PROGRAMS = [
 ]
 PROGRAMS += [
     behind_an_ellipsis,
+    below_a_mask,
+    by_slices_that_are_called,
     assembled,
     trajectory,
     tridiagonal,

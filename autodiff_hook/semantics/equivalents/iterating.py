@@ -165,44 +165,14 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return [items[place] for place in order_of(keys, reverse)]
 
 
-def _one(a: Any) -> Any:
-    yield a
+def _yielding(count: int) -> Any:
+    """A generator function that yields each of its arguments; written out, because each yield is one place."""
+    names = [f"x{i}" for i in range(count)]
+    text = "".join([f"def one_by_one({', '.join(names)}):\n", *(f"    yield {name}\n" for name in names)])
+    made: dict[str, Any] = {"__name__": __name__}
+    exec(compile(text, __file__, "exec"), made)
+    return made["one_by_one"]
 
 
-def _two(a: Any, b: Any) -> Any:
-    yield a
-    yield b
-
-
-def _three(a: Any, b: Any, c: Any) -> Any:
-    yield a
-    yield b
-    yield c
-
-
-def _four(a: Any, b: Any, c: Any, d: Any) -> Any:
-    yield a
-    yield b
-    yield c
-    yield d
-
-
-def _five(a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
-    yield a
-    yield b
-    yield c
-    yield d
-    yield e
-
-
-def _six(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
-    yield a
-    yield b
-    yield c
-    yield d
-    yield e
-    yield f
-
-
-ONE_BY_ONE: Any = (_one, _two, _three, _four, _five, _six)
+ONE_BY_ONE: Any = tuple(map(_yielding, range(1, 13)))
 """Generators of so many things."""

@@ -99,7 +99,9 @@ def _parts(inf: Inference, owner: Operand, kind: Tuple | Outside, keys: Sequence
     if not 0 < len(keys) <= _MOST:
         return None
     if isinstance(kind, Tuple):
-        several = kind.cls is dict and kind.place is None or _are_several(kind.items)
+        # A dict that is asked for any item, and whose items are of several kinds, is asked for each.
+        changed = kind.place is None or kind.place in inf.program.changed
+        several = kind.cls is dict and changed or _are_several(kind.items)
         return spread(inf, owner, keys) if several else None
     if any(type(x) is tuple and x[0] != "outside" and x[1] == id(kind.example) for x in inf.program.changed):
         return None

@@ -13,19 +13,18 @@ from autodiff_hook.transform.specialise.lists import WHOLE
 def rank_of(owner: Array, key: Abstract) -> int:
     """How many axes ``owner[key]`` has."""
     assert owner.ndim is not None
-    if isinstance(key, Array) and key.dtype is not None and key.dtype.kind == "b":
-        if key.ndim != owner.ndim or key.scalar:
-            raise Refused("places of an array are given by an array")
-        return 1
     parts = parts_of(key)
     whole = sum(number_types(p) is not None for p in parts)
     places = [p for p in parts if isinstance(p, Array)]
     if places:
         rest = [p for p in parts if not isinstance(p, Array)]
-        fits = all(map(_is_places, places)) and all(_is_basic(p, p.value if isinstance(p, Known) else p) for p in rest)
-        if not fits or len(parts) > owner.ndim + any(isinstance(p, Known) and p.value is Ellipsis for p in rest):
+        fits = all(_is_places(p) or _is_mask(p) for p in places)
+        fits = fits and all(_is_basic(p, p.value if isinstance(p, Known) else p) for p in rest)
+        taken = sum((p.ndim or 0) if _is_mask(p) else 1 for p in places)
+        ellipsis = any(isinstance(p, Known) and p.value is Ellipsis for p in rest)
+        if not fits or taken + len(rest) > owner.ndim + ellipsis:
             raise Refused("places of an array are given by an array")
-        return owner.ndim - whole - len(places) + max(p.ndim or 0 for p in places)
+        return owner.ndim - whole - taken + max(1 if _is_mask(p) else p.ndim or 0 for p in places)
     kinds = [p.value if isinstance(p, Known) else p for p in parts]
     if not all(_is_basic(p, kind) for p, kind in zip(parts, kinds)) or len(parts) > owner.ndim + (Ellipsis in kinds):
         raise Refused("a part of an array is assigned by an unknown index")
@@ -49,6 +48,11 @@ def _is_basic(part: Abstract, value: object) -> bool:
 
 def _is_places(part: Array) -> bool:
     return part.dtype is not None and part.dtype.kind in "iu" and bool(part.ndim) and not part.scalar
+
+
+def _is_mask(part: Array) -> bool:
+    """Whether an array tells of each place whether it is meant; together these are one axis."""
+    return part.dtype is not None and part.dtype.kind == "b" and bool(part.ndim) and not part.scalar
 
 
 def gives_places(key: Abstract) -> bool:

@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise.versions import Versions
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
 
-_MOST = 6
+_MOST = 12
 """Of how many yields a generator is followed."""
 
 

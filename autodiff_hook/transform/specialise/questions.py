@@ -93,6 +93,15 @@ def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
     return args
 
 
+def _slice(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``slice(stop)``, ``slice(start, stop, step)``."""
+    if not 0 < len(args) < 4:
+        return None
+    parts = [Constant(None), *args] if len(args) == 1 else args
+    s.op, s.operands, s.data = "build_slice", [*parts, *[Constant(None)] * (3 - len(parts))], None
+    return inf.evaluate(inf, s)
+
+
 def _enumerate(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     item = item_of(inf, inf.type_of(_listed(inf, s, args)[0]))
     return pure(inf, s, Iterator(_together(Number(INT.types, example=0), item)))
@@ -343,6 +352,7 @@ Question = Callable[[Inference, Statement, list[Operand]], "Abstract | None"]
 QUESTIONS: Final[dict[Any, Question]] = {
     len: _len,
     range: _range,
+    slice: _slice,
     enumerate: _enumerate,
     zip: _zip,
     reversed: _reversed,
