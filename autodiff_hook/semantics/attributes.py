@@ -114,7 +114,8 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
         value = dictionary_of(owner)[name]
         return value, load_attribute(alg, owner, name, value)
     if form == "field":
-        return owner[found], None if t[0] is None else t[0][found]
+        # As the class of named tuples reads it, whatever ``__getitem__`` says.
+        return tuple.__getitem__(owner, found), None if t[0] is None else t[0][found]
     if form == "rule":
         return call_rule(alg, t, found, functools.partial(read, name), (owner,), {})
     if form == "cached":

@@ -206,8 +206,8 @@ def list_pairs(alg: Algebra, items: list[Any]) -> Pairs:
 
 
 def _tuple_pairs(items: tuple[Any, ...], tokens: tuple[Any, ...]) -> Pairs:
-    for index in range(len(items)):
-        yield items[index], tokens[index]
+    # Whatever a derived class says of items by place.
+    yield from zip(tuple.__iter__(items), tokens)
 
 
 def _array_pairs(alg: Algebra, array: Any, token: Any) -> Pairs:

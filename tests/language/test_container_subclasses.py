@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, UserDict, UserList, defaultdict
+from collections import OrderedDict, UserDict, UserList, defaultdict, namedtuple
 
 import pytest
 from helpers import gradient_at
 
-from autodiff_hook import gradient, hvp, jvp
+from autodiff_hook import gradient, hvp, jvp, withgradient
 
 
 class Summed(list):
@@ -294,6 +294,48 @@ def test_stack(x):
     s.push(x * x)
     s.name = "q"
     return s.top * s[0] + s.pop()
+
+
+class Doubled(tuple):
+    def __getitem__(self, i):
+        return 2.0 * super().__getitem__(i)
+
+    def __len__(self):
+        return super().__len__() - 1
+
+
+class DoubledPair(namedtuple("DoubledPair", "x y")):
+    def __getitem__(self, i):
+        return 2.0 * super().__getitem__(i)
+
+
+def fields_and_items(x):
+    pair = DoubledPair(x, x * x)
+    return pair.x * pair[1] + pair[0] * pair.y
+
+
+def taken_apart(x):
+    a, b = DoubledPair(x, x * x)
+    c, d = Doubled((x, 3.0))
+    return a * b + c * d + max(*Doubled((x, x * x)), 0.0)
+
+
+def iterated(x):
+    total = 0.0
+    for a in Doubled((x, x * x)):
+        total += a * x
+    return total + sum(DoubledPair(x, x)) + len(Doubled((x, x))) * x
+
+
+@pytest.mark.parametrize("f", [fields_and_items, taken_apart, iterated])
+def test_items_by_place_are_not_those_of_an_iteration(f):
+    step = 1e-5
+    slope = (f(1.3 + step) - f(1.3 - step)) / (2 * step)
+    for _ in range(2):
+        value, grads = withgradient(f, 1.3)
+        assert value == f(1.3)
+        assert grads == (pytest.approx(slope),)
+        assert jvp(f, (1.3,), (1.0,)) == (value, pytest.approx(slope))
 
 
 def three_kinds(x):

@@ -5,7 +5,7 @@ At run time they are plain tuples, so nothing that would show the class gets hol
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Optional, Tuple
@@ -14,6 +14,9 @@ from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.world import bind_to
+
+_ASKING: Final = ("__getitem__", "__len__", "__contains__")
+"""What asks for items by place, which a plain tuple at run time would answer by itself."""
 
 
 def is_named(value: Abstract) -> bool:
@@ -36,6 +39,7 @@ def is_class(inf: Inference, cls: type) -> bool:
     new = look(inf, cls, "__new__")
     module = new.__func__.__module__ if issubclass(type(new), staticmethod) else None
     own = new is base.__dict__.get("__new__") and look(inf, cls, "__init__") is object.__init__
+    own = own and all([look(inf, cls, name) is getattr(tuple, name) for name in _ASKING])
     return own and module == f"namedtuple_{base.__name__}"
 
 
