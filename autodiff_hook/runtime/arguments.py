@@ -110,9 +110,9 @@ def common(held: Sequence[Any]) -> Abstract | None:
         # What a function has captured is differentiated with it.
         same = all([x is first for x in held]) and form_of(first) == "inert"
         return Known(first) if same else None
-    if cls is tuple and len(set(map(len, held))) == 1:
+    if (cls is tuple or _is_named(cls)) and len(set(map(len, held))) == 1:
         items = tuple(map(common, zip(*held)))
-        return None if None in items else Tuple(items, example=first)  # type: ignore[arg-type]
+        return None if None in items else Tuple(items, cls, example=first)  # type: ignore[arg-type]
     if cls in (list, dict):
         return _containers(cls, held)
     if cls in _INERT:
@@ -128,6 +128,13 @@ def common(held: Sequence[Any]) -> Abstract | None:
     alike = all(kind == kinds[0] for kind in kinds)
     numbers = number_types(kinds[0]) is not None
     return kinds[0] if alike and (numbers or isinstance(kinds[0], Array) and kinds[0].ndim) else None
+
+
+def _is_named(cls: type) -> bool:
+    """Whether a class is one of named tuples whose items are got as those of others."""
+    if not issubclass(cls, tuple) or not hasattr(cls, "_fields"):
+        return False
+    return all([lookup(cls, name) is getattr(tuple, name) for name in ("__getitem__", "__iter__", "__len__")])
 
 
 def _containers(cls: type, held: Sequence[Any]) -> Abstract | None:

@@ -64,7 +64,7 @@ def fits(items: Any, kind: Any, later: Later) -> bool:
         return _are_objects(items, later, *inner)
     if countOf(map(type, items), cls) != len(items):
         return False
-    if cls is tuple:
+    if issubclass(cls, tuple):
         if countOf(map(len, items), len(inner)) != len(items):
             return False
         if len(items) <= _FEW:

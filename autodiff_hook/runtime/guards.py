@@ -141,7 +141,7 @@ def _kind(value: Abstract, around: Mapping[Site, Kind] = NOTHING) -> Any:
     if isinstance(value, Number):
         return value.types
     if isinstance(value, Tuple):
-        return (tuple, *[_kind(item, around) for item in value.items])
+        return (value.cls, *[_kind(item, around) for item in value.items])
     if isinstance(value, Array):
         return np.ndarray, value.dtype, value.ndim
     if isinstance(value, Reference):

@@ -79,7 +79,7 @@ def begun_slots(slot: Any, pattern: Any) -> Any:
 
 def blank(item: Any) -> Any:
     """No cotangent of an item."""
-    return list(map(blank, item)) if type(item) is tuple else 0.0
+    return list(map(blank, item)) if isinstance(item, tuple) else 0.0
 
 
 def add_items(table: dict[int, Any], items: Any, contribution: Any) -> None:

@@ -1,10 +1,11 @@
-"""Dicts and lists that are given: of whatever plain keys, with items of several kinds by name, and empty ones."""
+"""Dicts and lists that are given: of any plain keys, of items of several kinds by name, of named tuples, and empty."""
 
 from __future__ import annotations
 
 import copy
 import datetime
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -221,3 +222,73 @@ def test_options_that_are_not_there():
     finally:
         del SETTINGS["scale"]
     check(with_options, 0.7, specialised=None)
+
+
+class Member(NamedTuple):
+    i: int
+    j: int
+    stiffness: float
+
+
+class Place(NamedTuple):
+    x: float
+    y: float
+    tag: str = "a"
+
+    @property
+    def distance(self):
+        return math.hypot(self.x, self.y)
+
+    def scaled(self, factor):
+        return Place(self.x * factor, self.y * factor, self.tag)
+
+
+class Turned(NamedTuple):
+    x: float
+    y: float
+
+    def __getitem__(self, place):
+        return 2.0 * tuple.__getitem__(self, place)
+
+
+def over_members(x, members):
+    s = 0.0
+    for m in members:
+        s += (x + m.i) * m.j * m.stiffness
+    for k, (i, j, stiffness) in enumerate(members):
+        s += stiffness * x**k * (i - j) + m[2]
+    return s
+
+
+def over_places(x, places):
+    best, s = places[0], 0.0
+    for p in places:
+        s += p.x * x * p.y + p.distance + (p.scaled(x).y if p.tag == "a" else 0.0)
+        moved = p._replace(x=p.x + x)
+        s += moved.x * moved.y
+        if p.y > best.y:
+            best = p
+    by_tag = {p.tag: p for p in places}
+    return s + best.x * by_tag["a"].y + sorted(places, key=lambda p: -p.x)[0].y * x
+
+
+@pytest.mark.parametrize(
+    ("f", "rows"),
+    [
+        (over_members, [Member(i, i + 1, 0.5 + i) for i in range(8)]),
+        (over_places, [Place(0.3 + 0.1 * i, 1.0 - 0.2 * i, "ab"[i % 2]) for i in range(8)]),
+    ],
+)
+def test_rows_that_are_named_tuples(f, rows):
+    for x in (1.3, 0.7):
+        check(f, x, rows)
+    if ALL_WAYS:
+        assert has_all_ways(f, "gradient", "value")
+    check(f, 1.3, [*rows, rows[0]._replace(**{rows[0]._fields[1]: 2.0 if f is over_places else 5})])
+    check(lambda x: f(x, rows), 1.3)
+
+
+def test_named_tuples_that_say_what_their_items_are():
+    rows = [Turned(0.1 * i, 1.0) for i in range(8)]
+    check(lambda x: sum(row[0] * x + row.y for row in rows), 1.3, specialised=None)
+    check(lambda x, rows: sum(row[0] * x + row.x for row in rows), 1.3, rows, specialised=None)
