@@ -613,3 +613,19 @@ def test_shapes_that_are_assigned(f):
         assert f is stored_in_another_shape
         return
     assert found == pytest.approx(slopes(f, 0.7))
+
+
+def fitted_to_a_line(x):
+    a = np.empty((4, 2))
+    a[:, 0] = np.arange(1.0, 5.0) * x
+    a[:, 1] = 1.0
+    return np.linalg.lstsq(a, np.arange(4.0), rcond=None)[0][1] * x
+
+
+def test_nothing_is_tried_out_on_what_memory_happens_to_hold(capfd):
+    """LAPACK says itself what it does not like, past Python."""
+    for size in (16, 12, 8, 4, 2):
+        kept = [np.full(size, np.nan) for _ in range(100)]
+        del kept
+    assert ad.gradient(fitted_to_a_line, 1.3) == pytest.approx((-1.0,))
+    assert "illegal value" not in "".join(capfd.readouterr())

@@ -235,9 +235,21 @@ def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> A
             return run(*args)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return run(*map(_own, args), **kwargs)
+            found = run(*map(_own, args), **kwargs)
+            return _filled(found) if any([run is each for each in _UNINITIALISED]) else found
     except Exception as error:
         raise Refused(f"{named(run)} raised {type(error).__name__}: {error}") from error
+
+
+_UNINITIALISED: Final = (np.empty, np.empty_like)
+"""What gives arrays of whatever the memory holds, on which others would be tried out."""
+
+
+def _filled(array: Any) -> Any:
+    """An array of numbers that most functions are defined for; also as a matrix."""
+    if array.dtype.kind in "biufc":
+        array[...] = np.sqrt(np.arange(1.0, array.size + 1.0)).reshape(array.shape)
+    return array
 
 
 _SILENT: Final = ("_operator", "math")
