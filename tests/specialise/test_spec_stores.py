@@ -98,6 +98,18 @@ def below_a_mask(x, n):
     return np.sum(grid * grid) + np.sum(cube**2)
 
 
+def by_lists_of_places(x, n):
+    K, v, even = np.zeros((n + 1, n + 1)), np.zeros(n), [i for i in range(n) if i % 2 == 0]
+    for e in range(n - 4):
+        nodes = [e, e + 1]
+        K[np.ix_(nodes, nodes)] += np.array([[x, -1.0], [-1.0, x * x]])
+        K[nodes, 0] *= x
+        K[0, even] = K[0, even] * 0.5 + x
+        v[even] += K[0, even] * x
+        v[even[1:]] = v[even[1:]] * x
+    return np.sum(K * K) + np.sum(v * v) + np.sum(K[np.ix_(even, np.arange(2))])
+
+
 def by_slices_that_are_called(x, n):
     a = x * np.arange(1.0, n + 4.0)
     for k in range(3):
@@ -244,6 +256,7 @@ PROGRAMS = [
 PROGRAMS += [
     behind_an_ellipsis,
     below_a_mask,
+    by_lists_of_places,
     by_slices_that_are_called,
     assembled,
     trajectory,

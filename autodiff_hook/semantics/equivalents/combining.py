@@ -1,8 +1,10 @@
-"""Products, combinations and permutations, as ``itertools`` has them."""
+"""Products, combinations and permutations, as ``itertools`` has them, and grids of places."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from autodiff_hook.registry import nondifferentiable
 
@@ -62,3 +64,8 @@ def chosen(indices: Any) -> Any:
 def gathered(pool: Any, places: Any) -> Any:
     """The items at some places, as a tuple."""
     return (pool[places[0]], *gathered(pool, places[1:])) if places else ()
+
+
+def open_grid(rows: Any, columns: Any) -> Any:
+    """``np.ix_`` of two sequences of whole numbers."""
+    return np.asarray(rows)[:, None], np.asarray(columns)[None, :]

@@ -45,7 +45,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import SETS, built_class, inert_class, is_set, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
-from autodiff_hook.transform.specialise.plans import alias, pure, require_inert
+from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
 
 _DOUBLE: Final = np.dtype(float)
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
@@ -190,6 +190,18 @@ def _chain(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     return equivalents.chain if alike else equivalents.chain_apart
 
 
+def _ix(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    return combining.open_grid if len(kinds) == 2 and not kwargs and all(map(_gives_places, kinds)) else None
+
+
+def _gives_places(kind: Abstract) -> bool:
+    """Whether a value is a list or an array of whole numbers, on one axis."""
+    if isinstance(kind, Array):
+        return kind.dtype is not None and kind.dtype.kind in "iu" and kind.ndim == 1 and not kind.scalar
+    items = [kind.item] if isinstance(kind, List) else items_of(kind) or ()
+    return bool(items) and all(item is not None and number_types(item) == INT.types for item in items)
+
+
 def _next(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     return iterating.first if kinds and isinstance(kinds[0], Producer) else None
 
@@ -246,6 +258,7 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     collections.Counter: _counter,
     dict: _dict,
     next: _next,
+    np.ix_: _ix,
     np.ndarray.tolist: _to_list,
     np.ndarray.item: _item,
 }

@@ -10,13 +10,14 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.operations import BINARY
 from autodiff_hook.transform.specialise import assigned, dicts, lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Known, List, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, Known, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import array_before, call_known, inline_call
 from autodiff_hook.transform.specialise.infer import STORE, Inference
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.parts import rank_of
+from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.views import redirect
 
 _WIDTHS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
@@ -27,9 +28,7 @@ _IN_PLACE: Final = {"b": ("&", "|", "^"), "i": _WHOLE, "u": _WHOLE, **dict.fromk
 def store(inf: Inference, s: Statement) -> Abstract | None:
     """``owner[key] = value``."""
     if isinstance(inf.type_of(s.operands[0]), Array):
-        key = inf.type_of(s.operands[1])
-        if isinstance(key, Tuple) and key.cls is list:
-            s.operands[1] = array_before(inf, s, s.operands[1])
+        s.operands[1] = _places(inf, s, s.operands[1])
         redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
     cls = object_class(owner)
@@ -53,6 +52,22 @@ def store(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused("an item of what may be somebody else's is assigned")
     inf.plans[s] = STORE
     return Known(None)
+
+
+def _places(inf: Inference, s: Statement, key: Operand) -> Operand:
+    """An index with arrays in the place of lists of places."""
+    kind = inf.type_of(key)
+    if _is_list_of_places(kind):
+        return array_before(inf, s, key)
+    if isinstance(kind, Tuple) and kind.cls is tuple and any(map(_is_list_of_places, kind.items)):
+        return inf.before(s, "build_tuple", [_places(inf, s, x) for x in spread(inf, key)])
+    return key
+
+
+def _is_list_of_places(kind: Abstract) -> bool:
+    if isinstance(kind, List):
+        return kind.site.cls is None and kind.item is not None and number_types(kind.item) == INT.types
+    return isinstance(kind, Tuple) and kind.cls is list
 
 
 def entry(inf: Inference, s: Statement) -> Abstract | None:
