@@ -21,7 +21,7 @@ from autodiff_hook.registry import NotImplementedCotangent, describe
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import require_cotangent
 from autodiff_hook.runtime.mirror import Mirror, formed, gradient_of, mirror_of
-from autodiff_hook.runtime.preparing import deeper_recursion, prepare
+from autodiff_hook.runtime.preparing import deeper_recursion, prepare, with_axes
 from autodiff_hook.runtime.tracebacks import without_engine
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.scope import module_of_callable
@@ -170,6 +170,7 @@ class Reverse:
         """The gradients of the arguments, in their form, for one cotangent of the value."""
         try:
             require_cotangent(self.value, cotangent)
+            cotangent = with_axes(self.value, cotangent)
             with deeper_recursion:
                 values = self.tape.sweep(self.tree, cotangent).values
         except BaseException as error:

@@ -132,6 +132,14 @@ NO_SCALAR: Final = "a value that is no real scalar"
 """What ``Unsupported`` is about where a function has no gradient, but a pullback."""
 
 
+def with_axes(value: Any, cotangent: Any) -> Any:
+    """A cotangent in which what belongs to arrays of no axes is arrays, too: pullbacks ask for their methods."""
+    if type(value) in (tuple, list) and type(cotangent) in (tuple, list):
+        return type(cotangent)(map(with_axes, value, cotangent))
+    is_number = isinstance(value, np.ndarray) and kind_of(type(cotangent)) == "number"
+    return np.asarray(cotangent) if is_number else cotangent
+
+
 def scalar_seed(value: Any, f: Callable[..., Any]) -> Any:
     """The cotangent 1 of a real scalar; an error for anything else."""
     kind = kind_of(type(value))

@@ -33,3 +33,11 @@ def test_none_is_zero_anywhere():
     assert back((1.0, None, None)) == (1.0,)
     assert back((None, [1.0], {})) == (2.0,)
     assert back([None, [None], {"a": np.ones(3)}]) == (6.0,)
+
+
+def test_a_number_for_an_array_of_no_axes():
+    for function in (lambda x: np.asarray(x * 2.0).reshape(()), lambda x: (np.reshape(x * ARRAY[:1], ()) * 2.0, x)):
+        value, back = pullback(function, 1.5)
+        for _ in range(2):
+            cotangent = 3.0 if isinstance(value, np.ndarray) else (3.0, None)
+            assert back(cotangent) == (6.0,)
