@@ -45,7 +45,15 @@ def own_of_the_standard_library(x):
     return total
 
 
-@pytest.mark.parametrize("f", [own, own_of_the_old_kind, own_of_the_standard_library])
+def own_of_the_shape_of_others(x):
+    rng = np.random.default_rng(3)
+    held = {"a": x * np.ones((2, 3)), "b": x}
+    drawn = {key: rng.standard_normal(np.shape(value)) for key, value in held.items()}
+    noise = rng.normal(0.0, x, size=held["a"].shape)
+    return sum(np.sum(drawn[key] * held[key]) for key in held) + np.sum(noise * rng.random(np.shape(noise)))
+
+
+@pytest.mark.parametrize("f", [own, own_of_the_old_kind, own_of_the_standard_library, own_of_the_shape_of_others])
 def test_own_generators(f):
     for x in (0.7, 1.3):
         check_slopes(f, x, specialised=None if specialising.ONE_WAY else True)

@@ -19,7 +19,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.altering import GENERATORS, drawn, draws_from
 from autodiff_hook.runtime.lookup import dictionary_of
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Instance, Known, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Instance, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
 from autodiff_hook.transform.specialise.lattice import differentiable, example_of, is_none, number_types
@@ -71,13 +71,19 @@ def drawing(
     name: str = getattr(function, "__name__", "")
     if not is_own(types) or name not in _DRAWING:
         return None
-    moving = [kind for kind in (*types, *options.values()) if differentiable(kind)]
+    moving = [kind for kind in (*types, *options.values()) if differentiable(kind) and not _is_shape(kind)]
     if moving and not (registry.is_constant(function) and all(number_types(kind) is not None for kind in moving)):
         return None
     if function is not getattr(types[0].cls, name, None):  # type: ignore[attr-defined]
         return None
     s.op, s.operands, s.data = "call_method", [*args, *kwargs.values()], (name, tuple(kwargs))
     return pure(inf, s, outcome(function, types, options, constant=True))
+
+
+def _is_shape(kind: Abstract) -> bool:
+    """Whether a value says how many numbers are drawn along each axis."""
+    whole = isinstance(kind, Tuple) and kind.cls is tuple
+    return whole and all((number_types(item) or {None}) <= WHOLE for item in kind.items)  # type: ignore[attr-defined]
 
 
 def is_own(types: list[Abstract]) -> bool:
