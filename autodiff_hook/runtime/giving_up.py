@@ -35,9 +35,14 @@ def places(code: CodeType) -> frozenset[Position]:
     return _places.found.get(id(code), frozenset())
 
 
-def is_part(code: CodeType, whole: CodeType) -> None:
+def note_part(code: CodeType, whole: CodeType) -> None:
     """Note that a function was made of a part of another one."""
     _depths.put(code, _depths.found.get(id(whole), 0) + 1)
+
+
+def is_part(code: CodeType) -> bool:
+    """Whether a function was made of a part of another one, or is the carried program of one that was."""
+    return id(code) in _depths.found
 
 
 def when_noted(listener: Callable[[CodeType], None]) -> None:

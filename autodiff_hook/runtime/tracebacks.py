@@ -7,17 +7,20 @@ from types import TracebackType
 from typing import Final
 
 from autodiff_hook.errors import is_engine
+from autodiff_hook.runtime.giving_up import is_part
 
 DEBUG: Final = bool(os.environ.get("AUTODIFF_DEBUG"))
 
 
 def without_engine(traceback: TracebackType | None) -> TracebackType | None:
-    """``traceback`` with the frames of this package left out."""
+    """``traceback`` with the frames of this package left out, and those that only call a part of their function."""
     if DEBUG:
         return traceback
-    kept = []
+    kept = list[TracebackType]()
     while traceback is not None:
         if not is_engine(traceback.tb_frame):
+            if kept and is_part(traceback.tb_frame.f_code):
+                kept.pop()
             kept.append(traceback)
         traceback = traceback.tb_next
     result: TracebackType | None = None

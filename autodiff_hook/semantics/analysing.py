@@ -9,7 +9,7 @@ from typing import Any, Final
 from autodiff_hook.errors import Unsupported, located, place_of
 from autodiff_hook.ir.types import IR, Statement
 from autodiff_hook.lift import lift
-from autodiff_hook.runtime.giving_up import is_part, places
+from autodiff_hook.runtime.giving_up import note_part, places
 from autodiff_hook.transform.generic.primal import Primal
 from autodiff_hook.transform.generic.regions import give_functions
 
@@ -36,7 +36,7 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
     where = places(code)
     if where:
         for part in give_functions(ir, where):
-            is_part(part, code)
+            note_part(part, code)
     return Primal(
         ir,
         lambda name: _is_constant(name, globals_),

@@ -28,6 +28,7 @@ from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
 from autodiff_hook.registry import is_exact, registry
+from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
@@ -255,8 +256,11 @@ def _with_floats(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Any, 
 
 
 def looks_later(function: Any) -> bool:
-    """Whether a call only begins to look at its arguments, which may change before it goes on."""
-    if type(function) is FunctionType and function.__code__.co_flags & _LATER:
+    """Whether a call only begins to look at its arguments, which may change before it goes on.
+
+    A part of a function may leave generators behind, on which the rest of it goes on.
+    """
+    if type(function) is FunctionType and (function.__code__.co_flags & _LATER or is_part(function.__code__)):
         return True
     return id(function) in LAZY
 

@@ -12,7 +12,7 @@ from autodiff_hook.debugging import NANS
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import Signature
-from autodiff_hook.runtime.giving_up import when_noted
+from autodiff_hook.runtime.giving_up import is_part, note_part, when_noted
 from autodiff_hook.runtime.sharing import ByNamespace
 from autodiff_hook.semantics.analysing import GlobalFacts, analyse
 from autodiff_hook.semantics.generators import started
@@ -38,6 +38,8 @@ class Carried:
             self.signature: Signature = primal.ir.signature
             self.kind = primal.ir.kind
             self.code = emit(carrying_pass(primal, table), lifetimes=True)
+            if is_part(code):
+                note_part(self.code, code)
             if self.kind == "function" and len(self.signature.names) == self.signature.positional:
                 self.count = self.signature.positional
         except Unsupported as error:
