@@ -55,8 +55,8 @@ _CHANGING: Final = frozenset(
 """The methods that change what they are of."""
 _READING: Final = frozenset({"getattr", "getitem", "check"})
 _LOADS: Final = _READING | {"global", "cell_get"}
-_ITERATING: Final = frozenset({"get_iter", "yield_from_iter", "aiter", "enter"})
-"""What makes things that no function may be given."""
+_KEPT: Final = frozenset({"get_iter", "yield_from_iter", "aiter", "enter", "load_method", "push_exc"})
+"""What makes things that no function may be given: iterators, methods of the engine, what is being handled."""
 
 
 def give_functions(ir: IR, places: Set[Position]) -> list[CodeType]:
@@ -71,7 +71,8 @@ def give_functions(ir: IR, places: Set[Position]) -> list[CodeType]:
     if not left:
         # The whole function would be a region, which calls itself.
         return []
-    made = [Outlining(ir, *found).replace() for found in _Finder(ir, left).regions()]
+    found = [*_Finder(ir, left).regions()]
+    made = [Outlining(ir, *region).replace() for region in found]
     ir.blocks = reachable(ir.blocks)
     return made
 
@@ -126,7 +127,7 @@ class _Finder:
         self.order = reverse_postorder(ir)
         self.idom = dominators(ir, self.order)
         self.unbound = _unbound(ir)
-        self.iterators = {s.result for block in ir.blocks for s in block.statements if s.op in _ITERATING}
+        self.kept = {s.result for block in ir.blocks for s in block.statements if s.op in _KEPT}
         self.cells = cells_of(ir)
         read = [s for block in ir.blocks for s in block.statements if s.op in _READING and s.result is not None]
         self.read_from: dict[Operand, Operand] = {s.made: s.operands[0] for s in read}
@@ -192,6 +193,9 @@ class _Finder:
             return False
         if not all(dominates(self.idom, entry, block) for block in region):
             return False
+        others = [block for block in self.order if block not in inside]
+        if any(x in inside and x is not entry for block in others for x in successors(block)):
+            return False
         ways = [way for block in region for way in zip(block.terminator.edges, RECEIVED.get(block.terminator.kind, ()))]
         leaving = [(edge, count) for edge, count in ways if edge.target not in inside]
         if any(edge.target is not leads_to or count for edge, count in leaving):
@@ -206,7 +210,7 @@ class _Finder:
         passed += [x for edge, _ in leaving for x in edge.args]
         given = [x for x in passed if x not in self.cells]
         made = {s.result for block in region for s in block.statements}
-        return self.unbound.isdisjoint(given) and self.iterators.isdisjoint(given) and made.isdisjoint(self.cells)
+        return self.unbound.isdisjoint(given) and self.kept.isdisjoint(given) and made.isdisjoint(self.cells)
 
     def _changes_others(self, region: list[Block], leads_to: Block | None) -> bool:
         """Whether the region changes what it has not made, which no program of its own may do."""

@@ -58,6 +58,8 @@ class Cotangents(Items):
         given = self.builder.emit(out, "resume", value)
         for path in leaves_of(whole, aim):
             leaf = self._type_at(value, path)
+            if self.split != "shared" and isinstance(leaf, Instance) and leaf.cls not in (bool, int, type(None)):
+                raise Refused("the value may be written of what is differentiated")
             if _is_inert(leaf) or self.split == "shared" and (_is_reference(leaf) or is_none(leaf)):
                 continue
             if not isinstance(leaf, Number) and not (self.split != "numbers" and isinstance(leaf, Array)):

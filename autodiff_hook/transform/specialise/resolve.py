@@ -54,6 +54,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Array,
     Closure,
     Dict,
+    Fresh,
     Instance,
     Iterator,
     Known,
@@ -355,6 +356,8 @@ def _build_slice(inf: Inference, s: Statement) -> Abstract:
     values = [inf.type_of(x) for x in s.operands]
     if all(isinstance(v, Known) for v in values):
         return known_as(inf, s, slice(*map(example_of, values)))
+    if any(isinstance(v, (Fresh, Outside, Reference)) for v in values):
+        raise Refused("a slice whose ends are objects, which may run code")
     if any(types is not None and not types <= lists.WHOLE | {bool} for types in map(number_types, values)):
         raise Refused("a slice of numbers that are not whole")
     return pure(inf, s, Instance(slice, example=slice(*map(example_of, values))))
