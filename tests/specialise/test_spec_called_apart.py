@@ -364,8 +364,18 @@ def of_what_is_known_by_its_address(x):
     return by_address(springs, x)
 
 
+def shown(a):
+    return str(float(a[0] * a[0]))
+
+
+def of_texts(x):
+    odd()
+    return float(shown(np.array([x]))) * x
+
+
 PROGRAMS = [
     of_settings,
+    of_texts,
     of_what_is_known_by_its_address,
     of_what_is_known_by_identity,
     *(of_lists, of_lists_that_change_afterwards, of_results_in_containers, of_arrays, of_views, of_what_is_given_back),
