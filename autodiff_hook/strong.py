@@ -90,10 +90,12 @@ def has_nan(value: Any) -> bool:
 def _parts(whole: Any) -> Iterable[Any]:
     if isinstance(whole, Tangent):
         whole = whole._fields
-    if isinstance(whole, dict):
-        return whole.values()
-    numbers = type(whole) is list and _REAL.issuperset(map(type, whole))
-    return () if numbers and is_plain(sum(whole)) else whole
+    items = whole.values() if isinstance(whole, dict) else whole
+    if type(whole) in (list, dict):
+        numbers = [x for x in items if x is not None]
+        if _REAL.issuperset(map(type, numbers)) and is_plain(sum(numbers)):
+            return ()
+    return items
 
 
 _REAL: Final = frozenset({float, int})
