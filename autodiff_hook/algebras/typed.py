@@ -35,12 +35,16 @@ from autodiff_hook.semantics.structures import gather
 def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]) -> Result | None:
     """Value and token of a call by a typed program; None if there is none for it."""
     if NUMBERS.issuperset(map(type, args)):
-        split = split_of(function, True)
         moving = [token for token, x in zip(t[1:], args) if token is not None and type(x) is not str]
         if not moving or len(moving) < len([token for token in t[1:] if token is not None]):
             return None
+        split = split_of(function, True)
         if not split.given_up:
-            found = _ran(tape, split, function, args, "split", lambda halves: _is_live(tape, function, halves))
+
+            def live(halves: Halves) -> bool:
+                return not idle(tape) and _is_live(tape, function, halves, _data_of(function, halves))
+
+            found = _ran(tape, split, function, args, "split", live)
             return None if found is None else _recorded(tape, function, args, t[1:], *found)
     return None if function.__code__.co_flags & _SUSPENDS else _typed_of_anything(tape, t, function, args)
 
@@ -69,14 +73,17 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
     if all(tree is None for tree in trees):
         return None
     values = tuple([value for value, _ in pairs])
+    outside = list[Any]()
 
     def live(halves: Halves) -> bool:
-        return _is_live(tape, function, halves) or private.is_met_in(_read_by(function, halves))
+        outside.extend(_data_of(function, halves))
+        carries = not idle(tape) and _is_live(tape, function, halves, outside)
+        return carries or private.is_met_in([*outside, *_defaults_of(function, halves)])
 
     found = _ran(tape, split, function, values, "apart", live)
     if found is None or not _arrays_in(found[0]).isdisjoint(_arrays_in(values)):
         return None
-    for value in (*values, *_data_of(function, split.halves)):
+    for value in (*values, *outside):
         for item in reachable(value, True, names=False):
             if kind_of(type(item)) == "array":
                 tape.buffered.hold(item)
@@ -123,10 +130,8 @@ def _arrays_of(residuals: Any) -> Iterator[Any]:
                 pending += items
 
 
-def _is_live(tape: Tape, function: FunctionType, halves: Halves) -> bool:
-    """Whether what a program reads beside its arguments carries derivatives."""
-    if idle(tape):
-        return False
+def _is_live(tape: Tape, function: FunctionType, halves: Halves, data: list[Any]) -> bool:
+    """Whether what a program reads beside its arguments carries derivatives, its ``data`` among it."""
     for holder, name in halves.roots:
         reference = function.__closure__[name] if holder is None else holder  # type: ignore[index]
         if _holds(tape, reference):
@@ -134,23 +139,22 @@ def _is_live(tape: Tape, function: FunctionType, halves: Halves) -> bool:
     if any(_holds(tape, f) or _holds(tape, f.__kwdefaults__) for f in (function, *halves.callees)):
         return True
     # What functions and classes name is among what the program reads, if it calls or asks them.
-    return any(reaches(tape, value, names=False) for value in _data_of(function, halves))
+    return any(reaches(tape, value, names=False) for value in data)
 
 
 def _holds(tape: Tape, reference: Any) -> bool:
     return id(reference) in tape.shadows or id(reference) in tape.losses
 
 
-def _read_by(function: FunctionType, halves: Halves) -> list[Any]:
-    """What a program may compare with what it is given: data from outside, and default values."""
+def _defaults_of(function: FunctionType, halves: Halves) -> list[Any]:
+    """The default values that a program may compare with what it is given."""
     functions = (function, *halves.callees)
-    defaults = [x for f in functions for x in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())]
-    return [*_data_of(function, halves), *defaults]
+    return [x for f in functions for x in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())]
 
 
-def _data_of(function: FunctionType, halves: Halves | None) -> list[Any]:
+def _data_of(function: FunctionType, halves: Halves) -> list[Any]:
     """The data that a program loads on entry, which are more than numbers."""
-    found = [_read(function, *root) for root in halves.roots] if halves is not None else []
+    found = [_read(function, *root) for root in halves.roots]
     return [value for value in found if kind_of(type(value)) not in ("number", "inert")]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections import deque
 from collections.abc import Container, Sequence
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, UnionType
 from typing import Any, Final
@@ -50,8 +49,8 @@ class Unread:
     """Stands for a part of an argument that a program is not given: one that reads it is refused."""
 
 
-def _require_read(value: Any) -> None:
-    if value is Unread:
+def _require_read(*values: Any) -> None:
+    if any([value is Unread for value in values]):
         raise Refused("a part of an argument of which no copy can be made")
 
 
@@ -97,7 +96,7 @@ def common(held: Sequence[Any]) -> Abstract | None:
     """What is known of all of some values; None if they are of several kinds."""
     types, first = set(map(type, held)), held[0]
     if type in types:
-        deque(map(_require_read, held), 0)
+        _require_read(*held)
     if types <= {float, int}:
         return Number(frozenset(types), example=first)
     if type(None) in types and len(types) > 1:

@@ -14,6 +14,8 @@ from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent,
 
 REAL = frozenset({float, np.float64})
 ABSENT = np._NoValue
+ALONG_FIRST = "a, axis=0, out=None, keepdims=False, initial=np._NoValue, where=True"
+"""The signature of ``reduce`` of a ufunc, without the type."""
 
 
 def unbroadcast(c, x):

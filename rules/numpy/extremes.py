@@ -4,7 +4,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.strong import times
-from autodiff_rules.numpy._shared import ABSENT, float_dtype, restore_axes, unbroadcast
+from autodiff_rules.numpy._shared import ABSENT, ALONG_FIRST, float_dtype, restore_axes, unbroadcast
 from autodiff_rules.numpy.axes import from_last, to_last
 from autodiff_rules.numpy.indexing import scatter_along, take_cotangent
 
@@ -52,9 +52,6 @@ def of_initial(ȳ, y, initial):
     return unbroadcast(np.where(np.equal(y, initial) | np.isnan(initial), ȳ, 0.0), initial)
 
 
-OF_NUMBERS = "a, axis=0, out=None, keepdims=False, initial=np._NoValue, where=True"
-
-
 def greatest_number(a, axis=0, out=None, keepdims=False, initial=ABSENT, where=True):
     """``np.fmax.reduce``: what is no number is passed over."""
     return np.fmax.reduce(a, axis, None, out, keepdims, initial, where)
@@ -65,12 +62,12 @@ def least_number(a, axis=0, out=None, keepdims=False, initial=ABSENT, where=True
     return np.fmin.reduce(a, axis, None, out, keepdims, initial, where)
 
 
-@cotangents(greatest_number, OF_NUMBERS, 1, "a, initial")
+@cotangents(greatest_number, ALONG_FIRST, 1, "a, initial")
 def greatest_number_cotangents(ȳ, y, a, axis, keepdims, initial, where):
     return among_numbers(ȳ, y, a, np.argmax, -np.inf, axis, keepdims, initial, where)
 
 
-@cotangents(least_number, OF_NUMBERS, 1, "a, initial")
+@cotangents(least_number, ALONG_FIRST, 1, "a, initial")
 def least_number_cotangents(ȳ, y, a, axis, keepdims, initial, where):
     return among_numbers(ȳ, y, a, np.argmin, np.inf, axis, keepdims, initial, where)
 

@@ -4,9 +4,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.strong import times
-from autodiff_rules.numpy._shared import ABSENT, restore_axes, unbroadcast
-
-SIGNATURE = "a, axis=0, out=None, keepdims=False, initial=np._NoValue, where=True"
+from autodiff_rules.numpy._shared import ABSENT, ALONG_FIRST, restore_axes, unbroadcast
 
 
 def log_sum(a, axis=0, out=None, keepdims=False, initial=ABSENT, where=True):
@@ -17,12 +15,12 @@ def log2_sum(a, axis=0, out=None, keepdims=False, initial=ABSENT, where=True):
     return np.logaddexp2.reduce(a, axis, None, out, keepdims, initial, where)
 
 
-@cotangents(log_sum, SIGNATURE, 1, "a, initial")
+@cotangents(log_sum, ALONG_FIRST, 1, "a, initial")
 def log_sum_cotangents(ȳ, y, a, axis, keepdims, initial, where):
     return shared(ȳ, y, a, axis, keepdims, initial, where, np.exp)
 
 
-@cotangents(log2_sum, SIGNATURE, 1, "a, initial")
+@cotangents(log2_sum, ALONG_FIRST, 1, "a, initial")
 def log2_sum_cotangents(ȳ, y, a, axis, keepdims, initial, where):
     return shared(ȳ, y, a, axis, keepdims, initial, where, np.exp2)
 

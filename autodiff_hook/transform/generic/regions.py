@@ -45,7 +45,7 @@ _LARGEST: Final = 400
 _PLAIN: Final = frozenset({"jump", "return"})
 _STAYING: Final = frozenset("yield yield_from_iter awaitable cleanup_throw store_global delete_global".split())
 _OF_THE_FRAME: Final = frozenset({"super", "warn", "warn_explicit", "stack", "locals", "vars", "dir", "eval", "exec"})
-"""Names of what looks at the frame that calls it."""
+"""Names of what may look at the frame that calls it, also where that is not seen by ``refuse_frame_access``."""
 _OF_OBJECTS: Final = frozenset("getattr call_method load_method setattr delattr forget".split())
 """What is done to what may be an object, whose death can be observed."""
 _STORES: Final = frozenset("setattr setitem delattr delitem cell_set cell_del".split())
@@ -217,9 +217,8 @@ class _Finder:
         statements = [s for block in region for s in block.statements]
         made = {s.result for s in statements if s.op not in _LOADS}
         made.update(p for block in region[1:] for p in block.params)
-        made.update(begun(self.ir, region, leads_to))
-        owners = [self._holder(s.operands[0]) for s in statements if _stores(s)]
-        return any(owner not in made for owner in owners)
+        others = {self._holder(s.operands[0]) for s in statements if _stores(s)} - made
+        return bool(others) and not others <= begun(self.ir, region, leads_to).keys()
 
     def _holder(self, operand: Operand) -> Operand:
         """What something was read out of, and that was read out of, and so on."""
