@@ -537,11 +537,10 @@ class Inference:
 
     def _trap(self, block: Block, reason: Refused, position: Position | None) -> None:
         """What is not understood is given up where the program comes to it; then the function is carried."""
-        reason.at(self.filename_of(block), position)
-        reason.around = reason.around or self._around(block, position)
+        end = self._giving_up(block, reason, position)
         self.trapped[block] = reason.reason, block.statements[self.index :], block.terminator
         del block.statements[self.index :]
-        block.terminator = self._giving_up(block, reason.reason)
+        block.terminator = end
 
     def _is_empty(self, terminator: Terminator) -> bool:
         return terminator.kind == "next" and self._item(terminator) == NOTHING
@@ -549,16 +548,18 @@ class Inference:
     def _confirm_empty(self, block: Block) -> None:
         """The program gives up where an item comes out of what is taken to be empty."""
         refused = Refused("an item of a list that nothing is appended to so far")
-        refused.at(self.filename_of(block), block.terminator.position)
-        trap = Block([Variable()], [], self._giving_up(block, refused.reason))
+        trap = Block([Variable()], [], self._giving_up(block, refused, block.terminator.position))
         self.types[trap.params[0]] = NOTHING
         block.terminator.edges[0].target, block.terminator.edges[0].args = trap, []
         self.add(block, trap)
         self.visited.add(trap)
 
-    def _giving_up(self, block: Block, reason: Reason) -> Terminator:
+    def _giving_up(self, block: Block, refused: Refused, position: Position | None) -> Terminator:
+        """The end of a block that is not understood from there on; the refusal knows where that is."""
+        refused.at(self.filename_of(block), position)
+        refused.around = refused.around or self._around(block, position)
         chain = tuple(map(weakref.ref, self.chains[block]))
-        return Terminator("raise", [Constant(type("Given", (Given,), {"reason": reason, "chain": chain}))])
+        return Terminator("raise", [Constant(type("Given", (Given,), {"reason": refused.reason, "chain": chain}))])
 
     def require(self, block: Block, operand: Variable, position: Position | None) -> None:
         """Give up before the next statement if ``operand`` is absent; the rest of the block has a new name for it."""
@@ -582,10 +583,7 @@ class Inference:
         assert holds is not None
         self.types[holds], trap = BOOL, Block([], [])
         self.plans |= dict.fromkeys(tests, PURE)
-        refused = Refused(reason)
-        refused.at(self.filename_of(block), position)
-        refused.around = self._around(block, position)
-        trap.terminator = self._giving_up(block, refused.reason)
+        trap.terminator = self._giving_up(block, Refused(reason), position)
         self.fork(block, tests, trap, True, renamed)
 
     def fork(
