@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from autodiff_hook.ir.analysis import count_uses
+from autodiff_hook.ir.analysis import closure, count_uses, successors
 from autodiff_hook.ir.types import Block, Operand, Statement, Variable
 
 STEPS: Final = {"build_list": ("list_extend", "list_append"), "build_map": ("dict_update", "dict_merge")}
@@ -20,11 +20,28 @@ def gather(blocks: list[Block], changed: frozenset[Any]) -> None:
     for block in blocks:
         for made in [s for s in block.statements if s.op in STEPS]:
             if made.position not in changed:
-                _gather(block, made, uses)
+                _gather(_brought_together(blocks, block, made, uses), made, uses)
+
+
+def _brought_together(blocks: list[Block], block: Block, made: Statement, uses: Counter[Operand]) -> Block:
+    """The block of all steps of a display, which is begun there, too.
+
+    What it spreads may have blocks of its own, as an inlined comprehension has: these do not use what is begun.
+    """
+    if _users(block, made) or not uses[made.result]:  # type: ignore[index]
+        return block
+    other = next((x for x in blocks if _users(x, made)), block)
+    users = _users(other, made)
+    apart = uses[made.result] != len(users) or not _is_step(users[0], made)  # type: ignore[index]
+    if apart or other in closure(successors(other), successors, (block,)):
+        return block
+    block.statements.remove(made)
+    other.statements.insert(other.statements.index(users[0]), made)
+    return other
 
 
 def _gather(block: Block, made: Statement, uses: Counter[Operand]) -> None:
-    users = [s for s in block.statements if made.result in s.operands]
+    users = _users(block, made)
     steps: list[Statement] = []
     while len(steps) < len(users) and _is_step(users[len(steps)], made):
         steps.append(users[len(steps)])
@@ -45,6 +62,10 @@ def _gather(block: Block, made: Statement, uses: Counter[Operand]) -> None:
     block.statements.insert(block.statements.index(last) + 1, display)
     gone = {made, *(s for s in steps if s.op == "list_append"), *(rest if kind == "build_tuple" else ())}
     block.statements = [s for s in block.statements if s not in gone]
+
+
+def _users(block: Block, made: Statement) -> list[Statement]:
+    return [s for s in block.statements if made.result in s.operands]
 
 
 def _is_step(s: Statement, made: Statement) -> bool:
