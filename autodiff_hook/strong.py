@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -92,13 +93,21 @@ def _parts(whole: Any) -> Iterable[Any]:
         whole = whole._fields
     items = whole.values() if isinstance(whole, dict) else whole
     if type(whole) in (list, dict):
-        numbers = [x for x in items if x is not None]
-        if _REAL.issuperset(map(type, numbers)) and is_plain(sum(numbers)):
+        kinds = {*map(type, items)}
+        if len(kinds) == 1 and (inside := _INSIDE.get(*kinds)) is not None:
+            items = [*chain.from_iterable(map(inside, items))]
+            kinds = {*map(type, items)}
+        if kinds <= _NUMBERS and is_plain(sum(filter(None, items))):
             return ()
     return items
 
 
-_REAL: Final = frozenset({float, int})
+_NUMBERS: Final = frozenset({float, int, type(None)})
+_INSIDE: Final[dict[type, Callable[[Any], Iterable[Any]]]] = {
+    **{list: iter, tuple: iter, dict: dict.values},
+    Tangent: lambda x: x._fields.values(),
+}
+"""What is in the items of a list or a dict: many small ones are looked at together."""
 
 
 def skipping(product: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

@@ -86,6 +86,8 @@ def _gradient(table: dict[int, Slots], value: Any, slot: Any, done: dict[int, An
         else:
             made += _gradients(table, value, found, done)
         return made
+    if cls is dict:
+        return _of_parts(table, value, value.items(), done)
     held = attributes_of(value) if is_plain_kind(cls) else ()
     return _of_parts(table, value, held, done) if held else _of_form(table, value, slot, done)
 
@@ -115,10 +117,12 @@ def _of_parts(table: dict[int, Slots], value: Any, parts: Any, done: dict[int, A
     done[id(value)] = fields if isinstance(value, dict) else Tangent(named.__qualname__, fields)
     slots = _captured(table, value) if is_function else table.get(id(value))
     for k, x in parts:
-        if slots and k in slots:
-            fields[k] = _gradient(table, x, slots[k], done)
+        slot = slots.get(k) if slots else None
+        cls = type(x)
+        if cls in REAL and (slot is None or type(slot) is float):
+            fields[k] = 0.0 if slot is None else slot
         else:
-            fields[k] = ZEROS[type(x)] if type(x) in ZEROS else _gradient(table, x, None, done)
+            fields[k] = ZEROS[cls] if cls in _INERT else _gradient(table, x, slot, done)
     return done[id(value)]
 
 
