@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from autodiff_hook.api import tree_map as tree_map
     from autodiff_hook.api import vjp as vjp
     from autodiff_hook.api import withgradient as withgradient
+    from autodiff_hook.cotangents import not_implemented as not_implemented
     from autodiff_hook.debugging import debug_nans as debug_nans
     from autodiff_hook.errors import AutodiffError as AutodiffError
     from autodiff_hook.errors import AutodiffWarning as AutodiffWarning
@@ -49,14 +50,13 @@ if TYPE_CHECKING:
     from autodiff_hook.operators import jacrev as jacrev
     from autodiff_hook.operators import value_and_grad as value_and_grad
     from autodiff_hook.registry import LINEAR as LINEAR
-    from autodiff_hook.registry import Any as Any
-    from autodiff_hook.registry import Array as Array
-    from autodiff_hook.registry import Complex as Complex
-    from autodiff_hook.registry import Real as Real
     from autodiff_hook.registry import frule as frule
     from autodiff_hook.registry import nondifferentiable as nondifferentiable
-    from autodiff_hook.registry import not_implemented as not_implemented
     from autodiff_hook.registry import rrule as rrule
+    from autodiff_hook.signatures import Any as Any
+    from autodiff_hook.signatures import Array as Array
+    from autodiff_hook.signatures import Complex as Complex
+    from autodiff_hook.signatures import Real as Real
     from autodiff_hook.strong import over as over
     from autodiff_hook.strong import times as times
     from autodiff_hook.tangent import Tangent as Tangent
@@ -66,6 +66,7 @@ _NAMES = {
         *("J", "checkpoint", "code_adjoint", "code_ir", "gradient", "hook", "hvp", "jvp", "linearize", "pullback"),
         *("ravel", "register_tree", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map", "vjp", "withgradient"),
     ),
+    "cotangents": ("not_implemented",),
     "debugging": ("debug_nans",),
     "errors": (
         *("AutodiffError", "AutodiffWarning", "ConfigError", "ConfigWarning", "NotANumber", "NotDifferentiable"),
@@ -75,7 +76,8 @@ _NAMES = {
     "loader": ("install", "uninstall"),
     "loader.status": ("status",),
     "operators": ("grad", "hessian", "jacfwd", "jacobian", "jacrev", "value_and_grad"),
-    "registry": ("LINEAR", "Any", "Array", "Complex", "Real", "frule", "nondifferentiable", "not_implemented", "rrule"),
+    "registry": ("LINEAR", "frule", "nondifferentiable", "rrule"),
+    "signatures": ("Any", "Array", "Complex", "Real"),
     "strong": ("over", "times"),
     "tangent": ("Tangent",),
 }

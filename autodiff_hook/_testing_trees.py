@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.registry import Complex, NotImplementedCotangent, is_exact
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED, part_at
+from autodiff_hook.signatures import Complex, is_exact
 from autodiff_hook.tangent import Tangent
 
 Path = tuple[Any, ...]

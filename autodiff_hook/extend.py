@@ -22,16 +22,12 @@ repository.
 
 from __future__ import annotations
 
+from autodiff_hook.cotangents import not_implemented as not_implemented
 from autodiff_hook.ir.types import Constant as Constant
+from autodiff_hook.packs import Unsuited as Unsuited
 from autodiff_hook.registry import LINEAR as LINEAR
-from autodiff_hook.registry import Any as Any
-from autodiff_hook.registry import Array as Array
-from autodiff_hook.registry import Complex as Complex
-from autodiff_hook.registry import Real as Real
-from autodiff_hook.registry import Unsuited as Unsuited
 from autodiff_hook.registry import frule as frule
 from autodiff_hook.registry import nondifferentiable as nondifferentiable
-from autodiff_hook.registry import not_implemented as not_implemented
 from autodiff_hook.registry import refused as refused
 from autodiff_hook.registry import registry as registry
 from autodiff_hook.registry import rrule as rrule
@@ -45,6 +41,10 @@ from autodiff_hook.short_forms import linear as linear
 from autodiff_hook.short_forms import per as per
 from autodiff_hook.short_forms import scalar as scalar
 from autodiff_hook.short_forms import scaled as scaled
+from autodiff_hook.signatures import Any as Any
+from autodiff_hook.signatures import Array as Array
+from autodiff_hook.signatures import Complex as Complex
+from autodiff_hook.signatures import Real as Real
 from autodiff_hook.strong import contraction as contraction
 from autodiff_hook.strong import over as over
 from autodiff_hook.strong import times as times
@@ -81,4 +81,4 @@ def pack(name: str) -> None:
 
     >>> pack(__name__)
     """
-    registry.packs.add(name)
+    registry.packs.declared.add(name)

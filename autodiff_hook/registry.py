@@ -8,20 +8,17 @@ keyword-only ones left out, ``*args`` contributing one each. None is a structura
 
 from __future__ import annotations
 
-import functools
 import os
-import sys
 import threading
 from collections.abc import Callable
-from itertools import zip_longest
-from types import BuiltinFunctionType, ModuleType
 from typing import Any as AnyType
 from typing import Final
 
-from autodiff_hook.collecting import uncollected
-from autodiff_hook.errors import AutodiffError, ConfigError, NotDifferentiable
+from autodiff_hook.errors import AutodiffError
+from autodiff_hook.packs import Packs
 from autodiff_hook.parameters import Names, forget, parameters_of
 from autodiff_hook.records import record
+from autodiff_hook.signatures import Any, Entry, Signature, are_ambiguous, is_more_specific, matches, meet, padded
 
 Rule = Callable[..., tuple[AnyType, Callable[[AnyType], tuple[AnyType, ...]]]]
 
@@ -35,85 +32,6 @@ LINEAR: Final = _Linear()
 """The forward form for an argument in which a function is linear, whatever the others are: the function itself."""
 Form = Callable[..., AnyType] | _Linear | None
 """A forward form; a ``Deferred`` one is made when it is asked for."""
-
-
-class Kind:
-    """A set of types that a rule's signature can ask for: ``Real``, ``Complex``, ``Array``, ``Any``."""
-
-    def __init__(self, name: str, rank: int, contains: Callable[[type], bool]) -> None:
-        self.name, self.rank, self.contains = name, rank, contains
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-def _numpy_type(cls: type, *names: str) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and issubclass(cls, tuple(getattr(numpy, name) for name in names))
-
-
-_ARITHMETIC: Final = (
-    "add sub mul truediv floordiv mod pow radd rsub rmul rtruediv rfloordiv rmod rpow neg pos abs".split()
-)
-
-
-def _is_real(cls: type) -> bool:
-    if cls is float or cls is int or cls is getattr(sys.modules.get("numpy"), "float64", None):
-        return True
-    base = float if issubclass(cls, float) else int
-    if issubclass(cls, base) and cls is not bool:
-        # A class that redefines arithmetic has derivatives of its own.
-        return all(getattr(cls, f"__{name}__") is getattr(base, f"__{name}__") for name in _ARITHMETIC) or _numpy_type(
-            cls, "floating"
-        )
-    return _numpy_type(cls, "floating", "integer")
-
-
-_EXACT: Final = (("fractions", "Fraction"), ("decimal", "Decimal"))
-
-
-def is_exact(cls: type) -> bool:
-    """Whether a type is one of the standard library's exact numbers."""
-    return any(cls is getattr(sys.modules.get(module), name, None) for module, name in _EXACT)
-
-
-def _is_array(cls: type) -> bool:
-    if not _numpy_type(cls, "ndarray"):
-        return False
-    base: AnyType = sys.modules["numpy"].ndarray
-    names = [f"__{name}__" for name in (*_ARITHMETIC, "matmul", "array_ufunc", "array_function")]
-    return cls is base or all(getattr(cls, name, None) is getattr(base, name, None) for name in names)
-
-
-def _is_complex(cls: type) -> bool:
-    return _is_real(cls) or issubclass(cls, complex) or _numpy_type(cls, "complexfloating")
-
-
-Real: Final = Kind("Real", 1, _is_real)
-"""int, float and NumPy's real scalars; not bool."""
-Complex: Final = Kind("Complex", 2, _is_complex)
-"""``Real``, complex and NumPy's complex scalars."""
-Exact: Final = Kind("Exact", 1, is_exact)
-"""``Fraction`` and ``Decimal``; not subclasses, whose arithmetic may be another one."""
-Array: Final = Kind("Array", 1, _is_array)
-"""``numpy.ndarray`` of any dtype, 0-d arrays included, and subclasses that leave its arithmetic alone."""
-Any: Final = Kind("Any", 3, lambda cls: True)
-"""Every type."""
-
-Entry = Kind | type
-
-
-def _accepts(entry: Entry, cls: type) -> bool:
-    return entry.contains(cls) if isinstance(entry, Kind) else issubclass(cls, entry)
-
-
-def _within(a: Entry, b: Entry) -> bool:
-    """Whether every type of ``a`` is one of ``b``."""
-    if a is b or b is Any:
-        return True
-    if isinstance(a, Kind):
-        return isinstance(b, Kind) and (a, b) == (Real, Complex)
-    return _accepts(b, a)
 
 
 class Deferred:
@@ -132,7 +50,7 @@ class Deferred:
 class _Registered:
     """A rule, and the types of arguments that it is for."""
 
-    signature: tuple[Entry, ...]
+    signature: Signature
     given: Rule | Deferred
 
     @property
@@ -142,33 +60,6 @@ class _Registered:
         rule: Rule = self.given.made()
         registry.note(rule)
         return rule
-
-    def accepts(self, types: tuple[type, ...]) -> bool:
-        """Whether the signature matches; what either side does not list is ``Any``, or absent."""
-        return all(_accepts(entry, cls) for entry, cls in zip(self.signature, types)) and all(
-            entry is Any for entry in self.signature[len(types) :]
-        )
-
-
-def _more_specific(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
-    length = max(len(a), len(b))
-    return all(map(_within, _padded(a, length), _padded(b, length)))
-
-
-def _padded(signature: tuple[Entry, ...], length: int) -> tuple[Entry, ...]:
-    return signature + (Any,) * (length - len(signature))
-
-
-@functools.lru_cache(maxsize=8192)  # the rules of NumPy alone ask of 1500 pairs, each time and again
-def _ambiguous(a: tuple[Entry, ...], b: tuple[Entry, ...]) -> bool:
-    wider = narrower = False
-    for x, y in zip_longest(a, b, fillvalue=Any):
-        if x is not y:
-            narrow = _within(x, y)
-            if not narrow and not _within(y, x):
-                return False
-            wider, narrower = wider or not narrow, narrower or narrow
-    return wider and narrower
 
 
 class Registry:
@@ -186,21 +77,13 @@ class Registry:
         self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
         self._forms: dict[int, tuple[object, tuple[Form | Deferred, ...]]] = {}
         self._lookups: dict[tuple[object, ...], Rule | None] = {}
-        self._packs: list[AnyType] | None = None
-        self._loaded: set[str] = set()
-        self._loading: set[int] = set()
-        self.without: dict[str, str] = {}
-        """The packages that no rules are for, and why: nothing of them is differentiated."""
-        self._modules_seen = 0
-        self._numpy_met = False
         self._listeners: list[Callable[[], None]] = []
-        self.packs = {"autodiff_rules"}
-        """The packages whose modules are declared to be rule packs."""
+        self.packs = Packs(lambda: self.version, self._tell, self._is_known)
         self.tested: dict[int, Rule] = {}
         """The rules of declared packs, by id: what their pullbacks return is looked at by tests alone."""
         self.version = 0
 
-    def add(self, target: AnyType, signature: tuple[Entry, ...], rule: Rule | Deferred) -> None:
+    def add(self, target: AnyType, signature: Signature, rule: Rule | Deferred) -> None:
         """Register ``rule``; a rule with the same signature is replaced."""
         while signature and signature[-1] is Any:
             signature = signature[:-1]
@@ -208,16 +91,12 @@ class Registry:
             _, rules = self._rules.get(id(target), (target, ()))
             others = [other for other in rules if other.signature != signature]
             for other in others:
-                if _ambiguous(other.signature, signature):
-                    both = [
-                        tuple(_padded(s, max(len(signature), len(other.signature))))
-                        for s in (signature, other.signature)
-                    ]
-                    meet = tuple(a if _within(a, b) else b for a, b in zip(*both))
-                    if not any(_padded(r.signature, len(meet)) == meet for r in rules):
+                if are_ambiguous(other.signature, signature):
+                    both = meet(signature, other.signature)
+                    if not any(padded(r.signature, len(both)) == both for r in rules):
                         raise AutodiffError(
                             f"the rule {_named(rule)} for {describe(target)} with the signature {signature} is "
-                            f"ambiguous beside {other.signature}: register one for {meet} first"
+                            f"ambiguous beside {other.signature}: register one for {both} first"
                         )
             self._rules[id(target)] = target, (*others, _Registered(signature, rule))
             self._constants.pop(id(target), None)
@@ -228,20 +107,12 @@ class Registry:
 
     def note(self, rule: Rule) -> None:
         """Note a rule of a declared pack."""
-        if self.is_pack(rule.__module__ or ""):
+        if self.packs.declares(rule.__module__ or ""):
             self.trust(rule)
 
     def trust(self, rule: Rule) -> None:
         """Take what the pullbacks of a rule return as they are, and inline them."""
         self.tested[id(rule)] = rule
-
-    def is_pack(self, module: str) -> bool:
-        """Whether a module is declared to be a rule pack, or is a part of one."""
-        while module not in self.packs:
-            module, dot, _ = module.rpartition(".")
-            if not dot:
-                return False
-        return True
 
     def add_constant(self, target: AnyType, because: str | None = None) -> None:
         """Declare that ``target`` has no derivative: its results are constants, for the reason that is given."""
@@ -257,9 +128,9 @@ class Registry:
 
     def refusal(self, target: AnyType) -> str | None:
         """Why ``target`` shall have no derivative; None if nothing is said."""
-        self.load_packs()
+        self.packs.load()
         module = getattr(target, "__module__", None) or getattr(type(target), "__module__", None)
-        return self._refused.get(id(target), (None, None))[1] or self.without.get(str(module).partition(".")[0])
+        return self._refused.get(id(target), (None, None))[1] or self.packs.without.get(str(module).partition(".")[0])
 
     def add_written(self, target: AnyType, places: tuple[int, ...]) -> None:
         """Declare which arguments of ``target`` a call may write to."""
@@ -267,7 +138,7 @@ class Registry:
 
     def written(self, target: AnyType) -> tuple[int, ...] | None:
         """The places of the arguments that a call of ``target`` may write to; None if nothing is declared."""
-        self.load_packs(target)
+        self.packs.load(target)
         found = self._written.get(id(target))
         return None if found is None else found[1]
 
@@ -280,7 +151,7 @@ class Registry:
 
     def forms(self, target: AnyType) -> tuple[Form, ...]:
         """The forward forms of ``target``, one for each of its first parameters."""
-        self.load_packs(target)
+        self.packs.load(target)
         forms = self._forms.get(id(target), (None, ()))[1]
         return tuple([form.made() if isinstance(form, Deferred) else form for form in forms])
 
@@ -291,7 +162,7 @@ class Registry:
 
     def _tell(self) -> None:
         """Tell the listeners of a change; what a pack adds is told when it is loaded."""
-        if threading.get_ident() not in self._loading:
+        if not self.packs.is_loading():
             for listener in self._listeners:
                 listener()
 
@@ -306,7 +177,7 @@ class Registry:
             return self._lookups[key]
         except KeyError:
             pass
-        self.load_packs(target, types)
+        self.packs.load(target, types)
         lookups = self._lookups
         result = self._chosen(target, types, lambda rule: parameters_of(rule).misfit(len(types), names) is None)
         if id(target) in self._rules:
@@ -323,14 +194,14 @@ class Registry:
     def _chosen(self, target: AnyType, types: tuple[type, ...], fits: Callable[[Rule], bool]) -> Rule | None:
         found = None
         for candidate in self._rules.get(id(target), (None, ()))[1]:
-            better = found is None or _more_specific(candidate.signature, found.signature)
-            if better and candidate.accepts(types) and fits(candidate.rule):
+            better = found is None or is_more_specific(candidate.signature, found.signature)
+            if better and matches(candidate.signature, types) and fits(candidate.rule):
                 found = candidate
         return None if found is None else found.rule
 
     def has_rules(self, target: AnyType) -> bool:
         """Whether any rule is registered for ``target``, whatever the types."""
-        self.load_packs(target)
+        self.packs.load(target)
         return id(target) in self._rules
 
     def targets(self, package: str) -> list[AnyType]:
@@ -340,127 +211,32 @@ class Registry:
 
     def knows(self, target: AnyType) -> bool:
         """Whether ``target`` has rules or is declared to have no derivative."""
-        self.load_packs(target)
+        self.packs.load(target)
+        return self._is_known(target)
+
+    def _is_known(self, target: AnyType) -> bool:
         return id(target) in self._rules or id(target) in self._constants
 
     def is_constant(self, target: AnyType) -> bool:
         """Whether ``target`` is declared non-differentiable."""
         if id(target) in self._constants:
             return True
-        self.load_packs(target)
+        self.packs.load(target)
         return id(target) in self._constants
 
     def constants(self) -> list[tuple[AnyType, str | None]]:
         """What is declared non-differentiable, with the reasons."""
-        self.load_packs()
+        self.packs.load()
         return list(self._constants.values())
 
     def reason(self, target: AnyType) -> str | None:
         """Why ``target`` was declared non-differentiable, if that was said."""
-        self.load_packs(target)
+        self.packs.load(target)
         return self._constants.get(id(target), (None, None))[1]
-
-    def load_packs(self, target: AnyType = None, types: tuple[type, ...] = ()) -> None:
-        """Import the rule packs that cover a module which is imported by now.
-
-        That NumPy is imported says nothing, the engine does it: its pack is loaded when a module of others has
-        imported it, or when one asks about ``target`` or ``types`` of NumPy's.
-
-        A thread that finds another at it waits in the import system, which knows the locks that imports wait for; so
-        none is held here.
-        """
-        if len(sys.modules) != self._modules_seen:
-            self._numpy_met = self._numpy_met or _numpy_is_used()
-            self._load_those_of_imported_modules()
-        if not self._numpy_met and _is_of_numpy(target, types):
-            self._numpy_met = True
-            self._load_those_of_imported_modules()
-
-    def _load_those_of_imported_modules(self) -> None:
-        seen, version = len(sys.modules), self.version
-        thread = threading.get_ident()
-        if thread in self._loading:
-            return
-        self._loading.add(thread)
-        try:
-            with uncollected():
-                wanted = self._wanted()
-                ready = [entry for entry in wanted if _is_imported(entry.name)]
-                for entry in ready:
-                    self._load(entry)
-        finally:
-            self._loading.discard(thread)
-            if self.version != version:
-                self._tell()
-        if len(ready) == len(wanted):
-            self._modules_seen = seen
-
-    def _wanted(self) -> list[AnyType]:
-        if self._packs is None:
-            from importlib.metadata import entry_points  # slow to import, for the first rule only
-
-            found = list(entry_points(group="autodiff_hook.rules"))
-            if not found:
-                raise ConfigError(
-                    "no rules are known, not even those of the builtin functions: autodiff_hook is imported, but not "
-                    "installed, so its entry points are missing. Install it (pip install autodiff-hook, or pip install "
-                    "-e . in a clone); what freezes programs has to copy its metadata"
-                )
-            self._packs = found
-        known = [entry for entry in self._packs if entry.name in sys.modules and entry.value not in self._loaded]
-        return [entry for entry in known if entry.name != "numpy" or self._numpy_met]
-
-    def _load(self, entry: AnyType) -> None:
-        try:
-            entry.load()
-        except Unsuited as error:
-            self.without[error.package] = str(error)
-        except Exception as error:
-            raise ConfigError(
-                f"the rule pack {entry.value} (entry point {entry.name!r} of the group autodiff_hook.rules) cannot be "
-                f"imported: {type(error).__name__}: {error}"
-            ) from error
-        self._loaded.add(entry.value)
 
     def renew_lock(self) -> None:
         """In a child process nobody gives back what another thread held."""
         self._lock = threading.RLock()
-
-
-class Unsuited(ImportError):
-    """Raised by a rule pack that is not for the version of its package: what it says goes on after "which"."""
-
-    def __init__(self, package: str, why: str) -> None:
-        super().__init__(why)
-        self.package = package
-
-
-_PLAIN: Final = frozenset({float, int, bool, complex, str, bytes, type(None), list, tuple})
-
-
-def _is_of_numpy(target: AnyType, types: tuple[type, ...]) -> bool:
-    """Whether a call is of a function of NumPy's or SciPy's, or of one that no pack knows, or its arguments may be."""
-    if not _PLAIN.issuperset(types):
-        return True
-    owner = getattr(target, "__objclass__", target)
-    module = getattr(owner, "__module__", None) or type(owner).__module__
-    if module.partition(".")[0] in ("numpy", "scipy"):
-        return True
-    native = isinstance(target, BuiltinFunctionType) and isinstance(target.__self__, ModuleType)
-    return native and id(target) not in registry._rules and id(target) not in registry._constants
-
-
-def _numpy_is_used() -> bool:
-    """Whether a module that is no part of this project has imported NumPy."""
-    numpy = sys.modules.get("numpy")
-    own = ("numpy", "autodiff_hook", "autodiff_rules")
-    others = [m for name, m in list(sys.modules.items()) if name.partition(".")[0] not in own]
-    return numpy is not None and any(vars(m).get(x) is numpy for m in others if m is not None for x in ("np", "numpy"))
-
-
-def _is_imported(name: str) -> bool:
-    """Whether the import of a module is over: a finalizer that runs in the midst of it must not need its rules."""
-    return not getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False)
 
 
 registry: Final = Registry()
@@ -570,36 +346,3 @@ def writes(target: AnyType, *places: int) -> AnyType:
     """
     registry.add_written(target, places)
     return target
-
-
-class NotImplementedCotangent:
-    """A cotangent that nobody has worked out yet; using it is an error, ignoring it is not."""
-
-    def __init__(self, why: str, place: str | None = None) -> None:
-        self.why = why
-        self.place = place
-        """The line of the program whose call has this cotangent, if it is known."""
-
-    def __repr__(self) -> str:
-        return f"not_implemented({self.why!r})"
-
-    def __getitem__(self, key: object) -> NotImplementedCotangent:
-        return self
-
-    def __mul__(self, factor: object) -> NotImplementedCotangent:
-        return self
-
-    __iter__ = None
-
-    def fail(self) -> NotDifferentiable:
-        """The error that using this cotangent is."""
-        return NotDifferentiable(f"this derivative is not implemented: {self.why}", place=self.place)
-
-    def at(self, place: str | None) -> NotImplementedCotangent:
-        """The same for the call on this line of the program, if none is known yet."""
-        return self if self.place is not None else NotImplementedCotangent(self.why, place)
-
-
-def not_implemented(why: str) -> AnyType:
-    """A cotangent for an argument whose derivative is unknown: an error only if somebody uses it."""
-    return NotImplementedCotangent(why)

@@ -20,8 +20,10 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.records import record
-from autodiff_hook.registry import LINEAR, Deferred, Entry, Real, describe, frule, not_implemented, registry
+from autodiff_hook.registry import LINEAR, Deferred, describe, frule, registry
+from autodiff_hook.signatures import Entry, Real
 from autodiff_hook.strong import over, times
 
 Kinds = int | Sequence[tuple[Entry, ...]] | Callable[[Any, Deferred], None]

@@ -43,8 +43,10 @@ from autodiff_hook._testing_trees import (
     tolerances,
     zero,
 )
-from autodiff_hook.registry import LINEAR, NotImplementedCotangent, Real, Rule, describe, is_exact, registry
+from autodiff_hook.cotangents import NotImplementedCotangent
+from autodiff_hook.registry import LINEAR, Rule, describe, registry
 from autodiff_hook.runtime.mirror import is_like
+from autodiff_hook.signatures import Real, is_exact
 from autodiff_hook.tangent import Tangent
 
 DIGITS: Final = (4, 5, 3, 6, 2, 7, 1, 8)

@@ -10,10 +10,11 @@ from decimal import Context, Decimal
 
 from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.extend import cotangents, effects
-from autodiff_hook.registry import Exact, Real, nondifferentiable
+from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.signatures import Exact, Real
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import CONSISTS_OF_STEPS, SETTING, TAKES_APART, declare, declare_names, refuse
 from autodiff_rules._exact import (

@@ -10,8 +10,10 @@ import operator
 from decimal import Decimal
 from fractions import Fraction
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Complex, Exact, Real, nondifferentiable, not_implemented
+from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.signatures import Complex, Exact, Real
 from autodiff_hook.strong import over, times
 from autodiff_rules._numbers import project
 from autodiff_rules._powers import (

@@ -8,10 +8,12 @@ import numbers
 from fractions import Fraction
 from types import FunctionType
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Exact, Real, nondifferentiable, not_implemented
+from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.signatures import Exact, Real
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules._exact import plain

@@ -3,7 +3,7 @@
 import math
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Array, Real
+from autodiff_hook.signatures import Array, Real
 from autodiff_hook.strong import times
 from autodiff_rules._numbers import REALS, like, repeated
 

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 
 from autodiff_hook.extend import pure
-from autodiff_hook.registry import Array, Complex, Exact, Kind, Real, nondifferentiable
+from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.signatures import Array, Complex, Exact, Kind, Real
 
 
 def _is_truth(cls: type) -> bool:

@@ -3,7 +3,7 @@
 import math
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Real
+from autodiff_hook.signatures import Real
 
 # B₂, B₄, …, B₂₆ of DLMF 24.2
 BERNOULLI = (

@@ -8,7 +8,7 @@ result the derivative with respect to the exponent does not exist.
 import cmath
 import math
 
-from autodiff_hook.registry import not_implemented
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.strong import times
 from autodiff_rules._numbers import project
 

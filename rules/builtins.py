@@ -8,8 +8,10 @@ import bisect
 import builtins
 from array import array
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.extend import cotangents, effects, pure
-from autodiff_hook.registry import Complex, Exact, Real, frule, nondifferentiable, not_implemented, rrule
+from autodiff_hook.registry import frule, nondifferentiable, rrule
+from autodiff_hook.signatures import Complex, Exact, Real
 from autodiff_rules import _decimals as _decimals
 from autodiff_rules import _fractions as _fractions
 from autodiff_rules import _writing as _writing

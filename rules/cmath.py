@@ -8,7 +8,8 @@ import math
 from functools import partial
 
 from autodiff_hook.extend import Form, cotangents, elementwise, per, scaled
-from autodiff_hook.registry import Complex, registry
+from autodiff_hook.registry import registry
+from autodiff_hook.signatures import Complex
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import COMPARES, declare
 from autodiff_rules._numbers import COMPLEXES, REALS, project

@@ -7,7 +7,8 @@ norm has a kink (``fabs``, ``hypot`` and ``dist`` at 0, ``atan2(0, 0)``) it is 0
 import math
 
 from autodiff_hook.extend import cotangents, per, scalar, scaled
-from autodiff_hook.registry import Real, rrule
+from autodiff_hook.registry import rrule
+from autodiff_hook.signatures import Real
 from autodiff_hook.strong import times
 from autodiff_rules import _math_sums as _math_sums
 from autodiff_rules._constants import COMPARES, CONSISTS_OF_STEPS, IS_OF_INTEGERS, declare

@@ -9,7 +9,7 @@ import math
 import operator
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Complex, Real
+from autodiff_hook.signatures import Complex, Real
 from autodiff_hook.strong import over, times
 from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
 from autodiff_rules._numbers import COMPLEXES, REALS, project

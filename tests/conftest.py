@@ -51,7 +51,7 @@ def pytest_collection_finish(session):
 
 def pytest_sessionfinish(session):
     if not PARTIAL:
-        registry.load_packs()
+        registry.packs.load()
     found = sorted(set(map(describe, registry.targets("autodiff_rules")))), dict(testing.checks), sorted(PARTIAL)
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["rules"] = found

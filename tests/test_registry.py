@@ -10,20 +10,10 @@ import types
 import numpy as np
 import pytest
 
+from autodiff_hook.cotangents import NotImplementedCotangent, not_implemented
 from autodiff_hook.errors import AutodiffError, ConfigError, NotDifferentiable
-from autodiff_hook.registry import (
-    Any,
-    Array,
-    Complex,
-    NotImplementedCotangent,
-    Real,
-    Registry,
-    describe,
-    nondifferentiable,
-    not_implemented,
-    registry,
-    rrule,
-)
+from autodiff_hook.registry import Registry, describe, nondifferentiable, registry, rrule
+from autodiff_hook.signatures import Any, Array, Complex, Real
 
 
 def target(*args):
@@ -47,7 +37,7 @@ def found(rules, *types):
 def rules():
     """A registry without packs."""
     empty = Registry()
-    empty._packs = []
+    empty.packs.entries = []
     return empty
 
 
@@ -166,7 +156,7 @@ class Entry:
 def test_packs_are_loaded_once_their_module_is_imported(rules, monkeypatch):
     first, second, other = Entry("math"), Entry("math"), Entry("a_module_to_come")
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [first, second, other])
-    rules._packs = None
+    rules.packs.entries = None
     rules.has_rules(target)
     assert (first.loaded, second.loaded, other.loaded) == (1, 1, 0)
     monkeypatch.setitem(sys.modules, "a_module_to_come", types.ModuleType("a_module_to_come"))
@@ -176,7 +166,7 @@ def test_packs_are_loaded_once_their_module_is_imported(rules, monkeypatch):
 
 def test_without_entry_points_nothing_is_differentiated(rules, monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [])
-    rules._packs = None
+    rules.packs.entries = None
     for _ in range(2):
         with pytest.raises(ConfigError, match="imported, but not installed.*pip install autodiff-hook"):
             rules.rule(target, (float,))
@@ -185,7 +175,7 @@ def test_without_entry_points_nothing_is_differentiated(rules, monkeypatch):
 def test_a_pack_that_cannot_be_imported_is_not_forgotten(rules, monkeypatch):
     entry = Entry("math", failures=1)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
-    rules._packs = None
+    rules.packs.entries = None
     with pytest.raises(ConfigError, match="pack_of_math .*'math'.* cannot be imported: ImportError: math") as caught:
         rules.rule(target, (float,))
     assert isinstance(caught.value.__cause__, ImportError)
@@ -197,7 +187,7 @@ def test_a_pack_that_cannot_be_imported_is_not_forgotten(rules, monkeypatch):
 def test_a_pack_waits_for_the_end_of_the_import_of_its_module(rules, monkeypatch, tmp_path):
     entry = Entry("a_module_that_asks")
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
-    rules._packs = None
+    rules.packs.entries = None
     asked = []
     monkeypatch.setattr(sys, "asks", lambda: asked.append((rules.has_rules(target), entry.loaded)), raising=False)
     (tmp_path / "a_module_that_asks.py").write_text("import sys\nsys.asks()\n")
@@ -274,7 +264,7 @@ def test_who_listens_is_told_once_of_what_a_pack_adds(rules):
 
     told = []
     rules.when_changed(lambda: told.append(rules.has_rules(target)))
-    rules._packs = [Pack()]
+    rules.packs.entries = [Pack()]
     assert rules.has_rules(target) and told == [True]
     rules.add(target, (float,), named("by hand"))
     assert told == [True, True]

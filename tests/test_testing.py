@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autodiff_hook.registry import Any, nondifferentiable, not_implemented, rrule
+from autodiff_hook.cotangents import not_implemented
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.signatures import Any
 from autodiff_hook.testing import check_gradient, check_rule
 
 

@@ -15,8 +15,9 @@ from autodiff_hook.algebras.places import here, line_of, made_at, tell
 from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, is_other_field, places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Token
 from autodiff_hook.algebras.tape import Tape, Unknown, numbers_in
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.errors import NotDifferentiable, Unsupported, located
-from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.parted import part_at

@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Key, Token, keep_all, known, load, reaches, some
-from autodiff_hook.registry import is_exact
 from autodiff_hook.runtime.arguments import Unread, constant_kind, is_plain_object
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.runtime.reachable import reachable
+from autodiff_hook.signatures import is_exact
 
 _MANY: Final = 2000
 """Of how much no copies are made."""

@@ -15,9 +15,10 @@ from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.algebras.shadows import Algebra, Token, keep, keep_all, load, parallel
 from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.algebras.watching import WatchedTape
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.debugging import NANS
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.registry import NotImplementedCotangent, describe
+from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import require_cotangent
 from autodiff_hook.runtime.mirror import Mirror, formed, gradient_of, mirror_of

@@ -22,8 +22,9 @@ from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type,
 from autodiff_hook.algebras.restoring import set_shape
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
 from autodiff_hook.runtime.kinds import kind_of

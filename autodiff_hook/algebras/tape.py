@@ -16,9 +16,10 @@ from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.places import Node, here, line_of, made_at, tell
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.stores import BufferCotangent, Overwritten, Reading, Reshaped, Storing
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.parameters import parameters_of
-from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import Scatter, dense
 from autodiff_hook.runtime.checking import checked_rule
 from autodiff_hook.runtime.cotangents import accumulate

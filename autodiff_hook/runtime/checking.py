@@ -10,9 +10,10 @@ import sys
 from collections import deque
 from typing import Any, Final
 
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.errors import AutodiffError, located
 from autodiff_hook.parameters import parameters_of
-from autodiff_hook.registry import NotImplementedCotangent, describe, registry
+from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime import mirror
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.parted import PARTED, part_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.cotangents import NotImplementedCotangent
 
 
 def accumulate(a: Any, b: Any) -> Any:

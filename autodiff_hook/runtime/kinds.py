@@ -13,7 +13,7 @@ import weakref
 from functools import partial
 from typing import Any, Final, Literal
 
-from autodiff_hook.registry import is_exact
+from autodiff_hook.signatures import is_exact
 
 Kind = Literal["number", "array", "tuple", "list", "dict", "set", "cell", "object", "inert"]
 

@@ -14,8 +14,9 @@ from autodiff_hook.algebras.levels import mapped
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.tangents import fit, one_like, placed
 from autodiff_hook.algebras.tape import Tape
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.registry import NotImplementedCotangent, describe
+from autodiff_hook.registry import describe
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import require_numbers
 from autodiff_hook.runtime.mirror import form_of

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.registry import Array, Complex, is_exact
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.signatures import Array, Complex, is_exact
 
 _NUMBERS: Final = frozenset({float, int, complex, bool, type(None), str})
 _CODE: Final = (FunctionType, MethodType, BuiltinFunctionType)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, MIRRORING
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.registry import NotImplementedCotangent
 from autodiff_hook.runtime.checking import Checking, numbers
 from autodiff_hook.runtime.cotangents import accumulate, named_part, part, tuple_cotangent
 from autodiff_hook.runtime.given_objects import list_gradient, object_gradients

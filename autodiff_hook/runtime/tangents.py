@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_hook.algebras.forward import check_tangent, require_one
 from autodiff_hook.algebras.tangents import refuse_unknown, transpose
-from autodiff_hook.registry import NotImplementedCotangent
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.mirror import array_gradient, form_of, number_gradient, parts_of, tuple_like
 from autodiff_hook.runtime.slots import Attribute

@@ -27,7 +27,7 @@ import numpy as np
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
-from autodiff_hook.registry import is_exact, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
@@ -51,6 +51,7 @@ from autodiff_hook.semantics.partials import call_partial
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope, is_method_of_container
 from autodiff_hook.semantics.subclasses import call_function_override, is_function_overridden, rule_behind
+from autodiff_hook.signatures import is_exact
 
 _FLOAT: Final = (float,)
 

@@ -51,7 +51,7 @@ def in_scope(ctx: Scope, function: Any) -> bool:
 
 def is_own(module: str) -> bool:
     """Whether a module is part of the engine, or of a rule pack, and written to be entered."""
-    return f"{module}.".startswith(_OWN_PREFIXES) or registry.is_pack(module)
+    return f"{module}.".startswith(_OWN_PREFIXES) or registry.packs.declares(module)
 
 
 def in_library(function: Any) -> bool:
@@ -65,7 +65,7 @@ def in_library(function: Any) -> bool:
         return True
     # collections.namedtuple gives each class it makes a namespace of this name.
     package = name.partition(".")[0]
-    return package in LIBRARIES and package not in registry.without or name.startswith("namedtuple_")
+    return package in LIBRARIES and package not in registry.packs.without or name.startswith("namedtuple_")
 
 
 def module_of_callable(f: Any) -> str:

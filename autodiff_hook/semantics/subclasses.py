@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind
-from autodiff_hook.registry import Array, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import failure, plain
@@ -25,6 +25,7 @@ from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.operations import BINARY, UFUNCS
+from autodiff_hook.signatures import Array
 
 _OWN: Final[dict[str, None]] = dict.fromkeys(
     name for name in dir(np.ndarray) if name not in dir(object) and name != "__array_finalize__"

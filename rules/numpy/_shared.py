@@ -9,8 +9,10 @@ from types import GetSetDescriptorType, MethodDescriptorType
 
 import numpy as np
 
+from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Any, Deferred, Kind, NotImplementedCotangent, nondifferentiable, registry
+from autodiff_hook.registry import Deferred, nondifferentiable, registry
+from autodiff_hook.signatures import Any, Kind
 
 REAL = frozenset({float, np.float64})
 ABSENT = np._NoValue

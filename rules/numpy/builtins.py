@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Array, rrule
+from autodiff_hook.registry import rrule
+from autodiff_hook.signatures import Array
 from autodiff_rules.builtins import extreme_rule, one_hot
 from autodiff_rules.numpy._shared import expand, unbroadcast
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import Complex, nondifferentiable
+from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.signatures import Complex
 from autodiff_rules.numpy._shared import collect, conj, expand, reshaped, unbroadcast
 from autodiff_rules.numpy.creation import array_cotangent, is_truncated
 from autodiff_rules.numpy.indexing import take_cotangent

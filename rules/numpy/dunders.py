@@ -5,7 +5,8 @@ import operator
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Array, Deferred, Real, nondifferentiable, registry
+from autodiff_hook.registry import Deferred, nondifferentiable, registry
+from autodiff_hook.signatures import Array, Real
 from autodiff_rules import operator as numbers
 from autodiff_rules._definitions import defines
 from autodiff_rules._numbers import COMPLEXES, REALS

@@ -5,7 +5,8 @@ import operator
 import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import Array, nondifferentiable, rrule
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.signatures import Array
 from autodiff_rules.numpy._shared import float_dtype, unbroadcast
 
 

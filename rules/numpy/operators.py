@@ -5,7 +5,8 @@ import operator
 import numpy as np
 
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import Array, Complex, Deferred, Real, registry
+from autodiff_hook.registry import Deferred, registry
+from autodiff_hook.signatures import Array, Complex, Real
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import BUILTIN_SEQUENCE, conj, float_dtype, through_arrays, unbroadcast
 from autodiff_rules.numpy.powers import base_cotangent, exponent_cotangent, number_power_cotangent

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import not_implemented, rrule
+from autodiff_hook.registry import rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules.numpy._shared import ABSENT, array_rrule, conj, expand_reduced, reshaped, restore_axes, unbroadcast
 

@@ -10,9 +10,10 @@ from functools import partial
 
 import numpy as np
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import nondifferentiable, not_implemented, rrule
+from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_hook.strong import over, times
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import reshaped, unbroadcast

@@ -4,7 +4,8 @@ import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import Array, nondifferentiable, rrule
+from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.signatures import Array
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import numbered, take_cotangent
 

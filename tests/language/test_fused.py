@@ -15,8 +15,9 @@ from autodiff_hook import NotDifferentiable, gradient, hvp, jvp, nondifferentiab
 from autodiff_hook.algebras import typed
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.registry import Real, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.semantics.fusing import functions
+from autodiff_hook.signatures import Real
 
 NEVER = 10**9
 

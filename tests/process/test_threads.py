@@ -227,7 +227,7 @@ class Pack:
 
 def registry_with(*packs):
     registry = Registry()
-    registry._packs = list(packs)
+    registry.packs.entries = list(packs)
     return registry
 
 
@@ -242,7 +242,7 @@ def test_a_pack_that_another_thread_is_importing_is_awaited(tmp_path, monkeypatc
     begun = threading.Event()
     monkeypatch.setattr(builtins, "registry", registry, raising=False)
     monkeypatch.setattr(builtins, "begun", begun, raising=False)
-    thread = threading.Thread(target=registry.load_packs)
+    thread = threading.Thread(target=registry.packs.load)
     thread.start()
     assert begun.wait(10)
     assert registry.has_rules(types.SimpleNamespace)
@@ -257,7 +257,7 @@ def test_a_pack_that_waits_for_a_thread_which_registers_a_rule():
         assert added.wait(10)
 
     registry = registry_with(Pack("math", load))
-    thread = threading.Thread(target=registry.load_packs)
+    thread = threading.Thread(target=registry.packs.load)
     thread.start()
     assert asked.wait(10)
     registry.add(math.sin, (), lambda x: (x, None))

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from autodiff_hook import _testing_trees, testing
-from autodiff_hook.registry import NotImplementedCotangent, describe, registry
+from autodiff_hook.cotangents import NotImplementedCotangent
+from autodiff_hook.registry import describe, registry
 
 STRICT_MIRROR, PLAIN_SHIFTED = testing._check_mirror, testing.shifted
 SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))

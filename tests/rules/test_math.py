@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.cotangents import NotImplementedCotangent
+from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
 from autodiff_rules._polygamma import polygamma
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from autodiff_hook.registry import NotImplementedCotangent, registry
+from autodiff_hook.cotangents import NotImplementedCotangent
+from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
 
 RUNTIME = {"call", "concat", "iconcat", "getitem", "setitem", "delitem", "itemgetter", "attrgetter", "methodcaller"}

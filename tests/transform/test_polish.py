@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 
 def made(f, *args):
     prepare()
-    registry.load_packs()
+    registry.packs.load()
     return joint_ir(Call.plain(f, args)).ir
 
 
@@ -33,7 +33,7 @@ def entry(f, *args):
 
 def text(f, *args):
     """The program behind its guards, with short names."""
-    registry.load_packs()
+    registry.packs.load()
     body = [line.split("  # ")[0].strip() for line in code_adjoint(f, *args).split("\n")[2:]]
     names: dict[str, str] = {}
     return "\n".join(

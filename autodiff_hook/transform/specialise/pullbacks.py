@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from autodiff_hook.cotangents import NotImplementedCotangent, not_implemented
 from autodiff_hook.ir.analysis import bindings, closure
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
-from autodiff_hook.registry import NotImplementedCotangent, not_implemented, registry
+from autodiff_hook.registry import registry
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.strong import PLAIN
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
@@ -225,7 +226,7 @@ def may_be_missing(function: Any) -> bool:
     if declared(COMPUTING, function):
         return False
     module = function.__module__ or ""
-    if not (registry.is_pack(module) or module.startswith(("autodiff_hook.strong", "numpy"))):
+    if not (registry.packs.declares(module) or module.startswith(("autodiff_hook.strong", "numpy"))):
         return True
     values = [function.__globals__.get(name) for name in function.__code__.co_names]
     return any(v is not_implemented or isinstance(v, NotImplementedCotangent) for v in values)

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import special
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.extend import cotangents, elementwise
-from autodiff_hook.registry import nondifferentiable, not_implemented
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules.scipy._elementwise import cotangent
 

@@ -7,7 +7,7 @@ from ∂l/∂z and f alone, those with respect to shapes are the family's. Outsi
 import numpy as np
 from scipy import stats
 
-from autodiff_hook.registry import not_implemented
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.strong import times
 from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.scipy.stats._calls import methods

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import stats
 
+from autodiff_hook.cotangents import not_implemented
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
-from autodiff_hook.registry import not_implemented
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.decompositions import one_triangle
 
